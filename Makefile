@@ -1,0 +1,88 @@
+# Two commands do all the set-up on a machine that has Python 3.11 or newer and make:
+#
+#   make demo    environment, installation, then the demo on whatever device is there
+#   make test    environment, installation, then linters, types and the whole test suite
+#
+# Both are fast the second time. Variables: PYTHON (the interpreter that makes the environment),
+# VENV (its folder), PYTEST_FLAGS, PIP_FLAGS.
+
+PYTHON ?= python3
+VENV ?= .venv
+PYTEST_FLAGS ?= -n auto --maxprocesses=2 --dist=worksteal
+PIP_FLAGS ?=
+BIN := $(VENV)/bin
+PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check $(PIP_FLAGS)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint format typecheck generate pytest bench wheel docker-replay clean
+
+help: ## List the commands
+	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' $(firstword $(MAKEFILE_LIST)) | \
+	    while read -r name words; do printf '  make %-14s %s\n' "$$name" "$$words"; done
+
+demo: $(VENV)/.installed ## Install what is needed and run the demo
+	@$(BIN)/gpubcast demo
+
+test: check pytest ## Install what is needed; linters, types and the whole test suite
+
+check: lint typecheck
+
+lint: $(VENV)/.installed-test ## ruff (rules and format) and the one-way order of the modules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python tools/lint_layers.py
+
+format: $(VENV)/.installed-test ## Rewrite the sources as ruff formats them
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+typecheck: $(VENV)/.installed-test ## mypy --strict
+	$(BIN)/mypy
+
+generate: $(VENV)/.installed-test ## Write what follows from the operation table
+	$(BIN)/python tools/generate.py
+
+pytest: $(VENV)/.installed-test
+	@command -v g++ >/dev/null || echo "g++ is missing: the emulated tests, which run the CUDA" \
+	    "sources on the CPU, are skipped (Debian, Ubuntu: apt-get install g++)"
+	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+bench: $(VENV)/.installed ## Measure on this machine
+	@$(BIN)/gpubcast bench
+
+wheel: $(VENV)/.installed-test ## Build the wheel and the source archive into dist/
+	$(BIN)/python -m hatchling build
+
+docker-replay: $(VENV)/.installed-test ## Lint the Dockerfile and replay its steps without an engine
+	$(BIN)/python tools/replay_dockerfile.py cpu --run-command
+
+clean: ## Remove the environment, caches and build results
+	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find gpubcast tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- environment ------------------------------------------------------------------------------
+
+$(VENV)/.created:
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: install Python 3.11 or" \
+	    "newer, or name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "gpubcast needs" \
+	    "Python 3.11 or newer, and this is $$($(PYTHON) --version): name another one:" \
+	    "make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual" \
+	    "environments: install its venv module (Debian, Ubuntu: apt-get install python3-venv)" \
+	    >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# The extra that fits the driver is looked up when installing, so that one command serves all.
+$(VENV)/.installed: $(VENV)/.created pyproject.toml
+	extra=$$($(BIN)/python tools/cuda_extra.py) && $(PIP_INSTALL) -e ".$${extra:+[$$extra]}"
+	@touch $@
+
+# Two CuPy wheels in one environment shadow each other: with a CUDA 12 driver, CuPy comes from cuda12.
+$(VENV)/.installed-test: $(VENV)/.created pyproject.toml
+	extra=$$($(BIN)/python tools/cuda_extra.py) && case "$$extra" in \
+	    cuda12) extras=test-tools,cuda12 ;; \
+	    *) extras=test$${extra:+,$$extra} ;; \
+	esac && $(PIP_INSTALL) -e ".[$$extras]"
+	@touch $@ $(VENV)/.installed

@@ -1,0 +1,279 @@
+// Element types, vector memory access, fast division and the small tuple the kernels are built from.
+//
+// No CUDA header is included: NVRTC alone compiles this. Under GB_EMU the same text is compiled for
+// the CPU by tests/emulator; every piece of PTX has its host twin beside it.
+#ifndef GB_PRELUDE_CUH
+#define GB_PRELUDE_CUH
+
+#ifdef GB_EMU
+#define GB_FN inline
+#define GB_UNROLL
+#define GB_ROLLED
+#else
+#define GB_FN __device__ __forceinline__
+#define GB_UNROLL _Pragma("unroll")
+#define GB_ROLLED _Pragma("unroll 1")
+#endif
+
+namespace gb {
+
+// --- types ---------------------------------------------------------------------------------------
+
+using i8 = signed char;
+using i16 = short;
+using i32 = int;
+using i64 = long long;
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+// Storage types: what an element is in memory. Integers, float and double store as themselves.
+struct pred { u8 byte; };  // any non-zero byte reads as true; 0 and 1 are written
+struct f16 { u16 bits; };
+struct bf16 { u16 bits; };
+
+// The type an operation runs in.
+template <class T> struct Compute { using type = T; };
+template <> struct Compute<pred> { using type = bool; };
+template <> struct Compute<f16> { using type = float; };
+template <> struct Compute<bf16> { using type = float; };
+template <class T> using compute_t = typename Compute<T>::type;
+
+template <class A, class B> constexpr bool same = false;
+template <class A> constexpr bool same<A, A> = true;
+template <class C> constexpr bool is_float = same<C, float> || same<C, double>;
+
+// The first sizeof(To) bytes of a value, read as another type (both sides are little-endian).
+template <class To, class From> GB_FN To bits_as(From x) {
+  static_assert(sizeof(To) <= sizeof(From), "bits_as never invents bytes");
+  union { From from; To to; } u;
+  u.from = x;
+  return u.to;
+}
+
+// --- f16 and bf16: round to nearest even, denormals kept, NaN stays NaN ---------------------------
+
+GB_FN float f16_to_f32(u16 bits) {
+#ifdef GB_EMU
+  return static_cast<float>(bits_as<_Float16>(bits));
+#else
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+  return x;
+#endif
+}
+
+GB_FN u16 f32_to_f16(float x) {
+#ifdef GB_EMU
+  return bits_as<u16>(static_cast<_Float16>(x));
+#else
+  u16 bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+#endif
+}
+
+GB_FN float bf16_to_f32(u16 bits) { return bits_as<float>(static_cast<u32>(bits) << 16); }
+
+GB_FN u16 f32_to_bf16(float x) {
+#if !defined(GB_EMU) && __CUDA_ARCH__ >= 800
+  u16 bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+#else
+  const u32 bits = bits_as<u32>(x);
+  if (x != x) return static_cast<u16>((bits >> 16) | 0x40);  // quiet, so that it cannot become inf
+  return static_cast<u16>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+#endif
+}
+
+template <class T> GB_FN compute_t<T> to_compute(T x) {
+  if constexpr (same<T, pred>) return x.byte != 0;
+  else if constexpr (same<T, f16>) return f16_to_f32(x.bits);
+  else if constexpr (same<T, bf16>) return bf16_to_f32(x.bits);
+  else return x;
+}
+
+template <class T> GB_FN T from_compute(compute_t<T> c) {
+  if constexpr (same<T, pred>) return pred{static_cast<u8>(c)};
+  else if constexpr (same<T, f16>) return f16{f32_to_f16(c)};
+  else if constexpr (same<T, bf16>) return bf16{f32_to_bf16(c)};
+  else return c;
+}
+
+// The value as memory would hold it, back in the compute type.
+template <class T> GB_FN compute_t<T> round_to(compute_t<T> c) {
+  return to_compute<T>(from_compute<T>(c));
+}
+
+// --- division by a run-time constant: Granlund and Montgomery, 1994 -------------------------------
+
+// d: divisor, 1 <= d <= 2^31; s = ceil(log2 d); m = floor(2^32 (2^s - d) / d) + 1; n < 2^31.
+struct FastDiv { u32 d, m, s; };
+// The same with 64 bits: 1 <= d <= 2^63, n < 2^63.
+struct FastDiv64 { u64 d, m, s; };
+
+GB_FN u32 divide(u32 n, const FastDiv& by) { return (__umulhi(n, by.m) + n) >> by.s; }
+GB_FN u64 divide(u64 n, const FastDiv64& by) { return (__umul64hi(n, by.m) + n) >> by.s; }
+
+// Returns n mod d and leaves n / d in n.
+template <class N, class D> GB_FN N take(N& n, const D& by) {
+  const N quotient = divide(n, by);
+  const N remainder = n - quotient * by.d;
+  n = quotient;
+  return remainder;
+}
+
+// --- memory --------------------------------------------------------------------------------------
+
+// V elements; accessed 16 bytes at a time where there are more.
+template <class T, int V> struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16) Vec {
+  T data[V];
+};
+
+#ifdef GB_EMU
+template <int SLOT, int BYTES> GB_FN void access_stream(void* to, const void* from) {
+  emu::read(SLOT, to, from, BYTES);
+}
+template <int SLOT, int BYTES> GB_FN void access_keep(void* to, const void* from) {
+  emu::read(SLOT, to, from, BYTES);
+}
+template <int SLOT, int BYTES> GB_FN void access_store(void* to, const void* from) {
+  emu::write(SLOT, to, from, BYTES);
+}
+#else
+// Every global access is a volatile asm, so they keep the program's order: all loads of a tile are
+// issued before its first store, and an operand may be overwritten in place. For that reason the
+// loads do not use the read-only (.nc) path either.
+#define GB_DEFINE_LOAD(NAME, HINT)                                                                \
+  template <int SLOT, int BYTES> GB_FN void NAME(void* to, const void* from) {                    \
+    if constexpr (BYTES == 16) {                                                                  \
+      u32* w = static_cast<u32*>(to);                                                             \
+      asm volatile("ld.global" HINT ".v4.u32 {%0, %1, %2, %3}, [%4];"                             \
+                   : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(from));                 \
+    } else if constexpr (BYTES == 8) {                                                            \
+      asm volatile("ld.global" HINT ".u64 %0, [%1];" : "=l"(*static_cast<u64*>(to)) : "l"(from)); \
+    } else if constexpr (BYTES == 4) {                                                            \
+      asm volatile("ld.global" HINT ".u32 %0, [%1];" : "=r"(*static_cast<u32*>(to)) : "l"(from)); \
+    } else if constexpr (BYTES == 2) {                                                            \
+      asm volatile("ld.global" HINT ".u16 %0, [%1];" : "=h"(*static_cast<u16*>(to)) : "l"(from)); \
+    } else {                                                                                      \
+      u32 w;                                                                                      \
+      asm volatile("ld.global" HINT ".u8 %0, [%1];" : "=r"(w) : "l"(from));                       \
+      *static_cast<u8*>(to) = static_cast<u8>(w);                                                 \
+    }                                                                                             \
+  }
+GB_DEFINE_LOAD(access_stream, ".L1::no_allocate")
+GB_DEFINE_LOAD(access_keep, "")
+#undef GB_DEFINE_LOAD
+
+template <int SLOT, int BYTES> GB_FN void access_store(void* to, const void* from) {
+  if constexpr (BYTES == 16) {
+    const u32* w = static_cast<const u32*>(from);
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                 :: "l"(to), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
+  } else if constexpr (BYTES == 8) {
+    asm volatile("st.global.u64 [%0], %1;" :: "l"(to), "l"(*static_cast<const u64*>(from)) : "memory");
+  } else if constexpr (BYTES == 4) {
+    asm volatile("st.global.u32 [%0], %1;" :: "l"(to), "r"(*static_cast<const u32*>(from)) : "memory");
+  } else if constexpr (BYTES == 2) {
+    asm volatile("st.global.u16 [%0], %1;" :: "l"(to), "h"(*static_cast<const u16*>(from)) : "memory");
+  } else {
+    const u32 w = *static_cast<const u8*>(from);
+    asm volatile("st.global.u8 [%0], %1;" :: "l"(to), "r"(w) : "memory");
+  }
+}
+#endif
+
+// SLOT is the operand's number in the parameters; only the emulator's statistics use it.
+#define GB_DEFINE_VECTOR_LOAD(NAME, ACCESS)                                                       \
+  template <int SLOT, int V, class T> GB_FN Vec<T, V> NAME(const T* at) {                         \
+    constexpr int BYTES = V * sizeof(T), STEP = BYTES < 16 ? BYTES : 16;                          \
+    Vec<T, V> v;                                                                                  \
+    GB_UNROLL for (int b = 0; b < BYTES; b += STEP) {                                             \
+      ACCESS<SLOT, STEP>(reinterpret_cast<char*>(v.data) + b, reinterpret_cast<const char*>(at) + b); \
+    }                                                                                             \
+    return v;                                                                                     \
+  }
+GB_DEFINE_VECTOR_LOAD(ld_stream, access_stream)  // read once: leaves no line in L1
+GB_DEFINE_VECTOR_LOAD(ld_keep, access_keep)      // read again by this block or its neighbours
+#undef GB_DEFINE_VECTOR_LOAD
+
+template <int SLOT, int V, class T> GB_FN void st_stream(T* at, const Vec<T, V>& v) {
+  constexpr int BYTES = V * sizeof(T), STEP = BYTES < 16 ? BYTES : 16;
+  GB_UNROLL for (int b = 0; b < BYTES; b += STEP) {
+    access_store<SLOT, STEP>(reinterpret_cast<char*>(at) + b,
+                             reinterpret_cast<const char*>(v.data) + b);
+  }
+}
+
+// --- operands ------------------------------------------------------------------------------------
+
+// How an operand moves over the iteration space.
+enum Kind {
+  LINEAR,    // FLAT: unit stride; GATHER: at the linear index of the iteration
+  SCALAR,    // one element, loaded once per thread
+  VALUE,     // one element, its storage bits are in the slot itself
+  TILE,      // ROWS: unit stride along x, a stride along y
+  ROW,       // ROWS: unit stride along x, the same for every y
+  COLUMN,    // ROWS: the same for every x, a stride along y
+  GATHERED,  // GATHER: any strides
+};
+
+template <class T, Kind K> struct Read {};
+template <class T, Kind K = LINEAR> struct Write {};
+template <class... S> struct List {};
+
+template <int... I> struct Index {};
+template <int N, int... I> struct MakeIndex : MakeIndex<N - 1, N - 1, I...> {};
+template <int... I> struct MakeIndex<0, I...> { using type = Index<I...>; };
+
+template <class L> struct IndicesOf;
+template <class... S> struct IndicesOf<List<S...>> : MakeIndex<sizeof...(S)> {};
+template <class L> using indices = typename IndicesOf<L>::type;
+
+template <int I, class X> struct Leaf { X x; };
+template <class I, class... X> struct Tuple;
+template <int... I, class... X> struct Tuple<Index<I...>, X...> : Leaf<I, X>... {};
+template <int I, class X> GB_FN X& get(Leaf<I, X>& leaf) { return leaf.x; }
+
+template <class T> GB_FN T* address(u64 slot) { return reinterpret_cast<T*>(slot); }
+
+// A read that is the same for all elements of a thread.
+template <int SLOT, class T, Kind K> struct Constant {
+  compute_t<T> c;
+  GB_FN void fetch(u64 slot, i64 offset) {
+    if constexpr (K == VALUE) c = to_compute(bits_as<T>(slot));
+    else c = to_compute(ld_keep<SLOT, 1>(address<const T>(slot) + offset).data[0]);
+  }
+  GB_FN void load(int) {}
+  GB_FN compute_t<T> value(int, int) const { return c; }
+};
+
+// A vector of results on its way to memory: `r` is the functor's result, `keep` stores it as
+// element k.
+template <int SLOT, int V, class T> struct Result {
+  compute_t<T> r;
+  Vec<T, V> v;
+  GB_FN void keep(int k) { v.data[k] = from_compute<T>(r); }
+  GB_FN void fill(u64 bits) {
+    GB_UNROLL for (int k = 0; k < V; ++k) v.data[k] = bits_as<T>(bits);
+  }
+  GB_FN void store(T* at) const { st_stream<SLOT>(at, v); }
+};
+
+// The functor on V elements of vector number u.
+template <class Body, int V, class In, class Out, int... I, int... O>
+GB_FN void evaluate(In& in, Out& out, int u, Index<I...>, Index<O...>) {
+  GB_UNROLL for (int k = 0; k < V; ++k) {
+    Body::run(get<I>(in).value(u, k)..., get<O>(out).r...);
+    (get<O>(out).keep(k), ...);
+  }
+}
+
+constexpr int BLOCK = 256;  // threads of a block, in every schedule
+
+}  // namespace gb
+
+#endif

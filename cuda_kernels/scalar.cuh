@@ -1,0 +1,176 @@
+// XLA's semantics on single values, in compute types: what the expressions of gpubcast/ops.py call.
+//
+// exp, log, tanh, erf, sqrt, floor, fabs, fmod, pow and atan2 are CUDA's own overloads from the
+// global namespace; nothing here may take one of those names.
+#ifndef GB_SCALAR_CUH
+#define GB_SCALAR_CUH
+
+#include "prelude.cuh"
+
+namespace gb {
+
+template <class T> constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(0);
+template <class T> constexpr int width = 8 * sizeof(T);
+
+template <int BYTES> struct UnsignedOf;
+template <> struct UnsignedOf<1> { using type = u8; };
+template <> struct UnsignedOf<2> { using type = u16; };
+template <> struct UnsignedOf<4> { using type = u32; };
+template <> struct UnsignedOf<8> { using type = u64; };
+template <class T> using unsigned_t = typename UnsignedOf<sizeof(T)>::type;
+
+// Unsigned, and wide enough not to be promoted to int: arithmetic in it wraps.
+template <class T> using wrapping_t = typename UnsignedOf<(sizeof(T) < 4 ? 4 : sizeof(T))>::type;
+
+// --- integers: wrap, and no operand is undefined -------------------------------------------------
+
+template <class T> GB_FN T add(T a, T b) {
+  return static_cast<T>(static_cast<wrapping_t<T>>(a) + static_cast<wrapping_t<T>>(b));
+}
+
+template <class T> GB_FN T sub(T a, T b) {
+  return static_cast<T>(static_cast<wrapping_t<T>>(a) - static_cast<wrapping_t<T>>(b));
+}
+
+template <class T> GB_FN T mul(T a, T b) {
+  return static_cast<T>(static_cast<wrapping_t<T>>(a) * static_cast<wrapping_t<T>>(b));
+}
+
+template <class T> GB_FN T neg(T a) { return sub(static_cast<T>(0), a); }
+
+// x / 0 is -1 (all ones); INT_MIN / -1 is INT_MIN.
+template <class T> GB_FN T div(T a, T b) {
+  if (b == 0) return static_cast<T>(-1);
+  if (is_signed<T> && b == static_cast<T>(-1)) return neg(a);
+  return static_cast<T>(a / b);
+}
+
+// x rem 0 is x; INT_MIN rem -1 is 0.
+template <class T> GB_FN T rem(T a, T b) {
+  if (b == 0) return a;
+  if (is_signed<T> && b == static_cast<T>(-1)) return 0;
+  return static_cast<T>(a % b);
+}
+
+template <class T> GB_FN T pow_unsigned(T a, T b) {
+  T result = 1;
+  for (unsigned_t<T> rest = static_cast<unsigned_t<T>>(b); rest != 0; rest >>= 1) {
+    if (rest & 1) result = mul(result, a);
+    a = mul(a, a);
+  }
+  return result;
+}
+
+// A negative exponent gives 0, unless the base is 1 or -1.
+template <class T> GB_FN T pow_signed(T a, T b) {
+  if (b >= 0) return pow_unsigned(a, b);
+  if (a == 1) return 1;
+  if (a == static_cast<T>(-1)) return (b & 1) ? static_cast<T>(-1) : static_cast<T>(1);
+  return 0;
+}
+
+// Shifts read the amount as unsigned; at or past the width only copies of the filling bit are left.
+template <class T> GB_FN T shift_left(T a, T b) {
+  const unsigned_t<T> amount = static_cast<unsigned_t<T>>(b);
+  return amount < width<T> ? static_cast<T>(static_cast<wrapping_t<T>>(a) << amount) : T(0);
+}
+
+template <class T> GB_FN T shift_right_logical(T a, T b) {
+  const unsigned_t<T> amount = static_cast<unsigned_t<T>>(b);
+  return amount < width<T> ? static_cast<T>(static_cast<unsigned_t<T>>(a) >> amount) : T(0);
+}
+
+// The top bit is replicated on unsigned types too, as XLA does.
+template <class T> GB_FN T shift_right_arithmetic(T a, T b) {
+  const unsigned_t<T> amount = static_cast<unsigned_t<T>>(b);
+  const int by = amount < width<T> ? static_cast<int>(amount) : width<T> - 1;
+  if constexpr (sizeof(T) == 8) return static_cast<T>(static_cast<i64>(a) >> by);
+  else if constexpr (sizeof(T) == 4) return static_cast<T>(static_cast<i32>(a) >> by);
+  else if constexpr (sizeof(T) == 2) return static_cast<T>(static_cast<i16>(a) >> by);
+  else return static_cast<T>(static_cast<i8>(a) >> by);
+}
+
+// --- order: a NaN in any operand is the result ---------------------------------------------------
+
+template <class T> GB_FN T max(T a, T b) { return a > b || a != a ? a : b; }
+template <class T> GB_FN T min(T a, T b) { return a < b || a != a ? a : b; }
+template <class T> GB_FN T clamp(T lo, T x, T hi) { return min(max(lo, x), hi); }
+
+// NaN and signed zeros are returned as they are.
+template <class T> GB_FN T sign(T x) {
+  return x > 0 ? static_cast<T>(1) : x < 0 ? static_cast<T>(-1) : x;
+}
+
+// --- conversions ---------------------------------------------------------------------------------
+
+// 2^n, exact in both float types.
+template <class F> GB_FN constexpr F two_to(int n) {
+  F x = 1;
+  for (int i = 0; i < n; ++i) x *= 2;
+  return x;
+}
+
+// Float to integer: truncates, saturates, NaN is 0.
+template <class T, class F> GB_FN T saturate(F x) {
+  constexpr F end = two_to<F>(width<T> - is_signed<T>);  // the first value too large
+  constexpr F low = is_signed<T> ? -end : F(0);
+  constexpr unsigned_t<T> top = static_cast<unsigned_t<T>>(~unsigned_t<T>(0)) >> is_signed<T>;
+  if (x != x) return 0;
+  if (x >= end) return static_cast<T>(top);
+  if (x <= low) return is_signed<T> ? static_cast<T>(~static_cast<T>(top)) : T(0);
+  return static_cast<T>(x);
+}
+
+// f64 to f32, rounded to odd: an inexact result has its last bit set. Rounding that to f16 or bf16
+// equals rounding the f64 once (Boldo and Melquiond, 2008), since f32 has at least two more bits.
+GB_FN float round_to_odd(double x) {
+  const float nearest = static_cast<float>(x);
+  const double back = nearest;
+  u32 bits = bits_as<u32>(nearest);
+  if (back == x || x != x || (bits & 1)) return nearest;
+  const bool away = (x < 0 ? -back : back) > (x < 0 ? -x : x);
+  bits += away ? ~0u : 1u;
+  return bits_as<float>(bits);
+}
+
+// A 64-bit integer as a double that rounds to f16 and bf16 as the integer does: from 2^32 on, the
+// low 16 bits are folded into one sticky bit, which leaves at least 16 bits above it.
+template <class T> GB_FN double folded(T x) {
+  const bool negative = x < 0;
+  const u64 magnitude = negative ? u64(0) - static_cast<u64>(x) : static_cast<u64>(x);
+  const u64 kept = (magnitude >> 16) | ((magnitude & 0xffff) != 0);
+  const double size = magnitude >> 32 ? static_cast<double>(kept) * 65536.0
+                                      : static_cast<double>(static_cast<u32>(magnitude));
+  return negative ? -size : size;
+}
+
+// A value of From as a float that rounds to f16 and bf16 as the value does.
+template <class From> GB_FN float roundable(compute_t<From> x) {
+  using C = compute_t<From>;
+  if constexpr (same<C, double>) return round_to_odd(x);
+  else if constexpr (is_float<C> || sizeof(C) < 4) return static_cast<float>(x);
+  else if constexpr (sizeof(C) == 4) return round_to_odd(static_cast<double>(x));
+  else return round_to_odd(folded(x));
+}
+
+// XLA's convert between storage types, on compute values: to pred x != 0 (NaN is true), float to
+// integer saturates, integers keep their low bits, everything else rounds once to nearest even.
+template <class To, class From> GB_FN compute_t<To> convert(compute_t<From> x) {
+  using C = compute_t<From>;
+  using R = compute_t<To>;
+  if constexpr (same<To, pred>) return x != C(0);
+  else if constexpr (same<To, f16> || same<To, bf16>) return round_to<To>(roundable<From>(x));
+  else if constexpr (is_float<C> && !is_float<R>) return saturate<R>(x);
+  else return static_cast<R>(x);
+}
+
+// The storage bits of a value, read as another type of the same width. A NaN of f16 or bf16 has
+// lost its payload on the way through f32.
+template <class To, class From> GB_FN compute_t<To> bitcast(compute_t<From> x) {
+  static_assert(sizeof(To) == sizeof(From), "bitcast keeps the width");
+  return to_compute(bits_as<To>(from_compute<From>(x)));
+}
+
+}  // namespace gb
+
+#endif

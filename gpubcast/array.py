@@ -1,0 +1,398 @@
+"""Arrays: a shape and a flat buffer; and how foreign arrays become operands without a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpubcast import expression, runtime
+from gpubcast.element_types import element_type
+from gpubcast.errors import DeviceError, ElementTypeError, Error, LayoutError, ShapeError
+from gpubcast.layout import Layout
+from gpubcast.operands import (
+    is_scalar,
+    operand_of,
+    overlaps_itself,
+    scalar_view,
+    strided_of,
+)
+from gpubcast.plan import Operand
+from gpubcast.runtime import CPU, Device, View, device_name
+from gpubcast.shape import Shape
+
+# The one back edge of the house: functions.py puts the public operations here, and Array's
+# operators look them up when they are used.
+OPERATORS: dict[str, Callable[..., Any]] = {}
+
+class Array:
+    """An array in XLA's sense: a Shape, and a flat buffer on one device that it describes.
+
+    Made by ``gb.array``, ``gb.empty``, ``gb.full``, ``gb.from_dlpack`` and by operations on
+    arrays. Slices share memory with the array they come from; their layout is an axis order.
+    Operators follow the strict rule: ranks must agree, or one operand is a scalar.
+    """
+
+    __slots__ = ("_buffer", "_device", "_operand", "_strided")
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, operand: Operand, buffer: Any, strided: Any, device: Device) -> None:
+        # buffer: flat memory that operand.shape describes; None for a view of other memory.
+        # strided: the NumPy or CuPy array of the logical elements; made when first needed.
+        self._operand = operand
+        self._buffer = buffer
+        self._strided = strided
+        self._device = device
+
+    @property
+    def xla_shape(self) -> Shape:
+        """Element type, dimensions and layout."""
+        return self._operand.shape
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The dimensions."""
+        return self._operand.shape.dimensions
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return self._operand.shape.rank
+
+    @property
+    def size(self) -> int:
+        """Number of logical elements."""
+        return self._operand.shape.num_elements
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype of an element."""
+        return self._operand.shape.element_type.dtype
+
+    @property
+    def layout(self) -> Layout:
+        """Axis order and padding."""
+        return self._operand.shape.layout
+
+    @property
+    def device(self) -> str:
+        """``"cpu"`` or ``"cuda:<index>"``."""
+        return device_name(self._device)
+
+    def view(self) -> Any:
+        """The logical elements as a strided NumPy or CuPy array over the same memory."""
+        if self._strided is None:
+            shape = self._operand.shape
+            size = shape.element_type.itemsize
+            strides = tuple(stride * size for stride in shape.strides)
+            host = runtime.backend(self._device[0])
+            self._strided = host.view(
+                self._buffer, 0, shape.element_type.dtype, shape.dimensions, strides
+            )
+        return self._strided
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The logical elements as a new NumPy array, copied from the device if need be."""
+        return runtime.backend(self._device[0]).to_host(self.view())
+
+    def to_device(self, device: str) -> Array:
+        """The array on ``"cpu"``, ``"cuda"`` or ``"cuda:<index>"``; itself if it is there."""
+        wanted = parse_device(device)
+        if wanted == self._device:
+            return self
+        return _transfer(self, wanted, self._operand.shape.layout)
+
+    def with_layout(self, layout: Layout | None) -> Array:
+        """A copy with another layout (None: row-major); padding is filled as it promises."""
+        shape = self._operand.shape.with_layout(layout)
+        return wrap(*runtime.run(runtime.COPY, (view_of(self),), None, shape.layout))
+
+    @property
+    def T(self) -> Array:
+        """The array with its dimensions reversed, over the same memory."""
+        return self.transpose(tuple(reversed(range(self.ndim))))
+
+    def transpose(self, permutation: Sequence[int]) -> Array:
+        """The array whose dimension i is this one's dimension ``permutation[i]``; same memory."""
+        if self._buffer is None:
+            self._operand.shape.transpose(permutation)  # refuses what is no permutation
+            return from_strided(self.view().transpose(tuple(permutation)), self._device)
+        shape = self._operand.shape.transpose(permutation)
+        return Array(Operand.of(shape), self._buffer, None, self._device)
+
+    def __getitem__(self, key: Any) -> Array:
+        """Basic slicing: integers, slices, None and an ellipsis; the result shares memory."""
+        entries = key if isinstance(key, tuple) else (key,)
+        for entry in entries:
+            if isinstance(entry, (bool, np.bool_)) or not (
+                entry is None or entry is Ellipsis or isinstance(entry, slice) or _is_index(entry)
+            ):
+                raise ShapeError(
+                    f"arrays take integers, slices, None and ... as an index, not {entry!r}",
+                    rule="A5",
+                    kind="gpubcast:index",
+                )
+        try:
+            # The ellipsis keeps NumPy from turning a single element into a scalar.
+            selected = self.view()[entries if Ellipsis in entries else (*entries, Ellipsis)]
+        except IndexError as error:
+            raise ShapeError(str(error), rule="A5", kind="gpubcast:index") from None
+        return from_strided(selected, self._device)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise ElementTypeError("a scalar has no length", rule="A5", kind="gpubcast:index")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        head = f"gpubcast.Array({self.xla_shape}, device={self.device!r}"
+        return f"{head},\n{self.numpy()!r})"
+
+    # --- exchange: the strided view of NumPy or CuPy answers -----------------------------------
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self.view().__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        kind, index = self.view().__dlpack_device__()
+        return int(kind), int(index)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if self._device[0] != "cpu":
+            raise DeviceError(
+                f"implicit transfer of an array on {self.device} to NumPy; call a.numpy()",
+                rule="A1",
+                kind="gpubcast:implicit transfer",
+            )
+        # np.asarray(copy=None) copies only if the dtype asks for it, on NumPy 1 and 2 alike.
+        return np.array(self.view(), dtype, copy=True) if copy else np.asarray(self.view(), dtype)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if self._device[0] != "cuda":
+            raise AttributeError("the array is not on a CUDA device")
+        interface: dict[str, Any] = self.view().__cuda_array_interface__
+        return interface
+
+    def __bool__(self) -> bool:
+        return bool(self._one("bool"))
+
+    def __int__(self) -> int:
+        return int(self._one("int"))
+
+    def __float__(self) -> float:
+        return float(self._one("float"))
+
+    def item(self) -> Any:
+        """The value of a one-element array as a Python scalar."""
+        return self._one("item").item()
+
+    def _one(self, name: str) -> Any:
+        if self.size != 1:
+            raise ShapeError(
+                f"{name} of {self.xla_shape.text(layout=False)}: only an array of one element "
+                "has one value",
+                rule="A6",
+                kind="gpubcast:truth value",
+                operands=(self.xla_shape,),
+            )
+        return self.numpy().reshape(())[()]
+
+
+def _operator(name: str, *, reflected: bool = False) -> Callable[..., Any]:
+    def method(self: Array, other: Any) -> Any:
+        if not is_operand(other):
+            return NotImplemented
+        left, right = (other, self) if reflected else (self, other)
+        return OPERATORS[name](left, right)
+
+    return method
+
+
+def _unary_operator(name: str) -> Callable[[Array], Any]:
+    return lambda self: OPERATORS[name](self)
+
+
+BINARY_OPERATORS = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "truediv", "mod": "mod", "pow": "pow",
+    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "lshift": "shift_left", "rshift": "rshift",
+}  # fmt: skip
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+for _symbol, _name in BINARY_OPERATORS.items():
+    setattr(Array, f"__{_symbol}__", _operator(_name))
+    setattr(Array, f"__r{_symbol}__", _operator(_name, reflected=True))
+for _name in COMPARISONS:
+    setattr(Array, f"__{_name}__", _operator(_name))
+for _symbol, _name in (("neg", "neg"), ("abs", "abs"), ("invert", "bitwise_not")):
+    setattr(Array, f"__{_symbol}__", _unary_operator(_name))
+
+
+def _is_index(entry: Any) -> bool:
+    return hasattr(entry, "__index__") and not isinstance(entry, np.ndarray)
+
+
+# --- devices -----------------------------------------------------------------------------------
+
+
+def parse_device(text: str) -> Device:
+    """``"cpu"``, ``"cuda"`` or ``"cuda:1"`` as kind and index.
+
+    Raises:
+        DeviceError: anything else.
+    """
+    kind, _, index = text.partition(":") if isinstance(text, str) else ("", "", "")
+    if kind in ("cpu", "cuda") and (not index or index.isdigit()) and text[-1:] != ":":
+        if kind == "cuda" or not index:
+            return kind, int(index or 0)
+    raise DeviceError(
+        f"no device {text!r}; devices are 'cpu', 'cuda' and 'cuda:<index>'",
+        rule="A1",
+        kind="gpubcast:device",
+    )
+
+
+# --- construction ------------------------------------------------------------------------------
+
+
+def wrap(shape: Shape, buffer: Any, device: Device) -> Array:
+    """The array over a new flat buffer."""
+    return Array(Operand.of(shape), buffer, None, device)
+
+
+def from_strided(strided: Any, device: Device) -> Array:
+    """The array over a NumPy or CuPy array's memory; its layout is the axis order."""
+    operand = operand_of(strided.dtype, strided.shape, strided.strides)
+    return Array(operand, None, strided, device)
+
+
+def array(x: Any, *, layout: Layout | None = None, device: str | None = None) -> Array:
+    """A new array with the elements of ``x``.
+
+    Args:
+        x: anything that can be an operand, lists and Python scalars included.
+        layout: of the new array, padding included; None keeps the layout of a gpubcast array and
+            the axis order of any other.
+        device: ``"cpu"``, ``"cuda"`` or ``"cuda:<index>"``; None keeps the operand's device.
+
+    Raises:
+        Error: ``x`` holds no numbers, the layout does not fit, or the device is missing.
+    """
+    view = view_of(np.asarray(x) if is_scalar(x) else x)
+    chosen = layout if layout is not None else view.operand.shape.layout
+    if view.device is None:
+        view = View(view.operand, view.slot, parse_device(device or "cpu"), x)
+    made = wrap(*runtime.run(runtime.COPY, (view,), None, chosen))
+    return made if device is None else made.to_device(device)
+
+
+def empty(shape: Shape | str, *, device: str = "cpu") -> Array:
+    """An array with unspecified elements; padding is filled as the layout promises.
+
+    Args:
+        shape: a Shape, or its text (``"f32[2,3]{0,1}"``).
+        device: ``"cpu"``, ``"cuda"`` or ``"cuda:<index>"``.
+    """
+    shape = Shape.parse(shape) if isinstance(shape, str) else shape
+    if shape.layout.padding_value.written:
+        return full(shape, False if shape.element_type.category.value == "pred" else 0, device=device)
+    place = parse_device(device)
+    return wrap(shape, runtime.allocate(shape, place), place)
+
+
+def full(shape: Shape | str, value: Any, *, device: str = "cpu") -> Array:
+    """An array with every element equal to a scalar.
+
+    Args:
+        shape: a Shape, or its text (``"f32[2,3]{0,1}"``).
+        value: a Python or NumPy scalar that fits the element type.
+        device: ``"cpu"``, ``"cuda"`` or ``"cuda:<index>"``.
+    """
+    shape = Shape.parse(shape) if isinstance(shape, str) else shape
+    view = scalar_view(value, shape.element_type)
+    placed = View(view.operand, view.slot, parse_device(device), value)
+    graph = expression.single("broadcast", {"sizes": shape.dimensions})
+    return wrap(*runtime.run(graph, (placed,), None, shape.layout))
+
+
+def from_dlpack(x: Any) -> Array:
+    """The array over the memory of a DLPack exporter; strides and read-only memory are kept."""
+    return from_strided(*strided_of(x))
+
+
+def _transfer(source: Array, device: Device, layout: Layout) -> Array:
+    """A copy on another device, through one flat transfer of the whole buffer."""
+    if source._buffer is None:
+        source = wrap(*runtime.run(runtime.COPY, (view_of(source),), None, layout))
+    here, there = runtime.backend(source._device[0]), runtime.backend(device[0])
+    with here.on(source._device[1]):
+        data = here.to_host(source._buffer)
+    with there.on(device[1]):
+        return wrap(source.xla_shape, there.from_host(data), device)
+
+
+def is_operand(x: Any) -> bool:
+    """Whether an object can be an operand, as far as its type tells."""
+    return isinstance(x, (Array, np.ndarray, np.generic, bool, int, float, complex)) or any(
+        hasattr(x, name) for name in ("__dlpack__", "__cuda_array_interface__")
+    )
+
+
+def view_of(x: Any) -> View:
+    """An operand as the runtime sees it; memory is shared, not copied.
+
+    Args:
+        x: a gpubcast Array, a NumPy array or scalar, a CuPy array, a DLPack or
+            ``__cuda_array_interface__`` exporter, or a (nested) list of numbers.
+
+    Raises:
+        ElementTypeError: the elements have no XLA type (object arrays, ragged lists, other byte
+            orders).
+    """
+    if isinstance(x, Array):
+        host = runtime.backend(x._device[0])
+        memory = x.view() if x._buffer is None else x._buffer
+        return View(x._operand, host.address(memory), x._device, x)
+    if isinstance(x, np.generic):
+        return scalar_view(x, element_type(x.dtype))
+    strided, device = strided_of(x)
+    operand = operand_of(strided.dtype, strided.shape, strided.strides)
+    if device == CPU and not strided.shape:
+        # A rank-0 NumPy array is a typed scalar: it fits any device.
+        return scalar_view(strided[()], operand.shape.element_type)
+    address = runtime.backend(device[0]).address(strided)
+    size = operand.shape.element_type.itemsize
+    if address % size or any(s % size for s in strided.strides):
+        strided = strided.copy()
+        return view_of(strided)
+    return View(operand, address, device, strided)
+
+
+def output_view(x: Any) -> View:
+    """A user's ``out`` as the runtime sees it.
+
+    Raises:
+        Error: it is no array, is read-only, or its elements overlap each other.
+    """
+    if is_scalar(x) or isinstance(x, (np.generic, list, tuple)):
+        raise Error(
+            f"out must be an array, not {type(x).__name__}", rule="A2", kind="gpubcast:out"
+        )
+    if isinstance(x, Array):
+        view, strided = view_of(x), x.view()
+    else:
+        strided, device = strided_of(x)
+        operand = operand_of(strided.dtype, strided.shape, strided.strides)
+        view = View(operand, runtime.backend(device[0]).address(strided), device, strided)
+    if not getattr(getattr(strided, "flags", None), "writeable", True):
+        raise LayoutError("out is read-only", rule="A2", kind="gpubcast:read-only out")
+    if overlaps_itself(view.operand.shape.dimensions, view.operand.strides):
+        raise LayoutError(
+            f"out has dimensions {view.operand.shape.dimensions} and strides "
+            f"{view.operand.strides} (in elements), so some of its elements share memory",
+            rule="A2",
+            kind="gpubcast:out overlaps itself",
+        )
+    return view

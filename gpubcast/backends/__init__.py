@@ -1,0 +1,1 @@
+"""Backends: where compiled kernels run. Each implements the protocol in ``base``."""

@@ -1,0 +1,80 @@
+"""The protocol of a backend: allocate memory, load a kernel, launch it.
+
+The runtime speaks to every device through it: NumPy memory and numba on the CPU, CuPy on a GPU,
+and in the tests an emulator that runs the unchanged CUDA source with g++.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from gpubcast.schedule import Target
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSource:
+    """One generated kernel.
+
+    Attributes:
+        entry: name of its entry function.
+        text: the complete source.
+        key: the kernel key in words, the first line of the source.
+    """
+
+    entry: str
+    text: str
+    key: str
+
+
+class Backend(Protocol):
+    """One kind of device.
+
+    Buffers are opaque to the runtime: flat memory that the backend allocated, or the memory behind
+    an array the user passed.
+    """
+
+    kind: str
+    """``"cpu"`` or ``"cuda"``."""
+
+    def on(self, index: int) -> AbstractContextManager[Any]:
+        """Makes device number ``index`` the current one for a while."""
+
+    def target(self) -> Target:
+        """The current device as the scheduler sees it."""
+
+    def allocate(self, num_bytes: int) -> Any:
+        """A flat uint8 array on the device, at least 64-byte aligned, contents unspecified."""
+
+    def from_host(self, data: np.ndarray[Any, Any]) -> Any:
+        """A new flat uint8 array on the device with the bytes of a C-contiguous host array."""
+
+    def to_host(self, array: Any) -> np.ndarray[Any, Any]:
+        """A NumPy array with the values of a device array of this backend."""
+
+    def view(
+        self, buffer: Any, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...],
+        strides: tuple[int, ...],
+    ) -> Any:  # fmt: skip
+        """The strided array over a flat buffer; ``offset`` and ``strides`` in bytes."""
+
+    def address(self, array: Any) -> int:
+        """Address of an array's first element."""
+
+    def load(self, source: KernelSource) -> Any:
+        """Compile (or fetch from a cache) and load a kernel; the handle goes to ``launch``.
+
+        Raises:
+            CompileError: the compiler refused the source.
+        """
+
+    def launch(
+        self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray
+    ) -> None:
+        """Start a kernel: ``grid`` blocks along x, and the packed parameter struct by value."""
+
+    def synchronize(self) -> None:
+        """Wait for all launches on the current stream."""

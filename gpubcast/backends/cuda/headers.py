@@ -1,0 +1,36 @@
+"""Where the hand-written CUDA headers lie: in the wheel, or beside the package in a checkout."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+
+from gpubcast.errors import CompileError
+
+
+@functools.cache
+def folder() -> Path:
+    """The folder of ``prelude.cuh`` and the schedules.
+
+    Raises:
+        CompileError: the installation has no headers.
+    """
+    package = Path(__file__).resolve().parents[2]
+    for candidate in (package / "_cuda_kernels", package.parent / "cuda_kernels"):
+        if (candidate / "prelude.cuh").is_file():
+            return candidate
+    raise CompileError(f"the CUDA headers are missing from the installation in {package}")
+
+
+@functools.cache
+def texts() -> dict[str, str]:
+    """File name to text of every header."""
+    return {path.name: path.read_text() for path in sorted(folder().glob("*.cuh"))}
+
+
+@functools.cache
+def digest() -> str:
+    """Changes when any header changes."""
+    joined = "\0".join(part for item in texts().items() for part in item)
+    return hashlib.sha256(joined.encode()).hexdigest()

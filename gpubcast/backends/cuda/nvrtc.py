@@ -1,0 +1,168 @@
+"""CUDA source to machine code through NVRTC's C interface, without a GPU, a driver or CuPy.
+
+CuPy's own compile path is not used: it needs a device and always flushes denormals.
+Source: NVRTC's documentation (https://docs.nvidia.com/cuda/nvrtc).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+import os
+import threading
+from collections.abc import Iterator
+from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_void_p
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from gpubcast.backends.cuda import headers
+from gpubcast.errors import CompileError, numbered
+
+# Contraction of a * b + c would round once where the CPU rounds twice.
+OPTIONS = (
+    "-std=c++17",
+    "-fmad=false",
+    "-ftz=false",
+    "-prec-div=true",
+    "-prec-sqrt=true",
+    "-Xptxas=-v",
+)
+_MAJORS = (13, 12)
+# NVRTC serialises compilations inside a process; the lock keeps a program's calls together.
+_LOCK = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Cubin:
+    """Machine code of one program: the ELF image and the compiler's log (registers, spills)."""
+
+    image: bytes
+    log: str
+
+
+def _candidates() -> Iterator[str]:
+    spec = find_spec("nvidia")
+    roots = list(spec.submodule_search_locations or ()) if spec else []
+    for major in _MAJORS:
+        for root in roots:
+            for library in sorted(Path(root).glob(f"*/lib/libnvrtc.so.{major}")):
+                yield str(library)
+    toolkit = os.environ.get("CUDA_PATH") or os.environ.get("CUDA_HOME")
+    for major in _MAJORS:
+        if toolkit:
+            yield f"{toolkit}/lib64/libnvrtc.so.{major}"
+        yield f"libnvrtc.so.{major}"
+        yield f"/usr/local/cuda/lib64/libnvrtc.so.{major}"
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """The loaded NVRTC.
+
+    Raises:
+        CompileError: no NVRTC was found.
+    """
+    for path in _candidates():
+        try:
+            loaded = ctypes.CDLL(path)
+        except OSError:
+            continue
+        return _declare(loaded)
+    raise CompileError(
+        "NVRTC was not found; install it with pip install 'gpubcast[cuda13]' or "
+        "pip install nvidia-cuda-nvrtc"
+    )
+
+
+def _declare(lib: ctypes.CDLL) -> ctypes.CDLL:
+    texts = POINTER(c_char_p)
+    for name, arguments in {
+        "nvrtcVersion": [POINTER(c_int), POINTER(c_int)],
+        "nvrtcGetNumSupportedArchs": [POINTER(c_int)],
+        "nvrtcGetSupportedArchs": [POINTER(c_int)],
+        "nvrtcCreateProgram": [POINTER(c_void_p), c_char_p, c_char_p, c_int, texts, texts],
+        "nvrtcCompileProgram": [c_void_p, c_int, texts],
+        "nvrtcGetProgramLogSize": [c_void_p, POINTER(c_size_t)],
+        "nvrtcGetProgramLog": [c_void_p, c_char_p],
+        "nvrtcGetCUBINSize": [c_void_p, POINTER(c_size_t)],
+        "nvrtcGetCUBIN": [c_void_p, c_char_p],
+        "nvrtcDestroyProgram": [POINTER(c_void_p)],
+    }.items():
+        function = getattr(lib, name)
+        function.argtypes, function.restype = arguments, c_int
+    lib.nvrtcGetErrorString.argtypes = [c_int]
+    lib.nvrtcGetErrorString.restype = c_char_p
+    return lib
+
+
+@functools.cache
+def version() -> tuple[int, int]:
+    """NVRTC's (major, minor)."""
+    major, minor = c_int(), c_int()
+    library().nvrtcVersion(byref(major), byref(minor))
+    return major.value, minor.value
+
+
+@functools.cache
+def architectures() -> tuple[str, ...]:
+    """The architectures this NVRTC compiles for, e.g. ``("sm_75", ...)``."""
+    count = c_int()
+    library().nvrtcGetNumSupportedArchs(byref(count))
+    numbers = (c_int * count.value)()
+    library().nvrtcGetSupportedArchs(numbers)
+    return tuple(f"sm_{number}" for number in numbers)
+
+
+def compile_cubin(text: str, arch: str, options: tuple[str, ...] = ()) -> Cubin:
+    """Compile a program for one architecture.
+
+    Args:
+        text: CUDA source; it may include the headers of ``cuda_kernels/`` by name.
+        arch: e.g. ``"sm_90"``.
+        options: flags beside ``OPTIONS``.
+
+    Raises:
+        CompileError: no NVRTC, an unknown architecture, or refused source; carries source and log.
+    """
+    if arch not in architectures():
+        known = ", ".join(architectures())
+        raise CompileError(f"NVRTC {version()} cannot compile for {arch}; it knows {known}")
+    flags = (f"-arch={arch}", *OPTIONS, *options)
+    with _LOCK:
+        return _compile(library(), text, flags)
+
+
+def _compile(lib: ctypes.CDLL, text: str, flags: tuple[str, ...]) -> Cubin:
+    names = [name.encode() for name in headers.texts()]
+    bodies = [body.encode() for body in headers.texts().values()]
+    program = c_void_p()
+    status = lib.nvrtcCreateProgram(
+        byref(program), text.encode(), b"kernel.cu", len(names),
+        (c_char_p * len(names))(*bodies), (c_char_p * len(names))(*names),
+    )  # fmt: skip
+    if status:
+        raise CompileError(f"NVRTC: {lib.nvrtcGetErrorString(status).decode()}", source=text)
+    try:
+        encoded = [flag.encode() for flag in flags]
+        status = lib.nvrtcCompileProgram(program, len(flags), (c_char_p * len(flags))(*encoded))
+        size = c_size_t()
+        lib.nvrtcGetProgramLogSize(program, byref(size))
+        buffer = ctypes.create_string_buffer(size.value)
+        lib.nvrtcGetProgramLog(program, buffer)
+        log = buffer.value.decode(errors="replace")
+        if status:
+            raise CompileError(
+                f"NVRTC refused the source ({lib.nvrtcGetErrorString(status).decode()}):\n{log}\n"
+                f"{numbered(text)}",
+                source=text,
+                log=log,
+                options=flags,
+            )
+        lib.nvrtcGetCUBINSize(program, byref(size))
+        image = ctypes.create_string_buffer(size.value)
+        lib.nvrtcGetCUBIN(program, image)
+        return Cubin(image.raw, log)
+    finally:
+        lib.nvrtcDestroyProgram(byref(program))

@@ -1,0 +1,177 @@
+"""Plan once, call often: the callable plan, and the call bound to its buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpubcast import eager, expression, runtime
+from gpubcast.array import output_view, view_of
+from gpubcast.codegen import cpu as cpu_code
+from gpubcast.codegen import cuda as cuda_code
+from gpubcast.errors import Error, ShapeError
+from gpubcast.expression import Expression
+from gpubcast.layout import Layout
+from gpubcast.operands import is_scalar, scalar_view
+from gpubcast.plan import BroadcastPlan, Operand
+from gpubcast.runtime import Launch, View
+from gpubcast.schedule import CpuTarget, CudaTarget, Schedule, schedule
+from gpubcast.shape import Shape
+
+# Number of SMs assumed where only an architecture is named: it enters no kernel.
+_ANY_MULTIPROCESSORS = 132
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An operation with its operands' shapes fixed. Device-neutral, hashable, picklable.
+
+    Attributes:
+        name: what is computed, for messages.
+        expression: the graph.
+        shapes: the operands' shapes.
+        out_layout: layout of new results; None for the inferred one.
+        output_shape: shape of the result.
+    """
+
+    name: str
+    expression: Expression
+    shapes: tuple[Shape, ...]
+    out_layout: Layout | None = None
+    output_shape: Shape = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _, output = runtime.plan_for(self.expression, self._operands(), None, self.out_layout)
+        object.__setattr__(self, "output_shape", output)
+
+    def __call__(self, *operands: Any, out: Any = None) -> Any:
+        """Run on arrays of the planned dimensions and types.
+
+        Strides that differ from the planned layouts are planned again, with the same result.
+
+        Raises:
+            ShapeError: an operand has other dimensions or another type than planned.
+        """
+        views = self._views(self._checked(operands))
+        layout = self.out_layout if out is None else None
+        return eager.finish(self.expression, operands, views, out, layout)
+
+    def bind(self, *operands: Any, out: Any) -> BoundCall:
+        """The call with its buffers fixed: the cheapest launch. It keeps the arrays alive.
+
+        Raises:
+            Error: ``out`` shares memory with an operand in another order, or the operands differ
+                from the plan.
+        """
+        views = self._views(self._checked(operands))
+        return BoundCall(*_bound(self.expression, views, output_view(out)), out, views)
+
+    @property
+    def broadcast_plan(self) -> BroadcastPlan:
+        """The normalised plan for operands in the planned layouts."""
+        return runtime.plan_for(self.expression, self._operands(), None, self.out_layout)[0]
+
+    def schedule(self, arch: str | None = None) -> Schedule:
+        """The schedule for aligned operands, on a GPU architecture or (None) on the CPU."""
+        plan = self.broadcast_plan
+        target = CpuTarget() if arch is None else CudaTarget(arch, _ANY_MULTIPROCESSORS)
+        return schedule(plan, target, (16,) * len(plan.accesses))
+
+    def cuda_source(self, arch: str = "sm_90") -> str:
+        """The generated CUDA source; no GPU is needed."""
+        return cuda_code.generate(self.broadcast_plan, self.schedule(arch)).text
+
+    def cpu_source(self) -> str:
+        """The generated numba source."""
+        return cpu_code.generate(self.broadcast_plan, self.schedule()).text
+
+    def _operands(self) -> tuple[Operand, ...]:
+        return tuple(Operand.of(shape) for shape in self.shapes)
+
+    def _checked(self, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(operands) != len(self.shapes):
+            raise Error(
+                f"{self.name}: the plan takes {len(self.shapes)} operands, got {len(operands)}",
+                rule="A8",
+                kind="gpubcast:number of operands",
+            )
+        return operands
+
+    def _views(self, operands: tuple[Any, ...]) -> tuple[View, ...]:
+        views = []
+        for i, (x, shape) in enumerate(zip(operands, self.shapes, strict=True)):
+            view = scalar_view(x, shape.element_type) if is_scalar(x) else view_of(x)
+            found = view.operand.shape
+            if (found.element_type, found.dimensions) != (shape.element_type, shape.dimensions):
+                raise ShapeError(
+                    f"{self.name}: operand {i} is {found.text(layout=False)}, the plan is for "
+                    f"{shape.text(layout=False)}",
+                    rule="A8",
+                    kind="gpubcast:plan mismatch",
+                    operands=(found, shape),
+                )
+            views.append(view)
+        return tuple(views)
+
+
+class BoundCall:
+    """A launch with every argument packed; calling it runs the kernel and returns ``out``."""
+
+    __slots__ = ("_launch", "_out", "_parameters", "_views")
+
+    def __init__(
+        self, launch: Launch, parameters: bytearray, out: Any, views: tuple[View, ...]
+    ) -> None:
+        self._launch = launch
+        self._parameters = parameters
+        self._out = out
+        self._views = views
+
+    def __call__(self) -> Any:
+        self._launch.start(self._parameters)
+        return self._out
+
+
+def _bound(graph: Expression, views: tuple[View, ...], out: View) -> tuple[Launch, bytearray]:
+    device = runtime.devices_of((*views, out))
+    every = (*views, out)
+    launch = runtime.prepare(
+        graph,
+        tuple(view.operand for view in views),
+        out.operand,
+        None,
+        device,
+        runtime.aligned(every, device),
+    )
+    if launch.overlaps(views, out):
+        raise Error(
+            "bind: out shares memory with an operand in another order, which would need a "
+            "temporary; call the plan instead",
+            rule="A2",
+            kind="gpubcast:out overlaps an operand",
+        )
+    return launch, launch.parameters([view.slot for view in every])
+
+
+def plan(
+    name: str, *shapes: Shape | str, out_layout: Layout | None = None, **attributes: Any
+) -> Plan:
+    """Plan an operation for given operand shapes.
+
+    Args:
+        name: the operation, e.g. ``"add"``.
+        shapes: the operands' shapes, or their text.
+        out_layout: layout of new results; None for the inferred one.
+        attributes: the operation's keywords.
+
+    Raises:
+        Error: a rule refuses the operation.
+
+    Example:
+        >>> str(plan("add", "f32[2,3]", "f32[3]", broadcast_dimensions=(1,)).output_shape)
+        'f32[2,3]{1,0}'
+    """
+    known = tuple(Shape.parse(s) if isinstance(s, str) else s for s in shapes)
+    given: dict[str, Hashable] = {k: v for k, v in attributes.items() if v is not None}
+    return Plan(name, expression.single(name, given), known, out_layout)

@@ -1,0 +1,1 @@
+"""Source text and launch parameters from (plan, schedule). Imports neither CuPy nor numba."""

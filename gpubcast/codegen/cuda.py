@@ -1,0 +1,168 @@
+"""CUDA source and parameter struct of a kernel.
+
+What is generated is the scalar body, the operand kinds and the entry point; the schedules are the
+headers in ``cuda_kernels/``. The struct packed here mirrors the structs there, member by member.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+
+from gpubcast import ops
+from gpubcast.backends.base import KernelSource
+from gpubcast.codegen.key import entry_name, kernel_key
+from gpubcast.codegen.padding import padding_bits
+from gpubcast.element_types import Category, ElementType
+from gpubcast.plan import BroadcastPlan, Instruction, Program
+from gpubcast.schedule import THREADS, Family, Kind, Schedule
+
+
+def cuda_type(element_type: ElementType) -> str:
+    """The storage type as the prelude names it."""
+    name = element_type.storage
+    return name if name in ("float", "double") else f"gb::{name}"
+
+
+def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
+    """The complete source of one kernel."""
+    key = kernel_key(plan, schedule)
+    entry = entry_name(key)
+    body = f"{entry}_body"
+    template, parameters = _template(plan, schedule, f"gb::{body}")
+    lines = [
+        f"// {key}",
+        f'#include "{schedule.family.value}.cuh"',
+        "namespace gb {",
+        f"struct {body} {{",
+        *(f"  {line}" for line in _run(plan.program)),
+        "};",
+        "}  // namespace gb",
+        f'extern "C" __global__ void __launch_bounds__({THREADS})',
+        f"{entry}(const __grid_constant__ gb::{parameters} p) {{",
+        f"  gb::{template}(p);",
+        "}",
+        "",
+    ]
+    return KernelSource(entry, "\n".join(lines), key)
+
+
+def _template(plan: BroadcastPlan, schedule: Schedule, body: str) -> tuple[str, str]:
+    """The schedule's template instance and its parameter struct."""
+    reads = ", ".join(
+        f"gb::Read<{cuda_type(access.element_type)}, gb::{kind.value}>"
+        for access, kind in zip(plan.reads, schedule.reads, strict=True)
+    )
+    writes = ", ".join(
+        f"gb::Write<{cuda_type(access.element_type)}"
+        + (f", gb::{kind.value}>" if schedule.family is Family.GATHER else ">")
+        for access, kind in zip(plan.writes, schedule.writes, strict=True)
+    )
+    tail = f"{body}, gb::List<{reads}>, gb::List<{writes}>>"
+    slots, outputs = len(plan.accesses), len(plan.writes)
+    fills = "true" if schedule.fills else "false"
+    if schedule.family is Family.FLAT:
+        return f"flat<{schedule.vector}, {schedule.unroll}, {tail}", f"FlatParams<{slots}>"
+    if schedule.family is Family.ROWS:
+        head = f"rows<{schedule.vector}, {schedule.unroll}, {fills}, {schedule.rank}"
+        return f"{head}, {tail}", f"RowsParams<{slots}, {schedule.rank}, {outputs}>"
+    bits = schedule.index_bits
+    return (
+        f"gather{bits}<{schedule.rank}, {fills}, {tail}",
+        f"GatherParams{bits}<{slots}, {schedule.rank}, {outputs}>",
+    )
+
+
+def _run(program: Program) -> list[str]:
+    inputs = [f"{t.compute} v{i}" for i, t in enumerate(program.reads)]
+    results = [
+        f"{program.type_of(value).compute}& r{i}" for i, value in enumerate(program.results)
+    ]
+    lines = [f"static GB_FN void run({', '.join(inputs + results)}) {{"]
+    base = len(program.reads)
+    for i, instruction in enumerate(program.code):
+        compute = instruction.element_type.compute
+        lines.append(f"  const {compute} v{base + i} = {_expression(program, instruction, base + i)};")
+    lines += [f"  r{i} = v{value};" for i, value in enumerate(program.results)]
+    return [*lines, "}"]
+
+
+def _expression(program: Program, instruction: Instruction, index: int) -> str:
+    row = ops.OPS[instruction.op]
+    names = [f"v{a}" for a in instruction.args]
+    operand = program.type_of(instruction.args[0 if row.rule is not ops.Rule.SELECT else 1])
+    result = instruction.element_type
+    if row.rule is ops.Rule.CONVERT:
+        return f"convert<{cuda_type(result)}, {cuda_type(operand)}>({names[0]})"
+    if row.rule is ops.Rule.BITCAST:
+        return f"bitcast<{cuda_type(result)}, {cuda_type(operand)}>({names[0]})"
+    text = row.cuda_for(operand.category).format(*names)
+    # A value only written is rounded by the store; one that is used again is rounded here.
+    narrow = result.category is Category.FLOATING and result.bits == 16
+    used_again = any(index in later.args for later in program.code)
+    return f"round_to<{cuda_type(result)}>({text})" if narrow and used_again else text
+
+
+def parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
+    """The launch parameters with empty slots: 8 bytes per access come first, in slot order."""
+    slots = bytes(8 * len(plan.accesses))
+    if schedule.family is Family.FLAT:
+        return slots + struct.pack("<q", plan.num_visited)
+    if schedule.family is Family.ROWS:
+        return slots + _rows_parameters(plan, schedule)
+    return slots + _gather_parameters(plan, schedule)
+
+
+def _rows_parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
+    inner, row = plan.axes[-1], schedule.row_axis
+    batch = [k for k in range(plan.rank - 1) if k != row]
+    height = plan.axes[row].extent if row >= 0 else 1
+    size_y = plan.axes[row].size if row >= 0 else 1
+    tiles_x = -(-inner.extent // (schedule.block[0] * schedule.vector))
+    tiles_y = -(-height // (schedule.block[1] * schedule.unroll))
+    row_strides = [access.strides[row] if row >= 0 else 0 for access in plan.accesses]
+    batch_strides = [access.strides[k] for k in batch for access in plan.accesses]
+    packed = struct.pack(f"<{len(row_strides)}q", *row_strides)
+    packed += struct.pack(f"<{len(batch_strides)}q", *batch_strides)
+    if not batch:
+        packed += bytes(8 * len(plan.accesses))
+    packed += struct.pack("<4q", inner.extent, height, inner.size, size_y)
+    packed += fast_div(tiles_x) + fast_div(tiles_y)
+    packed += b"".join(fast_div(plan.axes[k].extent) for k in batch) or bytes(12)
+    packed += struct.pack(f"<{len(batch)}i", *(plan.axes[k].size for k in batch)) or bytes(4)
+    packed += bytes(-len(packed) % 8)
+    return packed + _fill(plan)
+
+
+def _gather_parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
+    extents = [axis.extent for axis in plan.axes] or [1]
+    sizes = [axis.size for axis in plan.axes] or [1]
+    strides = [access.strides[k] for k in range(plan.rank) for access in plan.accesses]
+    packed = struct.pack(f"<{len(strides)}q", *strides) or bytes(8 * len(plan.accesses))
+    packed += struct.pack("<q", math.prod(extents))
+    packed += struct.pack(f"<{len(sizes)}q", *sizes)
+    divide = fast_div if schedule.index_bits == 32 else fast_div64
+    packed += b"".join(divide(extent) for extent in extents)
+    packed += bytes(-len(packed) % 8)
+    return packed + _fill(plan)
+
+
+def _fill(plan: BroadcastPlan) -> bytes:
+    return b"".join(
+        struct.pack("<Q", padding_bits(value, access.element_type) if value else 0)
+        for value, access in zip(plan.fill, plan.writes, strict=True)
+    )
+
+
+def fast_div(divisor: int) -> bytes:
+    """FastDiv: n // d as (umulhi(n, m) + n) >> s, for n < 2**31."""
+    shift = (divisor - 1).bit_length()
+    multiplier = ((1 << 32) * ((1 << shift) - divisor)) // divisor + 1
+    return struct.pack("<3I", divisor, multiplier, shift)
+
+
+def fast_div64(divisor: int) -> bytes:
+    """FastDiv64: the same with 64-bit numbers, for n < 2**63."""
+    shift = (divisor - 1).bit_length()
+    multiplier = ((1 << 64) * ((1 << shift) - divisor)) // divisor + 1
+    return struct.pack("<3Q", divisor, multiplier, shift)

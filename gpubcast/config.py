@@ -1,0 +1,103 @@
+"""Every environment variable gpubcast reads, in one place.
+
+Variables are read when they are used, not at import, so that a test or a notebook may set them
+at any time. ``docs/env.md`` lists the same table; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpubcast.errors import Error
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One environment variable: its name, what values mean, and what holds when it is unset."""
+
+    name: str
+    meaning: str
+    default: str
+
+
+VARIABLES: tuple[Variable, ...] = (
+    Variable(
+        "GPUBCAST_DEBUG",
+        "0 silent; 1 the backend and the first compile of each kernel; 2 time and bandwidth of "
+        "each launch; 3 plan and schedule; 4 generated source",
+        "0",
+    ),
+    Variable("GPUBCAST_DUMP", "folder that receives every generated source and its log", ""),
+    Variable(
+        "GPUBCAST_BACKEND",
+        "cpu or cuda: calls on the other device are refused; it never moves data",
+        "",
+    ),
+    Variable(
+        "GPUBCAST_SYNC", "1: wait after each launch, so that a CUDA fault names its kernel", "0"
+    ),
+    Variable("GPUBCAST_CHECK", "1: verify plans between passes", "0"),
+    Variable("GPUBCAST_CACHE_DIR", "folder for compiled kernels", "~/.cache/gpubcast"),
+    Variable("GPUBCAST_THREADS", "CPU threads a kernel may use", "the affinity mask"),
+)
+
+
+def _integer(name: str, default: int, low: int, high: int) -> int:
+    text = os.environ.get(name, "").strip()
+    if not text:
+        return default
+    try:
+        value = int(text)
+    except ValueError:
+        value = low - 1
+    if not low <= value <= high:
+        raise Error(f"{name}={text!r}: expected an integer from {low} to {high}")
+    return value
+
+
+def debug() -> int:
+    """How much to print to stderr, 0 (nothing) to 4 (generated source)."""
+    return _integer("GPUBCAST_DEBUG", 0, 0, 4)
+
+
+def sync() -> bool:
+    """Whether to wait for the device after each launch."""
+    return bool(_integer("GPUBCAST_SYNC", 0, 0, 1))
+
+
+def check() -> bool:
+    """Whether plans are verified after each pass."""
+    return bool(_integer("GPUBCAST_CHECK", 0, 0, 1))
+
+
+def threads() -> int:
+    """Number of CPU threads a kernel may use; at least 1."""
+    affinity: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)
+    available = len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+    return _integer("GPUBCAST_THREADS", available, 1, 1024)
+
+
+def backend() -> str | None:
+    """The only device kind allowed (``"cpu"`` or ``"cuda"``), or None for both."""
+    text = os.environ.get("GPUBCAST_BACKEND", "").strip().lower()
+    if text not in ("", "cpu", "cuda"):
+        raise Error(f"GPUBCAST_BACKEND={text!r}: expected cpu or cuda")
+    return text or None
+
+
+def dump_dir() -> Path | None:
+    """Folder for generated sources, or None."""
+    text = os.environ.get("GPUBCAST_DUMP", "").strip()
+    return Path(text).expanduser() if text else None
+
+
+def cache_dir() -> Path:
+    """Folder of compiled kernels (it may not exist yet)."""
+    text = os.environ.get("GPUBCAST_CACHE_DIR", "").strip()
+    if text:
+        return Path(text).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME", "").strip()
+    return (Path(base) if base else Path.home() / ".cache") / "gpubcast"

@@ -1,0 +1,80 @@
+"""The exceptions of gpubcast. Every error a user sees is one of these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpubcast.shape import Shape
+
+
+class Error(Exception):
+    """Base of every gpubcast error.
+
+    Attributes:
+        rule: id of the rule in ``docs/rules.md`` that refused the call, e.g. ``"B5c"``; None where
+            no numbered rule applies.
+        kind: XLA's error template (shapes, types, opcodes and numbers blanked) where XLA refuses
+            the same call; our own id (``"gpubcast:<words>"``) where we differ.
+        operands: the shapes of the operands, in call order.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        rule: str | None = None,
+        kind: str | None = None,
+        operands: tuple[Shape, ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.kind = kind
+        self.operands = tuple(operands)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions pickle as class(*args); the state carries what the keywords set.
+        return (type(self), self.args, self.__dict__)
+
+
+class ShapeError(Error, ValueError):
+    """Dimensions do not fit together, or a shape is not representable."""
+
+
+class ElementTypeError(Error, TypeError):
+    """An element type, or an object that has none, is refused by the operation."""
+
+
+class LayoutError(Error, ValueError):
+    """A layout is invalid for its shape, or its padding cannot be represented."""
+
+
+class DeviceError(Error, RuntimeError):
+    """Operands live on different devices, or a device is missing or unusable."""
+
+
+class CompileError(Error, RuntimeError):
+    """Generated code did not compile.
+
+    Attributes:
+        source: the whole generated source.
+        log: the compiler's log.
+        options: the compiler's options.
+    """
+
+    def __init__(
+        self, message: str, *, source: str = "", log: str = "", options: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.source = source
+        self.log = log
+        self.options = tuple(options)
+
+
+class UnknownNameError(Error, AttributeError):
+    """``gpubcast`` has no such name; the text names ours."""
+
+
+def numbered(source: str) -> str:
+    """Source text with line numbers, so that a compiler's "line 37" means something."""
+    return "\n".join(f"{i:4d} | {line}" for i, line in enumerate(source.splitlines(), 1))

@@ -1,0 +1,165 @@
+"""The expression graph. One operation is a graph of one node; a fused function is a larger one.
+
+A graph says what is computed, never how large the arrays are: the shapes join in ``typed``, which
+runs the rules of ``inference`` on every node, and in ``plan``, which turns graph and shapes into
+one iteration space.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpubcast import ops
+from gpubcast.element_types import ELEMENT_TYPES, ElementType
+from gpubcast.errors import ElementTypeError, Error
+from gpubcast.inference import Inferred, infer
+from gpubcast.shape import Shape
+
+Attributes = tuple[tuple[str, Hashable], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """Operand number ``index`` of the call."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An operation on earlier nodes; ``attributes`` are its keywords, sorted by name."""
+
+    op: str
+    args: tuple[int, ...]
+    attributes: Attributes = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A graph in topological order.
+
+    Attributes:
+        num_parameters: number of operands.
+        nodes: each node refers to earlier nodes only.
+        outputs: the nodes whose values are the results.
+    """
+
+    num_parameters: int
+    nodes: tuple[Parameter | Apply, ...]
+    outputs: tuple[int, ...]
+
+
+def single(name: str, attributes: Mapping[str, Any]) -> Expression:
+    """The graph of one operation on its parameters.
+
+    ``compare`` becomes the comparison it names, and a total order a comparison of integer keys, so
+    that equal work is an equal graph.
+
+    Raises:
+        Error: no such operation, or a keyword it does not take.
+    """
+    row = ops.op(name)
+    frozen = {key: freeze(value) for key, value in attributes.items() if value is not None}
+    parameters = tuple(Parameter(i) for i in range(row.arity))
+    operands = tuple(range(row.arity))
+    nodes: tuple[Parameter | Apply, ...] = parameters
+    if name == "compare":
+        name, total = ops.comparison(frozen.pop("direction", None), frozen.pop("total_order", False))
+        if total:
+            nodes += tuple(Apply("total_order_key", (i,)) for i in operands)
+            operands = tuple(i + row.arity for i in operands)
+    nodes += (Apply(name, operands, tuple(sorted(frozen.items()))),)
+    return Expression(row.arity, nodes, (len(nodes) - 1,))
+
+
+def freeze(value: Any) -> Hashable:
+    """A keyword's value as something hashable: sequences of integers become tuples of ints."""
+    if isinstance(value, (str, bytes, bool)) or not hasattr(value, "__iter__"):
+        return value if isinstance(value, Hashable) else repr(value)
+    return tuple(_integer(entry) for entry in value)
+
+
+def _integer(entry: Any) -> Hashable:
+    # What is no integer is kept as it is: the rule that reads it refuses it by name.
+    if isinstance(entry, bool):
+        return entry
+    try:
+        return operator.index(entry)
+    except TypeError:
+        return entry if isinstance(entry, Hashable) else repr(entry)
+
+
+def typed(expression: Expression, operands: tuple[Shape, ...]) -> tuple[Inferred, ...]:
+    """Shape of every node, and where each argument's dimensions go.
+
+    Raises:
+        Error: whatever rule refuses a node.
+    """
+    if len(operands) != expression.num_parameters:
+        raise Error(
+            f"the expression takes {expression.num_parameters} operands, got {len(operands)}",
+            rule="T0",
+            kind="gpubcast:number of operands",
+        )
+    result: list[Inferred] = []
+    for node in expression.nodes:
+        if isinstance(node, Parameter):
+            result.append(Inferred(operands[node.index], ()))
+        else:
+            shapes = tuple(result[i].shape for i in node.args)
+            result.append(infer(node.op, shapes, dict(node.attributes)))
+    return tuple(result)
+
+
+def operand_types(
+    expression: Expression, known: tuple[ElementType | None, ...]
+) -> tuple[ElementType, ...]:
+    """Element types of all parameters, given those of the typed ones.
+
+    The operands of one operation have one type (select's predicate is pred), so an untyped
+    scalar takes the type of the operand beside it.
+
+    Raises:
+        ElementTypeError: nothing says what type a scalar has.
+    """
+    types: list[ElementType | None] = [None] * len(expression.nodes)
+    for i, node in enumerate(expression.nodes):
+        if isinstance(node, Parameter):
+            types[i] = known[node.index]
+    for _ in expression.nodes:
+        for i, node in enumerate(expression.nodes):
+            if isinstance(node, Apply):
+                _unify(types, i, node)
+    result = []
+    for i, node in enumerate(expression.nodes):
+        if isinstance(node, Parameter):
+            kind = types[i]
+            if kind is None:
+                raise ElementTypeError(
+                    f"operand {node.index} is a Python scalar and no operand beside it has a "
+                    "type; pass a typed one, e.g. np.float32(2)",
+                    rule="A4",
+                    kind="gpubcast:scalar",
+                )
+            result.append(kind)
+    return tuple(result)
+
+
+def _unify(types: list[ElementType | None], i: int, node: Apply) -> None:
+    row = ops.op(node.op)
+    alike = list(node.args)
+    if row.rule is ops.Rule.SELECT:
+        if types[alike[0]] is None:
+            types[alike[0]] = ELEMENT_TYPES["pred"]
+        del alike[0]
+    if row.result is ops.Result.SAME:
+        alike.append(i)
+    elif row.result is ops.Result.PRED:
+        types[i] = ELEMENT_TYPES["pred"]
+    kind = next((types[j] for j in alike if types[j] is not None), None)
+    for j in alike:
+        if types[j] is None:
+            types[j] = kind

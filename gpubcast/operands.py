@@ -1,0 +1,211 @@
+"""Foreign arrays and scalars as operands: the same memory, described by shape and strides."""
+
+from __future__ import annotations
+
+import functools
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from gpubcast import runtime
+from gpubcast.element_types import ElementType, element_type
+from gpubcast.errors import DeviceError, ElementTypeError, Error
+from gpubcast.layout import Layout
+from gpubcast.plan import Operand
+from gpubcast.runtime import CPU, Device, View
+from gpubcast.shape import Shape
+
+_CUDA_DLPACK, _CPU_DLPACK = 2, (1, 3)
+
+
+def is_scalar(x: Any) -> bool:
+    """Whether an object is a Python scalar, whose type follows from the other operands."""
+    return type(x) in (bool, int, float, complex)
+
+
+def on_cuda(x: Any) -> bool:
+    if hasattr(x, "__dlpack_device__"):
+        return int(x.__dlpack_device__()[0]) == _CUDA_DLPACK
+    return hasattr(x, "__cuda_array_interface__")
+
+
+def strided_of(x: Any) -> tuple[Any, Device]:
+    """A foreign array as a NumPy or CuPy array over the same memory, and its device.
+
+    Raises:
+        ElementTypeError: the elements have no XLA type, or a list is ragged.
+        DeviceError: the memory is on a device that gpubcast cannot use.
+    """
+    if isinstance(x, np.ndarray):
+        return np.asarray(x), CPU
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(x, cupy.ndarray):
+        return x, ("cuda", int(x.device.id))
+    if hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__"):
+        return _exchange(x)
+    if is_scalar(x) or isinstance(x, (list, tuple)) or hasattr(x, "__array__"):
+        try:
+            return np.asarray(x), CPU
+        except (ValueError, TypeError, OverflowError) as error:
+            raise ElementTypeError(
+                f"not an array of numbers: {error}", rule="A3", kind="gpubcast:not an array"
+            ) from None
+    raise ElementTypeError(
+        f"{type(x).__name__} is no array: operands are gpubcast, NumPy, CuPy and DLPack arrays, "
+        "lists and scalars",
+        rule="A3",
+        kind="gpubcast:not an array",
+    )
+
+
+def _exchange(x: Any) -> tuple[Any, Device]:
+    try:
+        if not on_cuda(x):
+            kind = int(x.__dlpack_device__()[0])
+            if kind not in _CPU_DLPACK:
+                raise DeviceError(
+                    f"{type(x).__name__} lives on DLPack device type {kind}; gpubcast runs on "
+                    "CPU and CUDA",
+                    rule="A1",
+                    kind="gpubcast:device",
+                )
+            return np.from_dlpack(x), CPU
+        runtime.backend("cuda")  # a clear error where CuPy or the driver is missing
+        import_cupy = sys.modules["cupy"]
+        if hasattr(x, "__cuda_array_interface__"):
+            strided = import_cupy.asarray(x)
+        else:
+            strided = import_cupy.from_dlpack(x)
+        return strided, ("cuda", int(strided.device.id))
+    except (BufferError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+        if isinstance(error, Error):
+            raise
+        raise ElementTypeError(
+            f"{type(x).__name__} could not be exchanged: {error}",
+            rule="A3",
+            kind="gpubcast:not an array",
+        ) from error
+
+
+@functools.lru_cache(4096)
+def operand_of(
+    dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]
+) -> Operand:
+    """The operand of a strided view: its layout is its axis order."""
+    kind = element_type(dtype)
+    layout = Layout(_axis_order(shape, strides))
+    steps = tuple(stride // kind.itemsize for stride in strides)
+    return Operand(Shape(kind, shape, layout), steps, shape)
+
+
+def _axis_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
+    """``minor_to_major`` of a view: nearest neighbours first; axes whose stride says nothing
+    (size 1, stride 0) stay where row-major order has them."""
+    order: list[int] = []
+    for axis in reversed(range(len(shape))):
+        place = len(order)
+        if shape[axis] != 1 and strides[axis] != 0:
+            for i in reversed(range(len(order))):
+                other = order[i]
+                if shape[other] == 1 or strides[other] == 0:
+                    continue
+                if abs(strides[other]) <= abs(strides[axis]):
+                    break
+                place = i
+        order.insert(place, axis)
+    return tuple(order)
+
+
+def scalar_view(value: Any, kind: ElementType) -> View:
+    """A scalar of a type, passed by value.
+
+    A bool fits pred; an int fits integers (in range), floats and complex; a float fits floats and
+    complex; a complex fits complex. Values are rounded to nearest.
+
+    Raises:
+        ElementTypeError: the value does not fit the type.
+    """
+    bits = int.from_bytes(_scalar_bytes(value, kind), "little")
+    return View(_scalar_operand(kind), bits, None)
+
+
+@functools.cache
+def _scalar_operand(kind: ElementType) -> Operand:
+    return Operand(Shape(kind, ()), (), (), by_value=True)
+
+
+def _scalar_bytes(value: Any, kind: ElementType) -> bytes:
+    dtype = kind.dtype
+    if isinstance(value, np.generic):
+        return value.astype(dtype, copy=False).tobytes()
+    fits = {
+        bool: kind.category.value == "pred",
+        int: kind.is_integral or kind.is_floating or kind.is_complex,
+        float: kind.is_floating or kind.is_complex,
+        complex: kind.is_complex,
+    }[type(value)]
+    if fits and kind.is_integral:
+        limits = np.iinfo(dtype)
+        fits = int(limits.min) <= value <= int(limits.max)
+    if not fits:
+        raise ElementTypeError(
+            f"the Python {type(value).__name__} {value!r} does not fit {kind}",
+            rule="A4",
+            kind="gpubcast:scalar",
+        )
+    with np.errstate(over="ignore"):
+        return np.array(_rounds_once(value, kind), dtype).tobytes()
+
+
+def _rounds_once(value: Any, kind: ElementType) -> Any:
+    """A value that NumPy's conversion rounds only once: intermediate types are rounded to odd."""
+    if type(value) is int and kind.is_floating and kind.bits < 64:
+        excess = abs(value).bit_length() - 53
+        if excess > 970:
+            return math.copysign(math.inf, value)
+        if excess > 0:
+            high, low = divmod(abs(value), 1 << excess)
+            value = math.copysign(math.ldexp(float(high | (low != 0)), excess), value)
+    if kind.name == "bf16" and type(value) in (int, float):
+        # ml_dtypes converts through f32.
+        near = np.float32(value)
+        if np.isfinite(near) and float(near) != value:
+            bits = near.view(np.int32) - int(abs(float(near)) > abs(value))
+            return (bits | np.int32(1)).astype(np.int32).view(np.float32)
+    return value
+
+
+def overlaps_itself(dimensions: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether two indices lie at one address."""
+    if 0 in dimensions:
+        return False
+    axes = sorted((abs(s), n) for n, s in zip(dimensions, strides, strict=True) if n > 1)
+    reach = 0
+    for stride, size in axes:
+        if stride <= reach:
+            return _exact_overlap([size for _, size in axes], [stride for stride, _ in axes])
+        reach += stride * (size - 1)
+    return False
+
+
+def _exact_overlap(sizes: list[int], strides: list[int]) -> bool:
+    """The exact answer where strides are not nested: halves of an axis must not meet.
+
+    Two indices that differ along the last axis fall into different halves at some level; a half
+    looks the same wherever it lies, so the larger one stands for both.
+    """
+    anchor = np.empty(0, np.uint8)
+    while sizes:
+        if sizes[-1] == 1 or 0 in strides:
+            if 0 in strides:
+                return True
+            sizes, strides = sizes[:-1], strides[:-1]
+            continue
+        half = -(-sizes[-1] // 2)
+        whole = np.lib.stride_tricks.as_strided(anchor, sizes, strides)
+        if np.shares_memory(whole[..., :half], whole[..., half:]):
+            return True
+        sizes = [*sizes[:-1], half]
+    return False

@@ -1,0 +1,314 @@
+"""The broadcast plan: one iteration space, and one stride per array and axis.
+
+``build`` turns a graph and its operands into a plan whose axes are the output's dimensions. A
+broadcast axis has stride 0. ``simplify`` then normalises it. A plan is plain data: hashable,
+picklable, the same for every device.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from gpubcast import ops
+from gpubcast.element_types import ElementType
+from gpubcast.errors import ElementTypeError, Error, ShapeError
+from gpubcast.expression import Expression, Parameter
+from gpubcast.inference import Inferred
+from gpubcast.layout import PaddingValue
+from gpubcast.shape import Shape
+
+MAX_RANK = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An array as the planner sees it: its shape and where its elements lie.
+
+    Attributes:
+        shape: logical dimensions and layout. The layout of a strided view is its axis order.
+        strides: distance of neighbours along each dimension, in elements; may be 0 or negative.
+        extents: how far memory may be touched along each dimension: the padded sizes of an array
+            that owns its buffer, the dimensions of a view.
+        by_value: a host scalar, passed in the launch parameters and not in memory.
+    """
+
+    shape: Shape
+    strides: tuple[int, ...]
+    extents: tuple[int, ...]
+    by_value: bool = False
+
+    @staticmethod
+    def of(shape: Shape) -> Operand:
+        """The operand that fills a whole buffer with the given layout."""
+        return Operand(shape, shape.strides, shape.padded_dimensions)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis of the iteration space.
+
+    Attributes:
+        size: number of indices at which elements are computed.
+        extent: number of indices visited; those from ``size`` on are padding to be written.
+    """
+
+    size: int
+    extent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How one array is walked.
+
+    Attributes:
+        operand: index of the operand read, or of the output written.
+        element_type: type in memory.
+        strides: per axis, in elements; 0 on a broadcast axis.
+        offset: of the first element visited, in elements.
+        extents: per axis, how many indices may be touched without leaving the array's memory.
+        by_value: the value is a launch parameter.
+    """
+
+    operand: int
+    element_type: ElementType
+    strides: tuple[int, ...]
+    offset: int
+    extents: tuple[int, ...]
+    by_value: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One scalar operation on earlier values; values are the reads, then the instructions."""
+
+    op: str
+    args: tuple[int, ...]
+    element_type: ElementType
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The scalar code of a plan: straight-line, each distinct read and sub-expression once.
+
+    Attributes:
+        reads: element type of each read.
+        code: the instructions.
+        results: the values written, one per output.
+    """
+
+    reads: tuple[ElementType, ...]
+    code: tuple[Instruction, ...]
+    results: tuple[int, ...]
+
+    def type_of(self, value: int) -> ElementType:
+        """Element type of a value."""
+        if value < len(self.reads):
+            return self.reads[value]
+        return self.code[value - len(self.reads)].element_type
+
+    def __str__(self) -> str:
+        reads = [f"%{i}={t}" for i, t in enumerate(self.reads)]
+        base = len(self.reads)
+        code = [
+            f"%{base + i}={c.op}.{c.element_type}({','.join(f'%{a}' for a in c.args)})"
+            for i, c in enumerate(self.code)
+        ]
+        return " ".join([*reads, *code, "->", *(f"%{r}" for r in self.results)])
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastPlan:
+    """One kernel's work.
+
+    Attributes:
+        program: what is computed for each element.
+        axes: the iteration space, major to minor.
+        reads, writes: one access per value read and per output.
+        fill: per output, the padding value to write where an index is at or past an axis' size;
+            None where there is no padding or nothing is promised about it.
+    """
+
+    program: Program
+    axes: tuple[Axis, ...]
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+    fill: tuple[PaddingValue | None, ...]
+
+    @property
+    def rank(self) -> int:
+        """Number of axes."""
+        return len(self.axes)
+
+    @property
+    def num_visited(self) -> int:
+        """Number of slots the kernel visits, padding included."""
+        return math.prod(axis.extent for axis in self.axes)
+
+    @property
+    def fills(self) -> bool:
+        """Whether padding slots are written."""
+        return any(value is not None for value in self.fill)
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """Reads, then writes: the order of a kernel's slots."""
+        return self.reads + self.writes
+
+
+def build(
+    expression: Expression,
+    nodes: tuple[Inferred, ...],
+    operands: tuple[Operand, ...],
+    outputs: tuple[Operand, ...],
+) -> BroadcastPlan:
+    """The plan whose axes are the dimensions of the output.
+
+    Args:
+        expression: the graph.
+        nodes: the result of ``expression.typed`` for these operands.
+        operands: one per parameter.
+        outputs: one per result, all with the same dimensions.
+
+    Raises:
+        ElementTypeError: a type has no kernels.
+        Error: the outputs differ in dimensions.
+    """
+    dimensions = outputs[0].shape.dimensions
+    if any(output.shape.dimensions != dimensions for output in outputs):
+        raise Error("the outputs of one kernel must have the same dimensions")
+    walk = _Walk(expression, nodes, operands, dimensions)
+    identity = tuple(range(len(dimensions)))
+    results = tuple(walk.visit(node, identity) for node in expression.outputs)
+    # Values are numbered reads first; while walking, instruction i is numbered -1 - i.
+    reads = tuple(walk.reads)
+    number = lambda value: value if value >= 0 else len(reads) - 1 - value  # noqa: E731
+    code = tuple(
+        Instruction(c.op, tuple(number(a) for a in c.args), c.element_type) for c in walk.code
+    )
+    program = Program(tuple(a.element_type for a in reads), code, tuple(map(number, results)))
+    for index in range(len(reads) + len(code)):
+        _must_compute(program.type_of(index))
+    writes = tuple(
+        Access(i, o.shape.element_type, o.strides, 0, o.extents) for i, o in enumerate(outputs)
+    )
+    fill = tuple(_fill(output) for output in outputs)
+    filled = next((o for o, value in zip(outputs, fill, strict=True) if value is not None), None)
+    extents = filled.extents if filled is not None else dimensions
+    axes = tuple(Axis(size, extent) for size, extent in zip(dimensions, extents, strict=True))
+    return BroadcastPlan(program, axes, reads, writes, fill)
+
+
+def _must_compute(element_type: ElementType) -> None:
+    if not element_type.computes:
+        raise ElementTypeError(
+            f"{element_type} has no kernels yet; shape inference alone is available for it",
+            rule="T9",
+            kind="gpubcast:type without kernels",
+        )
+
+
+def _fill(output: Operand) -> PaddingValue | None:
+    value = output.shape.layout.padding_value
+    return value if value.written and output.extents != output.shape.dimensions else None
+
+
+class _Walk:
+    """Pushes index maps from the output down to the parameters.
+
+    A map says for each dimension of a node which axis indexes it, or None where its size 1 is
+    broadcast. A node reached with two maps is two values: they are read at different places.
+    """
+
+    def __init__(
+        self,
+        expression: Expression,
+        nodes: tuple[Inferred, ...],
+        operands: tuple[Operand, ...],
+        dimensions: tuple[int, ...],
+    ) -> None:
+        self.expression = expression
+        self.nodes = nodes
+        self.operands = operands
+        self.dimensions = dimensions
+        self.reads: list[Access] = []
+        self.code: list[Instruction] = []
+        self._values: dict[object, int] = {}
+
+    def visit(self, index: int, axes: tuple[int | None, ...]) -> int:
+        """The value of a node, read through a map from its dimensions to axes."""
+        key = (index, axes)
+        if key not in self._values:
+            node = self.expression.nodes[index]
+            if isinstance(node, Parameter):
+                self._values[key] = self._read(node.index, axes)
+            else:
+                self._values[key] = self._apply(index, axes)
+        return self._values[key]
+
+    def _apply(self, index: int, axes: tuple[int | None, ...]) -> int:
+        node, inferred = self.expression.nodes[index], self.nodes[index]
+        assert not isinstance(node, Parameter)
+        args = []
+        for argument, dimension_map in zip(node.args, inferred.maps, strict=True):
+            dimensions = self.nodes[argument].shape.dimensions
+            args.append(
+                self.visit(
+                    argument,
+                    tuple(
+                        None if size == 1 and inferred.shape.dimensions[to] != 1 else axes[to]
+                        for size, to in zip(dimensions, dimension_map, strict=True)
+                    ),
+                )
+            )
+        row = ops.OPS[node.op]
+        element_type = inferred.shape.element_type
+        moves_only = row.rule in (ops.Rule.BROADCAST, ops.Rule.BROADCAST_IN_DIM)
+        source = self.nodes[node.args[0]].shape.element_type
+        if moves_only or (row.rule in (ops.Rule.CONVERT, ops.Rule.BITCAST) and source is element_type):
+            return args[0]
+        instruction = Instruction(node.op, tuple(args), element_type)
+        if instruction not in self._values:
+            self.code.append(instruction)
+            self._values[instruction] = -len(self.code)
+        return self._values[instruction]
+
+    def _read(self, parameter: int, axes: tuple[int | None, ...]) -> int:
+        operand = self.operands[parameter]
+        strides = [0] * len(self.dimensions)
+        extents = list(self.dimensions)
+        for dimension, axis in enumerate(axes):
+            if axis is None:
+                continue
+            if operand.shape.dimensions[dimension] != 1:
+                # A dimension reached through two axes of one operand would add up; maps are
+                # injective, so each axis is met once.
+                strides[axis] = operand.strides[dimension]
+                extents[axis] = operand.extents[dimension]
+        access = Access(
+            parameter,
+            operand.shape.element_type,
+            tuple(strides),
+            0,
+            tuple(extents),
+            operand.by_value,
+        )
+        if access not in self._values:
+            self._values[access] = len(self.reads)
+            self.reads.append(access)
+        return self._values[access]
+
+
+def check_rank(plan: BroadcastPlan) -> BroadcastPlan:
+    """The plan itself; a plan that kernels cannot walk is refused.
+
+    Raises:
+        ShapeError: more than 16 axes after merging.
+    """
+    if plan.rank > MAX_RANK:
+        raise ShapeError(
+            f"{plan.rank} axes remain after merging; kernels walk at most {MAX_RANK}",
+            rule="S9",
+            kind="gpubcast:rank",
+        )
+    return plan

@@ -1,0 +1,454 @@
+"""From a call to a launch: plan cache, kernel cache, parameters, overlap, tracing.
+
+The only module with mutable state. Everything it keeps is bounded (4,096 plans, least recently
+used out) or grows with the number of distinct kernels.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import struct
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gpubcast import config, expression
+from gpubcast.backends.base import Backend, KernelSource
+from gpubcast.codegen import cpu as cpu_code
+from gpubcast.codegen import cuda as cuda_code
+from gpubcast.errors import DeviceError, LayoutError, ShapeError
+from gpubcast.expression import Expression
+from gpubcast.layout import Layout
+from gpubcast.plan import BroadcastPlan, Operand, build
+from gpubcast.schedule import CudaTarget, Schedule, schedule
+from gpubcast.shape import Shape
+from gpubcast.simplify import normalise
+
+MAX_PLANS = 4096
+Device = tuple[str, int]
+CPU: Device = ("cpu", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """An operand or output of a call, as the array layer hands it over.
+
+    Attributes:
+        operand: shape and strides.
+        slot: address of the first element, or the storage bits of a host scalar.
+        device: kind and index; None for a host scalar, which fits any device.
+        array: whatever keeps the memory alive.
+    """
+
+    operand: Operand
+    slot: int
+    device: Device | None
+    array: Any = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launch:
+    """A plan made ready on one device.
+
+    Attributes:
+        plan, schedule: what runs, and how.
+        source: the generated kernel; None where nothing is visited.
+        kernel: the backend's handle.
+        output: shape of the result.
+        template: the packed parameters with empty slots.
+        offsets: per slot, the index of its view (operands, then outputs) and bytes to add.
+    """
+
+    backend: Backend
+    plan: BroadcastPlan
+    schedule: Schedule | None
+    source: KernelSource | None
+    kernel: Any
+    output: Shape
+    template: bytes
+    offsets: tuple[tuple[int, int], ...]
+
+    def parameters(self, slots: list[int]) -> bytearray:
+        """The parameters with slots filled in: operands' addresses or bits, then outputs'."""
+        packed = bytearray(self.template)
+        words = [slots[view] + add for view, add in self.offsets]
+        struct.pack_into(f"<{len(words)}Q", packed, 0, *words)
+        return packed
+
+    def start(self, parameters: bytearray) -> None:
+        """Start the kernel on the current device and stream."""
+        if self.schedule is None:
+            return
+        began = time.perf_counter() if config.debug() >= 2 else 0.0
+        self.backend.launch(self.kernel, self.schedule.grid, self.schedule.block, parameters)
+        if began or config.sync():
+            self._finish(began)
+
+    def _finish(self, began: float) -> None:
+        assert self.source is not None
+        try:
+            self.backend.synchronize()
+        except Exception as error:
+            raise DeviceError(f"kernel {self.source.entry} failed: {error}") from error
+        if began:
+            seconds = time.perf_counter() - began
+            rate = self.num_bytes / seconds / 1e9
+            _say(f"{self.source.entry}: {seconds * 1e6:.1f} us, {rate:.1f} GB/s")
+
+    def overlaps(self, views: tuple[View, ...], out: View) -> bool:
+        """Whether writing ``out`` could change what is still to be read from an operand.
+
+        An operand whose elements are read from the very places where their results go is safe:
+        each is read before it is written.
+        """
+        write = self.plan.writes[0]
+        first, last = _bytes(out)
+        for read in self.plan.reads:
+            view = views[read.operand]
+            if view.operand.by_value:
+                continue
+            low, high = _bytes(view)
+            in_place = (
+                view.slot == out.slot
+                and (read.strides, read.offset) == (write.strides, write.offset)
+                and read.element_type.itemsize == write.element_type.itemsize
+            )
+            if low < last and first < high and not in_place:
+                return True
+        return False
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes that must move: each operand read once, each output written once."""
+        return num_bytes(self.plan)
+
+
+def num_bytes(plan: BroadcastPlan) -> int:
+    """Bytes that must move: each distinct element of each operand and output once."""
+    total = 0
+    for access in plan.accesses:
+        walked = (
+            axis.extent for axis, s in zip(plan.axes, access.strides, strict=True) if s != 0
+        )
+        total += math.prod(walked) * access.element_type.itemsize
+    return total
+
+
+@dataclass(slots=True)
+class _State:
+    lock: Any
+    compiling: Any
+    backends: dict[str, Backend]
+    launches: OrderedDict[Any, Launch]
+    kernels: dict[Any, Any]
+
+
+_STATE = _State(threading.Lock(), threading.RLock(), {}, OrderedDict(), {})
+
+
+def backend(kind: str) -> Backend:
+    """The backend of a device kind, made on first use.
+
+    Raises:
+        DeviceError: no such kind, no device, CuPy missing, or GPUBCAST_BACKEND forbids it.
+    """
+    allowed = config.backend()
+    if allowed not in (None, kind):
+        raise DeviceError(f"the call needs device {kind!r}, but GPUBCAST_BACKEND={allowed}")
+    found = _STATE.backends.get(kind)
+    if found is None:
+        found = _STATE.backends.setdefault(kind, _make_backend(kind))
+    return found
+
+
+def _make_backend(kind: str) -> Backend:
+    if kind == "cpu":
+        from gpubcast.backends.cpu import CpuBackend
+
+        return CpuBackend()
+    if kind != "cuda":
+        raise DeviceError(f"no device {kind!r}; devices are 'cpu' and 'cuda'")
+    try:
+        from gpubcast.backends.cuda.launch import CupyBackend
+    except ImportError as error:
+        raise DeviceError(
+            "device 'cuda' needs CuPy: pip install 'gpubcast[cuda13]' (or cuda12)"
+        ) from error
+    return CupyBackend()
+
+
+@contextlib.contextmanager
+def use_backend(substitute: Backend) -> Iterator[None]:
+    """Replace the backend of a kind for a while (the tests run CUDA source in an emulator)."""
+    kind = substitute.kind
+    with _STATE.lock:
+        before = _STATE.backends.get(kind)
+        _STATE.backends[kind] = substitute
+    try:
+        yield
+    finally:
+        with _STATE.lock:
+            if before is None:
+                del _STATE.backends[kind]
+            else:
+                _STATE.backends[kind] = before
+
+
+def clear() -> None:
+    """Forget every plan and kernel of this process; files on disk stay."""
+    with _STATE.lock:
+        _STATE.launches.clear()
+        _STATE.kernels.clear()
+
+
+def kernels() -> tuple[str, ...]:
+    """Keys of the kernels compiled or loaded by this process."""
+    with _STATE.lock:
+        return tuple(key for _, _, key in _STATE.kernels)
+
+
+def devices_of(views: tuple[View, ...]) -> Device:
+    """The one device that the operands live on; the CPU for scalars alone.
+
+    Raises:
+        DeviceError: operands on different devices.
+    """
+    found = {view.device for view in views if view.device is not None}
+    if len(found) > 1:
+        listed = ", ".join(
+            f"operand {i} on {device_name(view.device)}"
+            for i, view in enumerate(views)
+            if view.device is not None
+        )
+        raise DeviceError(
+            f"operands live on different devices ({listed}); move one with gb.array(x, device=...) "
+            "or a.to_device(...): nothing is transferred implicitly",
+            rule="A1",
+            kind="gpubcast:mixed devices",
+            operands=tuple(view.operand.shape for view in views),
+        )
+    return next(iter(found), CPU)
+
+
+def device_name(device: Device) -> str:
+    """``"cpu"`` or ``"cuda:<index>"``."""
+    kind, index = device
+    return kind if kind == "cpu" else f"{kind}:{index}"
+
+
+def prepare(
+    graph: Expression,
+    operands: tuple[Operand, ...],
+    out: Operand | None,
+    out_layout: Layout | None,
+    device: Device,
+    alignment: tuple[int, ...] = (),
+) -> Launch:
+    """The launch for a call, from the cache or made now.
+
+    Args:
+        graph: what to compute.
+        operands: the operands.
+        out: the output's memory; None for a new array with the inferred layout.
+        out_layout: replaces the inferred layout; only without ``out``.
+        device: where to run.
+        alignment: per operand and output, the address modulo 16; empty when all are aligned.
+
+    Raises:
+        Error: a rule refuses the operands, ``out`` or ``out_layout``.
+    """
+    host = backend(device[0])
+    key = (graph, operands, out, out_layout, device, alignment, id(host))
+    with _STATE.lock:
+        found = _STATE.launches.get(key)
+        if found is not None:
+            _STATE.launches.move_to_end(key)
+            return found
+    with host.on(device[1]):
+        made = _make(host, graph, operands, out, out_layout, device, alignment)
+    with _STATE.lock:
+        _STATE.launches[key] = made
+        if len(_STATE.launches) > MAX_PLANS:
+            _STATE.launches.popitem(last=False)
+    return made
+
+
+def plan_for(
+    graph: Expression,
+    operands: tuple[Operand, ...],
+    out: Operand | None = None,
+    out_layout: Layout | None = None,
+) -> tuple[BroadcastPlan, Shape]:
+    """The normalised plan of a call and the shape of its result; nothing is compiled.
+
+    Raises:
+        Error: a rule refuses the operands, ``out`` or ``out_layout``.
+    """
+    nodes = expression.typed(graph, tuple(o.shape for o in operands))
+    inferred = nodes[graph.outputs[0]].shape
+    if out is not None:
+        _check_out(inferred, out, out_layout)
+    elif out_layout is not None:
+        inferred = inferred.with_layout(out_layout)
+    output = out if out is not None else Operand.of(inferred)
+    built = build(graph, nodes, operands, (output,))
+    return normalise(built), output.shape
+
+
+def _check_out(inferred: Shape, out: Operand, out_layout: Layout | None) -> None:
+    if out_layout is not None:
+        raise LayoutError(
+            "out_layout together with out: the layout of out is that of its memory",
+            rule="A2",
+            kind="gpubcast:out and out_layout",
+        )
+    wanted = (inferred.element_type, inferred.dimensions)
+    if wanted != (out.shape.element_type, out.shape.dimensions):
+        raise ShapeError(
+            f"out is {out.shape.text(layout=False)}, but the result is "
+            f"{inferred.text(layout=False)}; out has exactly the result's dimensions and type",
+            rule="A2",
+            kind="gpubcast:out",
+            operands=(out.shape,),
+        )
+
+
+def _make(
+    host: Backend,
+    graph: Expression,
+    operands: tuple[Operand, ...],
+    out: Operand | None,
+    out_layout: Layout | None,
+    device: Device,
+    alignment: tuple[int, ...],
+) -> Launch:
+    plan, output = plan_for(graph, operands, out, out_layout)
+    first_output = len(operands)
+    views = [a.operand for a in plan.reads] + [first_output + a.operand for a in plan.writes]
+    offsets = tuple(
+        (view, access.offset * access.element_type.itemsize)
+        for view, access in zip(views, plan.accesses, strict=True)
+    )
+    if plan.num_visited == 0:
+        return Launch(host, plan, None, None, None, output, b"", offsets)
+    addresses = [(alignment[view] if alignment else 0) + add for view, add in offsets]
+    target = host.target()
+    chosen = schedule(plan, target, tuple(math.gcd(address, 16) for address in addresses))
+    code = cuda_code if isinstance(target, CudaTarget) else cpu_code
+    source = code.generate(plan, chosen)
+    if config.debug() >= 3:
+        _say(f"{plan}\n{chosen}")
+    kernel = _kernel(host, device, source)
+    return Launch(
+        host, plan, chosen, source, kernel, output, code.parameters(plan, chosen), offsets
+    )
+
+
+def _kernel(host: Backend, device: Device, source: KernelSource) -> Any:
+    """The loaded kernel of a source: one compilation per key and device."""
+    key = (id(host), device, source.key)
+    # Double-checked: compilers hold global locks, so waiting for one costs nothing.
+    if key not in _STATE.kernels:
+        with _STATE.compiling:
+            if key not in _STATE.kernels:
+                began = time.perf_counter()
+                _dump(source, host.kind)
+                kernel = host.load(source)
+                with _STATE.lock:
+                    _STATE.kernels[key] = kernel
+                if config.debug() >= 1:
+                    seconds = time.perf_counter() - began
+                    _say(f"{device_name(device)}: kernel {source.key} ready in {seconds:.3f} s")
+                if config.debug() >= 4:
+                    _say(source.text)
+    return _STATE.kernels[key]
+
+
+def _dump(source: KernelSource, kind: str) -> None:
+    folder = config.dump_dir()
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        suffix = "cu" if kind == "cuda" else "py"
+        (folder / f"{source.entry}.{suffix}").write_text(source.text)
+
+
+def _say(text: str) -> None:
+    print(f"gpubcast: {text}", file=sys.stderr)
+
+
+def aligned(views: tuple[View, ...], device: Device) -> tuple[int, ...]:
+    """The addresses modulo 16 where kernels care; empty when all are 0."""
+    if device[0] == "cpu":
+        return ()
+    remainders = tuple(0 if view.operand.by_value else view.slot % 16 for view in views)
+    return remainders if any(remainders) else ()
+
+
+def allocate(shape: Shape, device: Device) -> Any:
+    """A flat buffer for an array of a shape."""
+    host = backend(device[0])
+    with host.on(device[1]):
+        return host.allocate(shape.byte_size)
+
+
+def run(
+    graph: Expression,
+    views: tuple[View, ...],
+    out: View | None = None,
+    out_layout: Layout | None = None,
+) -> tuple[Shape, Any, Device]:
+    """Compute an expression.
+
+    Returns:
+        The result's shape, its new flat buffer (None when ``out`` was given) and the device.
+
+    Raises:
+        Error: a rule refuses the call; DeviceError: mixed devices.
+    """
+    device = devices_of(views if out is None else (*views, out))
+    operands = tuple(view.operand for view in views)
+    target = None if out is None else out.operand
+    known = views if out is None else (*views, out)
+    launch = prepare(graph, operands, target, out_layout, device, aligned(known, device))
+    if out is not None and launch.overlaps(views, out):
+        return _run_beside(graph, views, out, device)
+    host = launch.backend
+    buffer = None
+    with host.on(device[1]):
+        if out is None:
+            buffer = host.allocate(launch.output.byte_size)
+            last = host.address(buffer)
+        else:
+            last = out.slot
+        launch.start(launch.parameters([*(view.slot for view in views), last]))
+    return launch.output, buffer, device
+
+
+def _run_beside(
+    graph: Expression, views: tuple[View, ...], out: View, device: Device
+) -> tuple[Shape, Any, Device]:
+    """Compute into a temporary, then copy: the result is as if nothing overlapped."""
+    compact = Layout(out.operand.shape.layout.minor_to_major)
+    shape, buffer, _ = run(graph, views, None, compact)
+    host = backend(device[0])
+    temporary = View(Operand.of(shape), host.address(buffer), device, buffer)
+    return run(COPY, (temporary,), out)
+
+
+COPY = expression.single("broadcast", {"sizes": ()})
+
+
+def _bytes(view: View) -> tuple[int, int]:
+    """The address range that an array may touch, end excluded."""
+    operand = view.operand
+    if not operand.shape.num_elements and operand.extents == operand.shape.dimensions:
+        return view.slot, view.slot
+    steps = [(e - 1) * s for e, s in zip(operand.extents, operand.strides, strict=True)]
+    size = operand.shape.element_type.itemsize
+    low = view.slot + size * sum(step for step in steps if step < 0)
+    return low, view.slot + size * (1 + sum(step for step in steps if step > 0))

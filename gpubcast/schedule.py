@@ -1,0 +1,305 @@
+"""How a plan is executed: every decision about a kernel is taken here, once, and said in words.
+
+A schedule is a pure function of the plan, the target and the alignment of the operands. The part
+of it that enters the kernel key (family, kinds, vector width, unrolling, index width, rank) never
+depends on a size, so a new size does not compile; the rest (grid, block) is passed at launch.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+
+from gpubcast.plan import Access, BroadcastPlan
+from gpubcast.simplify import span
+
+THREADS = 256
+VECTOR_BYTES = 16
+# Shorter inner axes leave most lanes of a warp idle in ROWS.
+SHORTEST_ROW = 32
+
+
+class Family(enum.Enum):
+    """The kernel families; CUDA's are headers in ``cuda_kernels/``, NEST is the CPU's."""
+
+    FLAT = "flat"
+    ROWS = "rows"
+    GATHER = "gather"
+    NEST = "nest"
+
+
+class Kind(enum.Enum):
+    """How a kernel walks one operand. The names are those of the CUDA headers."""
+
+    VALUE = "VALUE"  # a launch parameter
+    SCALAR = "SCALAR"  # one element for the whole tile
+    LINEAR = "LINEAR"  # neighbours in the iteration space are neighbours in memory
+    TILE = "TILE"  # ROWS: unit stride along the inner axis, any along the row axis
+    ROW = "ROW"  # ROWS: unit stride along the inner axis, repeated along the row axis
+    COLUMN = "COLUMN"  # ROWS: repeated along the inner axis
+    GATHERED = "GATHERED"  # any strides
+
+
+@dataclass(frozen=True, slots=True)
+class CudaTarget:
+    """A GPU as the scheduler sees it: its architecture (``"sm_90"``) and number of SMs."""
+
+    arch: str
+    multiprocessors: int
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTarget:
+    """A processor as the scheduler sees it."""
+
+    threads: int = 1
+
+
+Target = CudaTarget | CpuTarget
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """All decisions about one launch.
+
+    Attributes:
+        family: the kernel family.
+        reads, writes: the kind of each access.
+        vector: elements per vector access.
+        unroll: FLAT: vectors per thread; ROWS: rows per thread.
+        index_bits: 32 or 64, width of in-kernel offsets.
+        rank: number of axes the kernel decodes at run time: all of them (GATHER, NEST) or those
+            outside the tile (ROWS); 0 for FLAT.
+        fills: whether padding slots are written.
+        row_axis: ROWS: the plan's axis that runs along the rows of a tile; -1 for none.
+        grid: number of blocks (NEST: iterations of the outermost loop).
+        block: threads of a block along the inner axis and along the rows.
+        reason: the choice in words.
+    """
+
+    family: Family
+    reads: tuple[Kind, ...]
+    writes: tuple[Kind, ...]
+    vector: int
+    unroll: int
+    index_bits: int
+    rank: int
+    fills: bool
+    row_axis: int
+    grid: int
+    block: tuple[int, int]
+    reason: str
+
+
+def schedule(plan: BroadcastPlan, target: Target, alignment: tuple[int, ...]) -> Schedule:
+    """The schedule of a plan.
+
+    Args:
+        plan: a normalised plan that visits at least one slot.
+        target: where it will run.
+        alignment: per access, the largest power of two, at most 16, that divides the address of
+            the first element visited. Ignored for launch parameters and on the CPU.
+    """
+    if isinstance(target, CpuTarget):
+        return _nest(plan)
+    return _flat(plan, alignment) or _rows(plan, alignment) or _gather(plan)
+
+
+def _stride(access: Access, axis: int) -> int:
+    return access.strides[axis] if access.strides else 0
+
+
+def _nest(plan: BroadcastPlan) -> Schedule:
+    def kind(access: Access) -> Kind:
+        if access.by_value:
+            return Kind.VALUE
+        inner = _stride(access, -1)
+        return {0: Kind.SCALAR, 1: Kind.LINEAR}.get(inner, Kind.GATHERED)
+
+    # A plan of rank 0 is walked as one axis with one index.
+    outer = plan.axes[0].extent if plan.axes else 1
+    return Schedule(
+        Family.NEST,
+        tuple(map(kind, plan.reads)),
+        tuple(Kind.GATHERED if _stride(w, -1) > 1 else Kind.LINEAR for w in plan.writes),
+        vector=1,
+        unroll=1,
+        index_bits=64,
+        rank=max(plan.rank, 1),
+        fills=plan.fills,
+        row_axis=-1,
+        grid=outer,
+        block=(1, 1),
+        reason="NEST: one loop per axis, the compiler vectorises the inner one",
+    )
+
+
+def _vector(streams: list[tuple[Access, int]], steps: list[list[int]]) -> tuple[int, str]:
+    """Widest vector that keeps every stream aligned, and what limited it.
+
+    Args:
+        streams: accesses along which vectors run, with the alignment of their base address.
+        steps: per stream, the strides that move the base, in elements.
+    """
+    itemsize = max((access.element_type.itemsize for access, _ in streams), default=1)
+    widest = vector = VECTOR_BYTES // itemsize
+    why = ""
+    for (access, base), strides in zip(streams, steps, strict=True):
+        size = access.element_type.itemsize
+        aligned = math.gcd(base, *(abs(stride) * size for stride in strides), VECTOR_BYTES)
+        while vector > 1 and min(vector * size, VECTOR_BYTES) > aligned:
+            vector //= 2
+            why = f"operand {access.operand} is aligned to {aligned} bytes only"
+    return vector, f"; V{vector} of {widest}: {why}" if why else ""
+
+
+def _flat(plan: BroadcastPlan, alignment: tuple[int, ...]) -> Schedule | None:
+    linear_or_scalar = all(s in (0, 1) for access in plan.accesses for s in access.strides)
+    if plan.rank > 1 or plan.fills or not linear_or_scalar:
+        return None
+    kinds = [_flat_kind(access) for access in plan.reads]
+    streams = [
+        (access, align)
+        for access, align in zip(plan.accesses, alignment, strict=True)
+        if _flat_kind(access) is Kind.LINEAR
+    ]
+    vector, narrowed = _vector(streams, [[] for _ in streams])
+    unroll = 2
+    return Schedule(
+        Family.FLAT,
+        tuple(kinds),
+        (Kind.LINEAR,) * len(plan.writes),
+        vector,
+        unroll,
+        index_bits=64,
+        rank=0,
+        fills=False,
+        row_axis=-1,
+        grid=-(-plan.num_visited // (THREADS * vector * unroll)),
+        block=(THREADS, 1),
+        reason=f"FLAT: every operand is linear or a scalar after merging{narrowed}",
+    )
+
+
+def _flat_kind(access: Access) -> Kind:
+    if access.by_value:
+        return Kind.VALUE
+    return Kind.LINEAR if _stride(access, -1) == 1 or not access.strides else Kind.SCALAR
+
+
+def _rows(plan: BroadcastPlan, alignment: tuple[int, ...]) -> Schedule | None:
+    if not plan.axes or plan.axes[-1].extent < SHORTEST_ROW:
+        return None
+    if any(_stride(access, -1) not in (0, 1) for access in plan.reads):
+        return None
+    if any(_stride(access, -1) != 1 for access in plan.writes):
+        return None
+    row_axis = _row_axis(plan)
+
+    def kind(access: Access) -> Kind:
+        if access.by_value:
+            return Kind.VALUE
+        along_row = row_axis >= 0 and access.strides[row_axis] != 0
+        if access.strides[-1] == 1:
+            return Kind.TILE if along_row or row_axis < 0 else Kind.ROW
+        return Kind.COLUMN if along_row else Kind.SCALAR
+
+    streams = [
+        (access, align)
+        for access, align in zip(plan.accesses, alignment, strict=True)
+        if access.strides[-1] == 1
+    ]
+    vector, narrowed = _vector(streams, [list(access.strides[:-1]) for access, _ in streams])
+    reads = tuple(map(kind, plan.reads))
+    # Four rows reuse a broadcast row four times; more streams in flight would spill registers.
+    rows = 4 if reads.count(Kind.TILE) <= 1 else 2
+    lanes = _lanes(plan.axes[-1].extent, vector)
+    block = (lanes, THREADS // lanes)
+    height = plan.axes[row_axis].extent if row_axis >= 0 else 1
+    tiles = -(-plan.axes[-1].extent // (block[0] * vector)) * -(-height // (block[1] * rows))
+    batch = [axis.extent for k, axis in enumerate(plan.axes[:-1]) if k != row_axis]
+    grid = tiles * math.prod(batch)
+    if grid > 2**31 - 1 or max(batch, default=0) > 2**31 - 1:
+        return None
+    return Schedule(
+        Family.ROWS,
+        reads,
+        (Kind.TILE,) * len(plan.writes),
+        vector,
+        rows,
+        index_bits=64,
+        rank=len(batch),
+        fills=plan.fills,
+        row_axis=row_axis,
+        grid=grid,
+        block=block,
+        reason="ROWS: every operand is linear or constant along the inner axis of "
+        f"{plan.axes[-1].extent}{narrowed}",
+    )
+
+
+def _row_axis(plan: BroadcastPlan) -> int:
+    """The axis beside the inner one: the one along which most rows are reused, else the next."""
+    if plan.rank < 2:
+        return -1
+
+    def reused(k: int) -> int:
+        return sum(
+            access.element_type.itemsize
+            for access in plan.reads
+            if access.strides[-1] == 1 and access.strides[k] == 0
+        )
+
+    return max(range(plan.rank - 1), key=lambda k: (reused(k), k))
+
+
+def _lanes(extent: int, vector: int) -> int:
+    """Threads along the inner axis: 32, or fewer where a tenth of them would idle."""
+    vectors = -(-extent // vector)
+    for lanes in (32, 16, 8):
+        if -(-vectors // lanes) * lanes <= 1.1 * vectors:
+            return lanes
+    return 32 if vectors > 24 else 16 if vectors > 8 else 8
+
+
+def _gather(plan: BroadcastPlan) -> Schedule:
+    visited = max(plan.num_visited, 1)
+    farthest = max(
+        (max(abs(offset) for offset in _relative_span(a, plan)) for a in plan.accesses), default=0
+    )
+    # The last block counts past the end before it finds that it has nothing to do.
+    overshoot = -(-visited // THREADS) * THREADS
+    bits = 32 if max(overshoot, farthest) < 2**31 else 64
+    return Schedule(
+        Family.GATHER,
+        tuple(_gather_kind(access, plan) for access in plan.reads),
+        tuple(_gather_kind(access, plan) for access in plan.writes),
+        vector=1,
+        unroll=1,
+        index_bits=bits,
+        rank=max(plan.rank, 1),
+        fills=plan.fills,
+        row_axis=-1,
+        grid=-(-visited // THREADS),
+        block=(THREADS, 1),
+        reason=f"GATHER: an operand is neither linear nor constant along the inner axis, or that "
+        f"axis is shorter than {SHORTEST_ROW}; {bits}-bit offsets",
+    )
+
+
+def _relative_span(access: Access, plan: BroadcastPlan) -> tuple[int, int]:
+    low, high = span(access, plan)
+    return low - access.offset, high - access.offset
+
+
+def _gather_kind(access: Access, plan: BroadcastPlan) -> Kind:
+    if access.by_value:
+        return Kind.VALUE
+    if not any(access.strides):
+        return Kind.SCALAR if access in plan.reads else Kind.LINEAR
+    linear, step = True, 1
+    for axis, stride in zip(reversed(plan.axes), reversed(access.strides), strict=True):
+        linear &= stride == step
+        step *= axis.extent
+    return Kind.LINEAR if linear else Kind.GATHERED

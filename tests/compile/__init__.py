@@ -1,0 +1,1 @@
+"""Compiles the CUDA kernels to machine code without a GPU and inspects what came out."""

@@ -1,0 +1,164 @@
+"""Reads what NVRTC and ptxas made of a kernel, from a cubin and its log; no GPU is involved.
+
+Run as a program it compiles a file: ``python -m tests.compile.sass kernel.cu sm_80 sm_90``.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class KernelReport:
+    """One kernel's machine code.
+
+    Attributes:
+        name: the entry function.
+        registers: registers per thread.
+        spill_bytes: bytes spilled, stores and loads together.
+        stack_bytes: stack frame.
+        instructions: all instructions of the function but the padding at its end.
+        straight: instructions up to the first EXIT that nothing guards: the path of a whole tile.
+        opcodes: how often each opcode occurs, by its name without modifiers.
+        wide_loads, wide_stores: 16-byte (or wider) accesses to global memory.
+        divisions: hidden integer divisions and calls: MUFU.RCP, I2F, F2I, CALL.
+        order: ``L`` and ``S`` for the global loads and stores, in the order of the text.
+    """
+
+    name: str
+    registers: int
+    spill_bytes: int
+    stack_bytes: int
+    instructions: int
+    straight: int
+    opcodes: tuple[tuple[str, int], ...]
+    wide_loads: int
+    wide_stores: int
+    divisions: tuple[str, ...]
+    order: str
+
+    def count(self, opcode: str) -> int:
+        """How often an opcode occurs, e.g. ``"LDL"``."""
+        return dict(self.opcodes).get(opcode, 0)
+
+
+def nvdisasm() -> Path | None:
+    """The disassembler of the nvidia-cuda-nvdisasm wheel, or None."""
+    root = Path(sysconfig.get_paths()["purelib"]) / "nvidia"
+    return next(iter(sorted(root.glob("**/bin/nvdisasm"))), None)
+
+
+def report(image: bytes, log: str) -> dict[str, KernelReport]:
+    """A report per kernel of a cubin.
+
+    Args:
+        image: the cubin.
+        log: NVRTC's log of the compilation, made with ``-Xptxas=-v``.
+
+    Raises:
+        FileNotFoundError: nvdisasm is not installed.
+    """
+    tool = nvdisasm()
+    if tool is None:
+        raise FileNotFoundError("nvdisasm: install nvidia-cuda-nvdisasm")
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(image)
+        file.flush()
+        text = subprocess.run(
+            [tool, "-c", file.name], capture_output=True, text=True, check=True
+        ).stdout
+    resources = _resources(log)
+    return {
+        name: _read(name, lines, *resources.get(name, (0, 0, 0)))
+        for name, lines in _functions(text).items()
+    }
+
+
+def _resources(log: str) -> dict[str, tuple[int, int, int]]:
+    """Registers, spilled bytes and stack per entry function, from ptxas's own words."""
+    found = {}
+    for chunk in re.split(r"Compiling entry function '", log)[1:]:
+        name = chunk.split("'", 1)[0]
+        numbers = [
+            sum(map(int, re.findall(pattern, chunk)))
+            for pattern in (
+                r"Used (\d+) registers",
+                r"(\d+) bytes spill (?:stores|loads)",
+                r"(\d+) bytes stack frame",
+            )
+        ]
+        found[name] = (numbers[0], numbers[1], numbers[2])
+    return found
+
+
+def _functions(text: str) -> dict[str, list[str]]:
+    """The instructions of each function, ``@P0 EXIT`` style, without addresses."""
+    functions: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in text.splitlines():
+        section = re.match(r"\s*\.section\s+\.text\.([\w$]+)", line)
+        if section:
+            current = functions.setdefault(section[1], [])
+        instruction = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;", line)
+        if instruction:
+            current.append(instruction[1])
+    return {name: lines for name, lines in functions.items() if lines}
+
+
+def _opcode(instruction: str) -> str:
+    """The opcode with its modifiers: ``LDG.E.128``."""
+    return re.sub(r"^@!?U?P\w+\s+", "", instruction).split()[0]
+
+
+def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) -> KernelReport:
+    names = [_opcode(line) for line in lines]
+    # The function ends in a jump to itself and NOPs up to a multiple of the cache line.
+    while names and names[-1] in ("NOP", "BRA"):
+        names.pop()
+    straight = next(
+        (i + 1 for i, line in enumerate(lines[: len(names)]) if line == "EXIT"), len(names)
+    )
+    access = [(n[0], n.split(".")) for n in names if n.startswith(("LDG", "STG"))]
+    wide = Counter(kind for kind, parts in access if {"128", "256"} & set(parts))
+    hidden = ("MUFU.RCP", "I2F", "F2I", "CALL")
+    return KernelReport(
+        name,
+        registers,
+        spills,
+        stack,
+        len(names),
+        straight,
+        tuple(sorted(Counter(n.split(".")[0] for n in names).items())),
+        wide["L"],
+        wide["S"],
+        tuple(n for n in names if n.startswith(hidden)),
+        "".join(kind for kind, _ in access),
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Compiles a CUDA file for the given architectures and prints the reports."""
+    from gpubcast.backends.cuda.nvrtc import compile_cubin
+
+    text = Path(arguments[0]).read_text()
+    for arch in arguments[1:] or ["sm_90"]:
+        cubin = compile_cubin(text, arch)
+        for r in report(cubin.image, cubin.log).values():
+            print(
+                f"{arch} {r.name}: {r.registers} registers, {r.spill_bytes} B spilled, "
+                f"{r.stack_bytes} B stack, {r.instructions} instructions ({r.straight} straight), "
+                f"wide {r.wide_loads} L {r.wide_stores} S, hidden {','.join(r.divisions) or '-'}, "
+                f"LDL {r.count('LDL')} STL {r.count('STL')}, {r.order}"
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,99 @@
+"""What every test runs under: a private kernel cache, plan verification, and counted skips."""
+
+from __future__ import annotations
+
+import collections
+import os
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+_CI = bool(os.environ.get("CI"))
+_REPOSITORY = Path(__file__).resolve().parent.parent
+
+# A first example may compile a kernel, so no example has a deadline. CI draws the same examples
+# each time: a red run is then about the change, and a local run keeps looking for new ones.
+hypothesis.settings.register_profile("gpubcast", deadline=None, print_blob=True)
+hypothesis.settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
+hypothesis.settings.load_profile("ci" if _CI else "gpubcast")
+
+_cache_dir: str | None = None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the run a kernel cache of its own, which workers share, and verify every plan."""
+    global _cache_dir
+    os.environ["GPUBCAST_CHECK"] = "1"
+    if not hasattr(config, "workerinput"):
+        _cache_dir = tempfile.mkdtemp(prefix="gpubcast-tests-")
+        os.environ["GPUBCAST_CACHE_DIR"] = _cache_dir
+
+
+def pytest_unconfigure() -> None:
+    """Remove the run's kernel cache."""
+    if _cache_dir is not None:
+        shutil.rmtree(_cache_dir, ignore_errors=True)
+
+
+@cache
+def why_no_gpu() -> str | None:
+    """Why no CUDA device can be used, or None where one can."""
+    try:
+        from cupy.cuda import runtime
+    except ImportError as error:
+        return f"CuPy does not import: {error}"
+    try:
+        devices = runtime.getDeviceCount()
+    except runtime.CUDARuntimeError as error:
+        return f"no usable CUDA device: {error}"
+    return None if devices else "no CUDA device"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip tests marked ``gpu``, with the reason, where no device is usable."""
+    for item in items:
+        if item.get_closest_marker("gpu"):
+            reason = why_no_gpu()
+            if reason is not None:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _skip_reasons(reporter: pytest.TerminalReporter) -> collections.Counter[tuple[str, str]]:
+    """How many tests were skipped, by tier (the folder in ``tests``) and reason."""
+    counts: collections.Counter[tuple[str, str]] = collections.Counter()
+    for report in reporter.stats.get("skipped", []):
+        parts = Path(report.nodeid.split("::")[0]).parts
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        counts[parts[1] if len(parts) > 1 else "", reason.removeprefix("Skipped: ")] += 1
+    return counts
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how many tests were skipped, and why."""
+    counts = _skip_reasons(terminalreporter)
+    terminalreporter.section("skipped", sep="-")
+    terminalreporter.line(f"{counts.total()} skipped")
+    for (tier, reason), count in sorted(counts.items()):
+        terminalreporter.line(f"{count:6d}  {tier}: {reason}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In CI a skipped unit test is a failure: the unit tier needs nothing that could be missing."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if not _CI or reporter is None or hasattr(session.config, "workerinput"):
+        return
+    if session.exitstatus == 0 and any(tier == "unit" for tier, _ in _skip_reasons(reporter)):
+        reporter.line("")
+        reporter.line("a unit test was skipped, which is a failure in CI", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of the checkout."""
+    return _REPOSITORY

@@ -1,0 +1,254 @@
+"""Hand-written instances of the kernel templates, hand-packed parameters, and an index-loop oracle.
+
+Nothing here uses the code generator or its packer: they are tested against the same headers
+elsewhere, and this file is what both are held against.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from gpubcast.backends.base import KernelSource
+from tests.emulator.backend import EmulatorBackend
+
+Array = np.ndarray[Any, Any]
+
+DTYPES: dict[str, np.dtype[Any]] = {
+    "pred": np.dtype(np.uint8),
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "float": np.dtype(np.float32),
+    "double": np.dtype(np.float64),
+    **{f"i{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)},
+}
+COMPUTE = {"pred": "bool", "f16": "float", "bf16": "float"}
+
+
+def kernel(
+    entry: str, expressions: Sequence[str], call: str, params: str, reads: Sequence[str],
+    writes: Sequence[str],
+) -> KernelSource:  # fmt: skip
+    """A kernel around a functor of compute values ``a0, a1, ...``, one expression per write.
+
+    ``call`` is the template up to the functor (``"flat<4, 2"``), reads are ``"float TILE"``,
+    writes ``"float"`` or ``"float GATHERED"``.
+    """
+    header = call.split("<")[0].rstrip("3264")
+    inputs = [f"{COMPUTE.get(t, t)} a{i}" for i, t in enumerate(r.split()[0] for r in reads)]
+    outputs = [f"{COMPUTE.get(t, t)}& r{i}" for i, t in enumerate(w.split()[0] for w in writes)]
+    body = " ".join(f"r{i} = {text};" for i, text in enumerate(expressions))
+    slots = [
+        ", ".join(f"{name}<{', '.join(slot.split())}>" for slot in group)
+        for name, group in (("Read", reads), ("Write", writes))
+    ]
+    text = f"""// {entry}
+#include "{header}.cuh"
+namespace gb {{
+struct Body_{entry} {{
+  static GB_FN void run({", ".join(inputs + outputs)}) {{ {body} }}
+}};
+}}
+using namespace gb;
+extern "C" __global__ void __launch_bounds__(256) {entry}(const __grid_constant__ {params} p) {{
+  {call}, Body_{entry}, List<{slots[0]}>, List<{slots[1]}>>(p);
+}}
+"""
+    return KernelSource(entry, text, entry)
+
+
+def fast_div(d: int, bits: int = 32) -> tuple[int, int, int]:
+    """(d, m, s) with n // d == (mulhi(n, m) + n) >> s for n < 2**(bits - 1)."""
+    s = math.ceil(math.log2(d)) if d < 2**40 else (d - 1).bit_length()
+    return d, (2**bits * (2**s - d)) // d + 1, s
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One operand: its type, its kind, and where its elements are.
+
+    ``strides`` are in elements, per axis, major to minor; ``start`` is the offset of the element
+    at index 0 in a buffer of ``length`` elements.
+    """
+
+    type: str
+    kind: str
+    strides: tuple[int, ...]
+    start: int = 0
+    length: int = 0
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return DTYPES[self.type]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One launch of one kernel."""
+
+    name: str
+    family: str  # flat, rows, gather32, gather64
+    extents: tuple[int, ...]  # rows: batch axes, ny, nx
+    reads: tuple[Slot, ...]
+    writes: tuple[Slot, ...]
+    expressions: tuple[str, ...]
+    function: Callable[..., tuple[Array, ...]]  # of compute values
+    vector: int = 1
+    unroll: int = 1
+    block: tuple[int, int] = (256, 1)
+    sizes: tuple[int, ...] = ()  # logical sizes; empty: no padding is filled
+    fills: tuple[float, ...] = ()
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        return self.reads + self.writes
+
+    def source(self) -> KernelSource:
+        n, m, rank = len(self.slots), len(self.writes), len(self.extents)
+        fill = "true" if self.sizes else "false"
+        call, params = {
+            "flat": (f"flat<{self.vector}, {self.unroll}", f"FlatParams<{n}>"),
+            "rows": (
+                f"rows<{self.vector}, {self.unroll}, {fill}, {rank - 2}",
+                f"RowsParams<{n}, {rank - 2}, {m}>",
+            ),
+            "gather32": (f"gather32<{rank}, {fill}", f"GatherParams32<{n}, {rank}, {m}>"),
+            "gather64": (f"gather64<{rank}, {fill}", f"GatherParams64<{n}, {rank}, {m}>"),
+        }[self.family]
+        gathers = self.family.startswith("gather")
+        return kernel(
+            self.name,
+            self.expressions,
+            call,
+            params,
+            [f"{s.type} {s.kind}" for s in self.reads],
+            [f"{s.type} {s.kind}" if gathers else s.type for s in self.writes],
+        )
+
+    def grid(self) -> int:
+        if self.family != "rows":
+            return -(-math.prod(self.extents) // (256 * self.vector * self.unroll))
+        return math.prod((*self._tiles(), *self.extents[:-2]))
+
+    def _tiles(self) -> tuple[int, int]:
+        *_, ny, nx = self.extents
+        width, height = self.block[0] * self.vector, self.block[1] * self.unroll
+        return -(-nx // width), -(-ny // height)
+
+    def pack(self, addresses: Sequence[int]) -> bytearray:
+        n, rank = len(self.slots), len(self.extents)
+        slots = [address % 2**64 for address in addresses]
+        sizes = self.sizes or self.extents
+        fills = [_bits(v, s.dtype) for v, s in zip(self.fills, self.writes, strict=False)]
+        fills = fills or [0] * len(self.writes)
+        if self.family == "flat":
+            return bytearray(struct.pack(f"@{n}Qq", *slots, *self.extents))
+        if self.family == "rows":
+            batch = self.extents[:-2]
+            b = max(1, len(batch))
+            strides = [s.strides[k] for k in range(rank - 2) for s in self.slots]
+            return bytearray(
+                struct.pack(
+                    f"@{n}Q{n}q{b * n}q4q6I{3 * b}I{b}i{len(fills)}Q",
+                    *slots,
+                    *(s.strides[-2] for s in self.slots),
+                    *(strides or [0] * n),
+                    *(self.extents[-1], self.extents[-2], sizes[-1], sizes[-2]),
+                    *(value for tiles in self._tiles() for value in fast_div(tiles)),
+                    *(value for d in batch or (1,) for value in fast_div(d)),
+                    *(sizes[:-2] or (1,)),
+                    *fills,
+                )
+            )
+        bits = 32 if self.family == "gather32" else 64
+        return bytearray(
+            struct.pack(
+                f"@{n}Q{rank * n}qq{rank}q{3 * rank}{'I' if bits == 32 else 'Q'}{len(fills)}Q",
+                *slots,
+                *(s.strides[k] for k in range(rank) for s in self.slots),
+                math.prod(self.extents),
+                *sizes,
+                *(value for d in self.extents for value in fast_div(d, bits)),
+                *fills,
+            )
+        )
+
+    def expected(self, buffers: Sequence[Array]) -> list[Array]:
+        """What the buffers of the writes must hold: nothing but the elements visited changes."""
+        index = np.indices(self.extents).reshape(len(self.extents), -1)
+        sizes = np.array(self.sizes or self.extents).reshape(-1, 1)
+        inside = (index < sizes).all(axis=0)
+        place = [s.start + np.array(s.strides) @ index for s in self.slots]
+        values = [
+            _compute(buffer[where[inside]], slot.type)
+            for buffer, where, slot in zip(buffers, place, self.reads, strict=False)
+        ]
+        with np.errstate(all="ignore"):
+            results = self.function(*values)
+        after = []
+        for i, slot in enumerate(self.writes):
+            buffer, where = buffers[len(self.reads) + i].copy(), place[len(self.reads) + i]
+            buffer[where[inside]] = np.asarray(results[i]).astype(slot.dtype)
+            if self.fills:
+                buffer[where[~inside]] = self.fills[i]
+            after.append(buffer)
+        return after
+
+
+def _bits(value: float, dtype: np.dtype[Any]) -> int:
+    return int.from_bytes(np.array(value).astype(dtype).tobytes(), "little")
+
+
+def _compute(values: Array, type_: str) -> Array:
+    if type_ == "pred":
+        return values != 0
+    return values.astype(np.float32) if type_ in ("f16", "bf16") else values
+
+
+def data(slot: Slot, rng: np.random.Generator) -> Array:
+    """Random elements of a slot's type; floats are exact in bf16 before any operation."""
+    if slot.dtype.kind in "iu" or slot.type == "pred":
+        raw = rng.integers(0, 256, (slot.length, slot.dtype.itemsize), np.uint8)
+        # pred bytes other than 0 and 1 read as true.
+        return np.ascontiguousarray(raw * (raw % 3 > 0 if slot.type == "pred" else 1)).view(
+            slot.dtype
+        )[:, 0]
+    return rng.integers(-127, 128, slot.length).astype(slot.dtype) * slot.dtype.type(0.125)
+
+
+def check(backend: EmulatorBackend, case: Case, seed: int = 0) -> None:
+    """Launches a case and compares every byte of every written buffer with the oracle.
+
+    Raises:
+        AssertionError: any byte differs, or the emulator saw a forbidden access.
+    """
+    (run,) = backend.load_many([case.source()])
+    rng = np.random.default_rng(seed)
+    memory, buffers, addresses = [], [], []
+    for slot in case.slots:
+        flat = backend.allocate(slot.length * slot.dtype.itemsize)
+        if len(memory) < len(case.reads):
+            flat[:] = data(slot, rng).view(np.uint8)
+        values = backend.view(flat, 0, slot.dtype, (slot.length,), (slot.dtype.itemsize,))
+        memory.append(flat)
+        buffers.append(values)
+        if slot.kind == "VALUE":
+            addresses.append(int.from_bytes(flat[: slot.dtype.itemsize].tobytes(), "little"))
+        else:
+            addresses.append(backend.address(flat) + slot.start * slot.dtype.itemsize)
+    expected = case.expected(buffers)
+    backend.launch(run, case.grid(), case.block, case.pack(addresses))
+    for i, want in enumerate(expected):
+        got = buffers[len(case.reads) + i]
+        wrong = np.flatnonzero((got.view(np.uint8) != want.view(np.uint8)))
+        assert not wrong.size, (
+            f"{case.name}: write {i} differs in {wrong.size} bytes, first in element "
+            f"{wrong[0] // got.dtype.itemsize}"
+        )

@@ -1,0 +1,1 @@
+"""Executes the CUDA kernels on the CPU through g++."""

@@ -1,0 +1,446 @@
+"""The repository around the package: layers, wheel, import cost, Dockerfile, Makefile, pins."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tomllib
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+from tools import cuda_extra, lint_layers, replay_dockerfile
+
+CLEAN = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
+
+
+def python(code: str, *, interpreter: str = sys.executable, cwd: Path) -> str:
+    """What a fresh interpreter prints."""
+    command = [interpreter, "-c", code]
+    run = subprocess.run(command, cwd=cwd, env=CLEAN, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+# --- layers -----------------------------------------------------------------------------------
+
+
+def test_the_package_flows_one_way(repository: Path) -> None:
+    assert [str(v) for v in lint_layers.lint(repository / "gpubcast")] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("plan.py", "import gpubcast.runtime", "plan imports runtime, which comes after it"),
+        ("plan.py", "from gpubcast import runtime", "plan imports runtime, which comes after it"),
+        ("plan.py", "from gpubcast.runtime import x", "plan imports runtime, which comes after it"),
+        ("plan.py", "from . import runtime", "plan imports runtime, which comes after it"),
+        ("plan.py", "from .runtime import x", "plan imports runtime, which comes after it"),
+        ("plan.py", "from gpubcast import add", "plan imports __init__, which comes after it"),
+        (
+            "codegen/cpu.py",
+            "from gpubcast.backends import cpu",
+            "codegen imports backends, which comes after it",
+        ),
+        (
+            "plan.py",
+            "import gpubcast.new",
+            "imports gpubcast.new, which has no place in ORDER (tools/lint_layers.py)",
+        ),
+        ("new.py", "", "new has no place in ORDER (tools/lint_layers.py)"),
+        ("plan.py", "import cupy", "imports cupy, which only gpubcast/backends/cuda may"),
+        (
+            "backends/cpu/pool.py",
+            "from cupyx.profiler import benchmark",
+            "imports cupyx, which only gpubcast/backends/cuda may",
+        ),
+        (
+            "backends/cuda/launch.py",
+            "import numba.core",
+            "imports numba, which only gpubcast/backends/cpu may",
+        ),
+        (
+            "codegen/cpu.py",
+            "import importlib\nimportlib.import_module('llvmlite.ir')",
+            "imports llvmlite, which only gpubcast/backends/cpu may",
+        ),
+        ("plan.py", "def f():\n    global x", "global x: state lives in runtime.py"),
+        ("plan.py", "x = 1\n" * 451, "451 lines; a file has at most 450"),
+    ],
+)
+def test_planted_violations_are_found(tmp_path: Path, path: str, text: str, expected: str) -> None:
+    package = tmp_path / "gpubcast"
+    for name in ("runtime.py", "backends/cpu/__init__.py", path):
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).touch()
+    (package / path).write_text(text)
+    found = lint_layers.lint(package)
+    assert [(v.path, v.message) for v in found] == [(f"gpubcast/{path}", expected)]
+    assert lint_layers.main([str(package)]) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("runtime.py", "from gpubcast.plan import x\ndef f():\n    global x"),
+        ("plan.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import gpubcast.cli"),
+        ("codegen/cpu.py", "from gpubcast.backends.base import x"),
+        ("codegen/cpu.py", "from gpubcast.backends import base"),
+        ("codegen/cpu.py", "from gpubcast.codegen.key import x"),
+        ("backends/cuda/launch.py", "import cupy\nfrom cupy_backends.cuda.libs import nvrtc"),
+        ("backends/cpu/pool.py", "import numba, llvmlite.ir"),
+        ("cli.py", "import gpubcast as gb\nfrom gpubcast import add, plan"),
+        ("ops.py", "x = 1\n" * 1000),
+        ("plan.py", "x = 1\n" * 450),
+    ],
+)
+def test_what_the_layers_allow(tmp_path: Path, path: str, text: str) -> None:
+    package = tmp_path / "gpubcast"
+    for name in ("plan.py", "backends/base.py", path):
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).touch()
+    (package / path).write_text(text)
+    assert lint_layers.lint(package) == ()
+    assert lint_layers.main([str(package)]) == 0
+
+
+# --- wheel and source archive -----------------------------------------------------------------
+
+
+def build(source: Path, kind: str, into: Path) -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(into)]
+    run = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    (built,) = into.iterdir()
+    return built
+
+
+@pytest.fixture(scope="module")
+def wheel(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(repository, "wheel", tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def sdist(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    archive = build(repository, "sdist", tmp_path_factory.mktemp("sdist"))
+    into = tmp_path_factory.mktemp("unpacked")
+    with tarfile.open(archive) as files:
+        files.extractall(into, filter="data")
+    (unpacked,) = into.iterdir()
+    return unpacked
+
+
+def shipped(folder: Path) -> dict[str, bytes]:
+    """Files of a source folder that belong in the wheel, by relative path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.parent.name != "results"
+    }
+
+
+@pytest.mark.parametrize(
+    ("folder", "inside"),
+    [
+        ("gpubcast", "gpubcast"),
+        ("cuda_kernels", "gpubcast/_cuda_kernels"),
+        ("bench", "gpubcast/_bench"),
+    ],
+)
+def test_the_wheel_holds_every_file(
+    repository: Path, wheel: Path, folder: str, inside: str
+) -> None:
+    expected = shipped(repository / folder)
+    assert expected
+    with zipfile.ZipFile(wheel) as files:
+        found = {
+            name.removeprefix(f"{inside}/"): files.read(name)
+            for name in files.namelist()
+            if name.startswith(f"{inside}/")
+            and not (inside == "gpubcast" and name.startswith("gpubcast/_"))
+        }
+        if inside == "gpubcast":
+            found |= {
+                name.removeprefix("gpubcast/"): files.read(name)
+                for name in files.namelist()
+                if re.fullmatch(r"gpubcast/_\w+\.py", name)
+            }
+    assert found == expected
+
+
+def test_the_wheel_is_typed_and_has_one_top_level_package(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as files:
+        names = files.namelist()
+    assert "gpubcast/py.typed" in names
+    assert {name.split("/")[0] for name in names} == {"gpubcast", "gpubcast-0.1.0.dist-info"}
+
+
+def test_the_metadata(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as files:
+        info = "gpubcast-0.1.0.dist-info"
+        metadata = Parser().parsestr(files.read(f"{info}/METADATA").decode())
+        entry_points = files.read(f"{info}/entry_points.txt").decode()
+        licence = files.read(f"{info}/licenses/LICENSE").decode()
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata["Requires-Python"] == ">=3.11"
+    required = metadata.get_all("Requires-Dist")
+    base = [line for line in required if "extra ==" not in line]
+    assert [re.match(r"[\w-]+", line).group() for line in base] == [
+        *("ml-dtypes", "numba", "numpy", "rich")
+    ]
+    for extra in ("cuda12", "cuda13"):
+        (line,) = (line for line in required if line.endswith(f"extra == '{extra}'"))
+        assert line.startswith(f"cupy-{extra}x[ctk]")
+    assert "gpubcast = gpubcast.cli:main" in entry_points
+    assert "Version 2.0, January 2004" in licence
+
+
+def test_the_source_archive_is_complete(repository: Path, sdist: Path) -> None:
+    for name in (
+        *("pyproject.toml", "Makefile", "Dockerfile", "README.md", "CHANGELOG.md", "LICENSE"),
+        *("CONTRIBUTING.md", "docs/env.md", "tools/lint_layers.py", "tests/conftest.py"),
+        *("gpubcast/py.typed", ".ci/run"),
+    ):
+        assert (sdist / name).read_bytes() == (repository / name).read_bytes()
+    assert shipped(sdist / "cuda_kernels") == shipped(repository / "cuda_kernels")
+    assert shipped(sdist / "tests/corpora") == shipped(repository / "tests/corpora")
+
+
+def test_the_wheel_of_the_source_archive_is_the_wheel(
+    wheel: Path, sdist: Path, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(build(sdist, "wheel", tmp_path)) as other:
+        assert {i.filename: i.CRC for i in one.infolist()} == {
+            i.filename: i.CRC for i in other.infolist()
+        }
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of a new environment: the wheel, and this environment's dependencies."""
+    root = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", root / "venv"], check=True)
+    interpreter = root / "venv/bin/python"
+    purelib = Path(
+        python("import sysconfig; print(sysconfig.get_path('purelib'))",
+               interpreter=str(interpreter), cwd=root).strip()
+    )  # fmt: skip
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "pip", "--python", interpreter, "install", "--quiet"),
+            *("--no-deps", "--no-index", "--disable-pip-version-check", wheel),
+        ],
+        env=CLEAN,
+        check=True,
+    )
+    # Comes after the wheel on the path; a .pth file in it, as of an editable install, is not read.
+    (purelib / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    return interpreter
+
+
+def test_the_installed_wheel_imports_and_finds_its_headers(
+    repository: Path, installed: Path, tmp_path: Path
+) -> None:
+    code = """
+import pathlib, sys, gpubcast
+package = pathlib.Path(gpubcast.__file__).parent
+assert package.is_relative_to(sys.prefix), package
+print(gpubcast.__version__, *sorted(p.name for p in (package / "_cuda_kernels").iterdir()))
+"""
+    version, *headers = python(code, interpreter=str(installed), cwd=tmp_path).split()
+    assert version == "0.1.0"
+    assert headers == sorted(shipped(repository / "cuda_kernels"))
+
+
+def test_the_installed_command_answers(installed: Path, tmp_path: Path) -> None:
+    command = [installed.parent / "gpubcast", "--version"]
+    run = subprocess.run(command, cwd=tmp_path, env=CLEAN, capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout == "gpubcast 0.1.0\n"
+
+
+# --- import -----------------------------------------------------------------------------------
+
+
+def test_import_loads_nothing_heavy(repository: Path) -> None:
+    heavy = ("rich", "llvmlite", "numba", "cupy", "ml_dtypes")
+    code = f"import sys, gpubcast; print([m for m in {heavy} if m in sys.modules])"
+    assert python(code, cwd=repository) == "[]\n"
+
+
+def test_import_costs_under_30_ms_more_than_numpy(repository: Path) -> None:
+    code = """
+import time, numpy
+began = time.perf_counter()
+import gpubcast
+print(time.perf_counter() - began)
+"""
+    python(code, cwd=repository)  # writes the bytecode
+    # The least of several: whatever else the machine does only adds to a measurement.
+    assert min(float(python(code, cwd=repository)) for _ in range(7)) < 0.030
+
+
+# --- Dockerfile -------------------------------------------------------------------------------
+
+TARGETS = ("cpu", "cuda")
+
+
+def test_the_dockerfile_keeps_our_rules(repository: Path) -> None:
+    stages = replay_dockerfile.parse((repository / "Dockerfile").read_text())
+    assert [stage.name for stage in stages] == ["builder", "base", "cuda", "cpu"]
+    assert replay_dockerfile.lint(stages, TARGETS) == ()
+
+
+def test_hadolint_finds_nothing(repository: Path) -> None:
+    hadolint = shutil.which("hadolint", path=str(Path(sys.executable).parent)) or shutil.which(
+        "hadolint"
+    )
+    if hadolint is None:
+        pytest.skip("hadolint has no wheel for this machine")
+    run = subprocess.run([hadolint, repository / "Dockerfile"], capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("python:3.13-slim-trixie AS base", "python AS base", "base: python has no version tag"),
+        (
+            "python:3.13-slim-trixie AS base",
+            "python:latest AS base",
+            "base: python:latest has no version tag",
+        ),
+        ("pip wheel --no-cache-dir", "pip wheel", "pip without --no-cache-dir"),
+        ("USER 1000:1000", "USER root", "cpu runs as root"),
+        ("USER 1000:1000\n", "", "cpu runs as root"),
+        ('["gpubcast"]', "gpubcast", "cpu has no exec-form ENTRYPOINT or CMD"),
+        ("FROM base AS cpu", "FROM base AS host", "there is no target cpu"),
+        (
+            "RUN useradd",
+            "RUN apt-get install g++ && useradd",
+            "the apt lists stay in the image",
+        ),
+    ],
+)
+def test_planted_dockerfile_faults_are_found(
+    repository: Path, old: str, new: str, expected: str
+) -> None:
+    text = (repository / "Dockerfile").read_text()
+    assert old in text
+    stages = replay_dockerfile.parse(text.replace(old, new))
+    assert any(p.endswith(expected) for p in replay_dockerfile.lint(stages, TARGETS))
+
+
+def test_dockerfile_parsing_joins_lines_and_drops_comments() -> None:
+    text = 'FROM a:1 AS one\n# note\nRUN x \\\n    # note\n    && y\n\nCMD ["z"]\n'
+    (stage,) = replay_dockerfile.parse(text)
+    assert stage == replay_dockerfile.Stage(
+        "one",
+        "a:1",
+        (
+            replay_dockerfile.Instruction(3, "RUN", "x && y"),
+            replay_dockerfile.Instruction(7, "CMD", '["z"]'),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "out"),
+    [
+        ("README.md", False),
+        ("docs", True),
+        ("docs/env.md", True),
+        ("gpubcast/plan.py", False),
+        ("gpubcast/codegen/__pycache__/cpu.cpython-311.pyc", True),
+        ("gpubcast/plan.pyc", True),
+        ("bench/cases.py", False),
+        ("bench/results/h200.json", True),
+        (".git/config", True),
+    ],
+)
+def test_what_enters_an_image_build(repository: Path, path: str, out: bool) -> None:
+    lines = (repository / ".dockerignore").read_text().splitlines()
+    patterns = tuple(line for line in lines if line and not line.startswith("#"))
+    assert replay_dockerfile.ignored(path, patterns) is out
+
+
+# --- set-up -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("driver", "extra"),
+    [
+        *((0, ""), (11080, ""), (12000, "cuda12"), (12090, "cuda12")),
+        *((13000, "cuda13"), (13020, "cuda13"), (14000, "cuda13")),
+    ],
+)
+def test_the_extra_that_fits_the_driver(driver: int, extra: str) -> None:
+    assert cuda_extra.extra_for(driver) == extra
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        (
+            'case "$1" in --version) echo Python 3.9.2 ;; *) exit 1 ;; esac',
+            "gpubcast needs Python 3.11 or newer, and this is Python 3.9.2: name another one: "
+            "make PYTHON=/path/to/python3.11",
+        ),
+        (
+            'case "$2" in *ensurepip*) exit 1 ;; esac',
+            "cannot make virtual environments: install its venv module "
+            "(Debian, Ubuntu: apt-get install python3-venv)",
+        ),
+        (
+            None,
+            "is missing: install Python 3.11 or newer, or name one: "
+            "make PYTHON=/path/to/python3.11",
+        ),
+    ],
+    ids=["too old", "no venv", "missing"],
+)
+def test_make_says_what_the_machine_lacks(
+    repository: Path, tmp_path: Path, script: str | None, message: str
+) -> None:
+    fake = tmp_path / "python"
+    if script is not None:
+        fake.write_text(f"#!/bin/sh\n{script}\n")
+        fake.chmod(0o755)
+    command = ["make", "--no-print-directory", "demo", f"PYTHON={fake}", f"VENV={tmp_path}/venv"]
+    run = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert message in run.stderr
+    assert not (tmp_path / "venv").exists()
+
+
+def test_the_hooks_run_the_versions_that_the_suite_runs(repository: Path) -> None:
+    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+    pins = {line for line in project["optional-dependencies"]["test-tools"] if "==" in line}
+    hooks = (repository / ".pre-commit-config.yaml").read_text()
+    used = set(re.findall(r'additional_dependencies: \["([^"]+)"\]', hooks))
+    assert used == {line for line in pins if line.startswith("ruff==")}
+
+
+def test_ci_runs_what_the_readme_says(repository: Path) -> None:
+    script = repository / ".ci/run"
+    assert os.access(script, os.X_OK)
+    lines = script.read_text().splitlines()
+    assert lines[0] == "#!/usr/bin/env bash"
+    assert "set -euo pipefail" in lines
+    assert lines[-2:] == ["make test", "make docker-replay"]
+
+
+def test_contributing_shows_a_row_of_the_table(repository: Path) -> None:
+    text = (repository / "CONTRIBUTING.md").read_text()
+    assert text.index("## Add an operation") == text.index("## ")
+    added = "\n".join(line[1:] for line in text.splitlines() if re.match(r"\+(?!\+)", line))
+    assert added.startswith("_unary(")
+    assert added in (repository / "gpubcast/ops.py").read_text()

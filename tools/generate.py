@@ -1,0 +1,148 @@
+"""Write gpubcast/functions.py from the operation table (``make generate``)."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from pathlib import Path
+
+from gpubcast.ops import OPS, Op, Result, Rule
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = ROOT / "gpubcast" / "functions.py"
+
+HEAD = '''"""The public operations, one function per row of the operation table.
+
+Written by ``make generate`` from ``gpubcast/ops.py``; a test compares the two. Do not edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gpubcast.eager import apply
+from gpubcast.layout import Layout
+'''
+
+ATTRIBUTE_TYPES = {
+    "direction": "str",
+    "total_order": "bool",
+    "to": "Any",
+    "sizes": "Sequence[int]",
+    "shape": "Sequence[int]",
+    "broadcast_dimensions": "Sequence[int]",
+}
+ATTRIBUTE_DOCS = {
+    "direction": "one of EQ, NE, LT, LE, GT, GE.",
+    "total_order": "compare floats by their total order instead of IEEE 754's.",
+    "to": "the element type of the result: an XLA name or a NumPy dtype.",
+    "sizes": "sizes of the new leading dimensions.",
+    "shape": "dimensions of the result.",
+}
+OPERAND_DOCS = {
+    Rule.BINARY: "operands of one element type: arrays of one rank, or of two ranks with "
+    "``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.",
+    Rule.SELECT: "``pred`` is a scalar or has the dimensions of the others, which are equal.",
+    Rule.CLAMP: "``lo`` and ``hi`` are scalars or have the dimensions of ``x``.",
+}
+
+
+def function(row: Op) -> str:
+    """The source of one public function."""
+    positional = [f"{name}: Any" for name in row.operands]
+    keyword, passed = [], []
+    for attribute in row.attributes:
+        kind = ATTRIBUTE_TYPES[attribute.name]
+        if attribute.default is not None:
+            keyword.append(f"{attribute.name}: {kind} = {attribute.default}")
+        elif row.rule in (Rule.BROADCAST, Rule.BROADCAST_IN_DIM) or attribute.name == "to":
+            positional.append(f"{attribute.name}: {kind}")
+        else:
+            keyword.append(f"{attribute.name}: {kind}")
+        passed.append(attribute.name)
+    if row.rule is Rule.BINARY:
+        keyword.append("broadcast_dimensions: Sequence[int] | None = None")
+        passed.append("broadcast_dimensions")
+    keyword += ["out: Any = None", "out_layout: Layout | None = None"]
+    passed += ["out", "out_layout"]
+    lines = [f"def {row.name}("]
+    lines += [f"    {text}," for text in positional]
+    lines += ["    *,", *(f"    {text}," for text in keyword), ") -> Any:"]
+    lines += textwrap.indent(docstring(row), "    ").splitlines()
+    operands = ", ".join(row.operands) + ("," if row.arity == 1 else "")
+    arguments = ", ".join(f"{name}={name}" for name in passed)
+    call = f'    return apply("{row.name}", ({operands}), {arguments})'
+    if len(call) > 100:
+        passed_lines = [f'"{row.name}"', f"({operands})", *arguments.split(", ")]
+        call = "\n".join(["    return apply(", *(f"        {a}," for a in passed_lines), "    )"])
+    lines += [call, ""]
+    return "\n".join(lines)
+
+
+def docstring(row: Op) -> str:
+    """Shapes, types, values at the edges, errors and source of one operation."""
+    summary = f"{row.doc[0].upper()}{row.doc[1:]}" if row.doc[0].isalpha() else f"``{row.doc}``"
+    if row.doc[0].isalpha() and row.doc[1:2] in " *<>=!&|^":
+        summary = row.doc
+    parts = textwrap.wrap(f'"""{summary} (HLO: ``{row.opcode}``).', 96)
+    parts.append("")
+    accepted = ", ".join(sorted((t.name for t in row.accepts if t.computes), key=_type_order))
+    parts += textwrap.wrap(f"Element types: {accepted}. {_result(row)}", 96)
+    if row.edges:
+        parts += textwrap.wrap(f"Edges: {row.edges}.", 96)
+    if row.ulp != (0, 0):
+        parts.append(f"Error: at most {row.ulp[0]} ulp (f32), {row.ulp[1]} ulp (f64).")
+    parts += ["", "Args:"]
+    operands = OPERAND_DOCS.get(row.rule, "the operand.")
+    parts += _argument(", ".join(row.operands), operands)
+    for attribute in row.attributes:
+        if attribute.name in ATTRIBUTE_DOCS:
+            parts += _argument(attribute.name, ATTRIBUTE_DOCS[attribute.name])
+    if row.rule is Rule.BINARY:
+        parts += _argument(
+            "broadcast_dimensions",
+            "for each dimension of the operand of lower rank, the dimension of the other that it "
+            "is matched with; strictly increasing.",
+        )
+    if row.rule is Rule.BROADCAST_IN_DIM:
+        parts += _argument(
+            "broadcast_dimensions",
+            "for each dimension of ``x`` its place in the result; unique, in any order.",
+        )
+    parts += _argument("out", "receives the result and is returned; its dimensions and type fit.")
+    parts += _argument("out_layout", "layout of the new result; None for the inferred one.")
+    parts += ["", "Raises:"]
+    parts += _argument("Error", "a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.")
+    parts.append('"""')
+    return "\n".join(parts)
+
+
+def _type_order(name: str) -> tuple[str, int]:
+    return name.rstrip("0123456789"), int("".join(c for c in name if c.isdigit()) or 0)
+
+
+def _result(row: Op) -> str:
+    return {
+        Result.SAME: "The result has the operands' type.",
+        Result.PRED: "The result is pred.",
+        Result.TO: "The result has the type ``to``.",
+    }.get(row.result, "")
+
+
+def _argument(name: str, text: str) -> list[str]:
+    return textwrap.wrap(f"{name}: {text}", 92, initial_indent="    ", subsequent_indent=" " * 8)
+
+
+def module() -> str:
+    """The whole text of functions.py."""
+    rows = [row for row in OPS.values() if row.public and row.result is not Result.COMPLEX]
+    names = "".join(f'    "{name}",\n' for name in sorted(row.name for row in rows))
+    return "\n\n".join([f"{HEAD}\n__all__ = [\n{names}]\n", *map(function, rows)])
+
+
+if __name__ == "__main__":
+    text = module()
+    if "--check" in sys.argv:
+        sys.exit(0 if TARGET.read_text() == text else "functions.py is stale: run make generate")
+    TARGET.write_text(text)
