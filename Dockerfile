@@ -22,9 +22,9 @@ ENV PYTHONUNBUFFERED=1 \
 # A new volume takes the owner and the mode of the folder in the image. USER below is a number, so
 # that a cluster that refuses root can see that it is not.
 RUN useradd --create-home --uid 1000 gpubcast \
-    && install --directory --owner=gpubcast --group=gpubcast --mode=0700 /cache /work
+    && install --directory --owner=gpubcast --group=gpubcast --mode=0700 /cache
 VOLUME ["/cache"]
-WORKDIR /work
+WORKDIR /home/gpubcast
 ENTRYPOINT ["gpubcast"]
 CMD ["demo"]
 

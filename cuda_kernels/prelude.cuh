@@ -1,4 +1,4 @@
-// Element types, vector memory access, fast division and the small tuple the kernels are built from.
+// Element types, vector memory access, fast division and the tuple that kernels are built from.
 //
 // No CUDA header is included: NVRTC alone compiles this. Under GB_EMU the same text is compiled for
 // the CPU by tests/emulator; every piece of PTX has its host twin beside it.
@@ -52,7 +52,7 @@ template <class To, class From> GB_FN To bits_as(From x) {
   return u.to;
 }
 
-// --- f16 and bf16: round to nearest even, denormals kept, NaN stays NaN ---------------------------
+// --- f16 and bf16: round to nearest even, denormals kept, NaN stays NaN --------------------------
 
 GB_FN float f16_to_f32(u16 bits) {
 #ifdef GB_EMU
@@ -107,7 +107,7 @@ template <class T> GB_FN compute_t<T> round_to(compute_t<T> c) {
   return to_compute<T>(from_compute<T>(c));
 }
 
-// --- division by a run-time constant: Granlund and Montgomery, 1994 -------------------------------
+// --- division by a run-time constant: Granlund and Montgomery, 1994 ------------------------------
 
 // d: divisor, 1 <= d <= 2^31; s = ceil(log2 d); m = floor(2^32 (2^s - d) / d) + 1; n < 2^31.
 struct FastDiv { u32 d, m, s; };
@@ -174,11 +174,14 @@ template <int SLOT, int BYTES> GB_FN void access_store(void* to, const void* fro
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
                  :: "l"(to), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
   } else if constexpr (BYTES == 8) {
-    asm volatile("st.global.u64 [%0], %1;" :: "l"(to), "l"(*static_cast<const u64*>(from)) : "memory");
+    const u64 w = *static_cast<const u64*>(from);
+    asm volatile("st.global.u64 [%0], %1;" :: "l"(to), "l"(w) : "memory");
   } else if constexpr (BYTES == 4) {
-    asm volatile("st.global.u32 [%0], %1;" :: "l"(to), "r"(*static_cast<const u32*>(from)) : "memory");
+    const u32 w = *static_cast<const u32*>(from);
+    asm volatile("st.global.u32 [%0], %1;" :: "l"(to), "r"(w) : "memory");
   } else if constexpr (BYTES == 2) {
-    asm volatile("st.global.u16 [%0], %1;" :: "l"(to), "h"(*static_cast<const u16*>(from)) : "memory");
+    const u16 w = *static_cast<const u16*>(from);
+    asm volatile("st.global.u16 [%0], %1;" :: "l"(to), "h"(w) : "memory");
   } else {
     const u32 w = *static_cast<const u8*>(from);
     asm volatile("st.global.u8 [%0], %1;" :: "l"(to), "r"(w) : "memory");
@@ -192,7 +195,8 @@ template <int SLOT, int BYTES> GB_FN void access_store(void* to, const void* fro
     constexpr int BYTES = V * sizeof(T), STEP = BYTES < 16 ? BYTES : 16;                          \
     Vec<T, V> v;                                                                                  \
     GB_UNROLL for (int b = 0; b < BYTES; b += STEP) {                                             \
-      ACCESS<SLOT, STEP>(reinterpret_cast<char*>(v.data) + b, reinterpret_cast<const char*>(at) + b); \
+      ACCESS<SLOT, STEP>(reinterpret_cast<char*>(v.data) + b,                                     \
+                         reinterpret_cast<const char*>(at) + b);                                  \
     }                                                                                             \
     return v;                                                                                     \
   }

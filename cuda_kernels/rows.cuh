@@ -125,7 +125,7 @@ GB_FN RowsTile<N> rows_tile(const RowsParams<N, B, M>& p) {
 
 template <int V, int R, class Reads, class I, class Writes, class O> struct RowsPatch;
 
-// The part of a tile that one thread computes: V columns from x on, rows y, y + TY, ... (R of them).
+// The part of a tile that one thread computes: V columns from x on, R rows y, y + TY, ...
 template <int V, int R, class... Rd, int... I, class... W, int... O>
 struct RowsPatch<V, R, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
   static constexpr int READS = sizeof...(Rd);

@@ -47,7 +47,7 @@ class Result(enum.Enum):
     COMPLEX = "complex"  # c64 of f32, c128 of f64
     REAL = "real"  # that of the operand, of a complex operand its component's
     TO = "to"  # named by the attribute ``to``
-    KEY = "key"  # a signed integer of the compute type's width
+    KEY = "key"  # floats: a signed integer of the compute type's width; others: SAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,7 +477,7 @@ _unary(
     refusal="Expected element type in shape to be floating for <op> operation; got <type>.",
 )  # fmt: skip
 _unary(
-    "total_order_key", "bitcast-convert", FLOATING,
+    "total_order_key", "bitcast-convert", REAL,
     result=Result.KEY,
     doc="an integer whose order is the total order of floats",
     cuda="total_order_key({0})",

@@ -182,7 +182,10 @@ def build(
     results = tuple(walk.visit(node, identity) for node in expression.outputs)
     # Values are numbered reads first; while walking, instruction i is numbered -1 - i.
     reads = tuple(walk.reads)
-    number = lambda value: value if value >= 0 else len(reads) - 1 - value  # noqa: E731
+
+    def number(value: int) -> int:
+        return value if value >= 0 else len(reads) - 1 - value
+
     code = tuple(
         Instruction(c.op, tuple(number(a) for a in c.args), c.element_type) for c in walk.code
     )
@@ -199,11 +202,19 @@ def build(
     return BroadcastPlan(program, axes, reads, writes, fill)
 
 
+def _moves_only(row: ops.Op, source: ElementType, result: ElementType) -> bool:
+    """Whether an operation leaves every value as it is."""
+    if row.result is ops.Result.KEY:
+        return not source.is_floating
+    moves = row.rule in (ops.Rule.BROADCAST, ops.Rule.BROADCAST_IN_DIM)
+    return moves or (row.rule in (ops.Rule.CONVERT, ops.Rule.BITCAST) and source is result)
+
+
 def _must_compute(element_type: ElementType) -> None:
     if not element_type.computes:
         raise ElementTypeError(
             f"{element_type} has no kernels yet; shape inference alone is available for it",
-            rule="T9",
+            rule="P2",
             kind="gpubcast:type without kernels",
         )
 
@@ -249,6 +260,16 @@ class _Walk:
     def _apply(self, index: int, axes: tuple[int | None, ...]) -> int:
         node, inferred = self.expression.nodes[index], self.nodes[index]
         assert not isinstance(node, Parameter)
+        row = ops.OPS[node.op]
+        element_type = inferred.shape.element_type
+        source = self.nodes[node.args[0]].shape.element_type
+        if row.rule is ops.Rule.BITCAST and source.bits != element_type.bits:
+            raise ElementTypeError(
+                f"bitcast_convert_type from {source} to {element_type} changes the width of an "
+                "element; kernels reinterpret equal widths only, shape inference is available",
+                rule="P3",
+                kind="gpubcast:bitcast width",
+            )
         args = []
         for argument, dimension_map in zip(node.args, inferred.maps, strict=True):
             dimensions = self.nodes[argument].shape.dimensions
@@ -261,11 +282,7 @@ class _Walk:
                     ),
                 )
             )
-        row = ops.OPS[node.op]
-        element_type = inferred.shape.element_type
-        moves_only = row.rule in (ops.Rule.BROADCAST, ops.Rule.BROADCAST_IN_DIM)
-        source = self.nodes[node.args[0]].shape.element_type
-        if moves_only or (row.rule in (ops.Rule.CONVERT, ops.Rule.BITCAST) and source is element_type):
+        if _moves_only(row, source, element_type):
             return args[0]
         instruction = Instruction(node.op, tuple(args), element_type)
         if instruction not in self._values:
@@ -308,7 +325,7 @@ def check_rank(plan: BroadcastPlan) -> BroadcastPlan:
     if plan.rank > MAX_RANK:
         raise ShapeError(
             f"{plan.rank} axes remain after merging; kernels walk at most {MAX_RANK}",
-            rule="S9",
+            rule="P1",
             kind="gpubcast:rank",
         )
     return plan

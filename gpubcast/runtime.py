@@ -76,6 +76,8 @@ class Launch:
     def parameters(self, slots: list[int]) -> bytearray:
         """The parameters with slots filled in: operands' addresses or bits, then outputs'."""
         packed = bytearray(self.template)
+        if not packed:
+            return packed
         words = [slots[view] + add for view, add in self.offsets]
         struct.pack_into(f"<{len(words)}Q", packed, 0, *words)
         return packed
@@ -257,7 +259,7 @@ def prepare(
         out: the output's memory; None for a new array with the inferred layout.
         out_layout: replaces the inferred layout; only without ``out``.
         device: where to run.
-        alignment: per operand and output, the address modulo 16; empty when all are aligned.
+        alignment: per operand and given output, the address modulo 16; missing ones are aligned.
 
     Raises:
         Error: a rule refuses the operands, ``out`` or ``out_layout``.
@@ -336,7 +338,7 @@ def _make(
     )
     if plan.num_visited == 0:
         return Launch(host, plan, None, None, None, output, b"", offsets)
-    addresses = [(alignment[view] if alignment else 0) + add for view, add in offsets]
+    addresses = [(alignment[view] if view < len(alignment) else 0) + add for view, add in offsets]
     target = host.target()
     chosen = schedule(plan, target, tuple(math.gcd(address, 16) for address in addresses))
     code = cuda_code if isinstance(target, CudaTarget) else cpu_code

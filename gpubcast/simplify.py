@@ -31,9 +31,17 @@ def normalise(plan: BroadcastPlan) -> BroadcastPlan:
     return check_rank(plan)
 
 
+def empty_axes(plan: BroadcastPlan) -> BroadcastPlan:
+    """Law: where one axis has no index, no element is computed; only padding is visited."""
+    if all(axis.size for axis in plan.axes):
+        return plan
+    return replace(plan, axes=tuple(Axis(0, axis.extent) for axis in plan.axes))
+
+
 def drop_unit_axes(plan: BroadcastPlan) -> BroadcastPlan:
     """Law: an axis with one index changes no address, so the plan without it is the same plan."""
-    return _select_axes(plan, [k for k, axis in enumerate(plan.axes) if axis.extent != 1])
+    one = Axis(1, 1)
+    return _select_axes(plan, [k for k, axis in enumerate(plan.axes) if axis != one])
 
 
 def flip_axes(plan: BroadcastPlan) -> BroadcastPlan:
@@ -75,7 +83,7 @@ def merge_axes(plan: BroadcastPlan) -> BroadcastPlan:
 def _merged_length(plan: BroadcastPlan, inner: int) -> int | None:
     """How long the inner axis must be to run on into the outer one, or None."""
     axis = plan.axes[inner]
-    candidates = [axis.extent] if axis.extent == axis.size else []
+    candidates = [axis.extent] if axis.size in (0, axis.extent) else []
     if not plan.fills and axis.size:
         padded = plan.writes[0].extents[inner]
         if axis.size < padded <= MOST_EXTRA_WORK * axis.size:
@@ -117,6 +125,7 @@ def forget_memory(plan: BroadcastPlan) -> BroadcastPlan:
 
 
 PASSES: tuple[Callable[[BroadcastPlan], BroadcastPlan], ...] = (
+    empty_axes,
     drop_unit_axes,
     flip_axes,
     order_axes,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from gpubcast.element_types import Category, ElementType
-from gpubcast.errors import LayoutError
 from gpubcast.layout import PaddingValue
 
 
@@ -13,22 +12,13 @@ def padding_bits(value: PaddingValue, element_type: ElementType) -> int:
     """The bits that a padding slot of an element type holds.
 
     LOWEST and HIGHEST are -inf and +inf for floats, the type's limits for integers, false and true
-    for pred.
-
-    Raises:
-        LayoutError: LOWEST or HIGHEST of a complex type.
+    for pred. A shape refuses them for complex types, which are not ordered.
     """
     dtype = element_type.dtype
     if value is PaddingValue.ZERO:
         scalar: object = 0
     elif value is PaddingValue.ONE:
         scalar = 1
-    elif element_type.category is Category.COMPLEX:
-        raise LayoutError(
-            f"complex numbers are not ordered: {element_type} has no {value.name} padding",
-            rule="L9",
-            kind="gpubcast:padding value",
-        )
     elif element_type.category is Category.PRED:
         scalar = value is PaddingValue.HIGHEST
     elif element_type.is_integral:

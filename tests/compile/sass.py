@@ -25,7 +25,9 @@ class KernelReport:
         spill_bytes: bytes spilled, stores and loads together.
         stack_bytes: stack frame.
         instructions: all instructions of the function but the padding at its end.
-        straight: instructions up to the first EXIT that nothing guards: the path of a whole tile.
+        tile: instructions that a thread of a whole tile executes: of the paths without a guarded
+            access to global memory, loops not repeated, the shortest with the most wide
+            accesses; 0 if there is none.
         opcodes: how often each opcode occurs, by its name without modifiers.
         wide_loads, wide_stores: 16-byte (or wider) accesses to global memory.
         divisions: hidden integer divisions and calls: MUFU.RCP, I2F, F2I, CALL.
@@ -37,7 +39,7 @@ class KernelReport:
     spill_bytes: int
     stack_bytes: int
     instructions: int
-    straight: int
+    tile: int
     opcodes: tuple[tuple[str, int], ...]
     wide_loads: int
     wide_stores: int
@@ -99,16 +101,16 @@ def _resources(log: str) -> dict[str, tuple[int, int, int]]:
 
 
 def _functions(text: str) -> dict[str, list[str]]:
-    """The instructions of each function, ``@P0 EXIT`` style, without addresses."""
+    """The instructions (``@P0 EXIT``) and labels (``.L_x_1:``) of each function, in order."""
     functions: dict[str, list[str]] = {}
     current: list[str] = []
     for line in text.splitlines():
         section = re.match(r"\s*\.section\s+\.text\.([\w$]+)", line)
         if section:
             current = functions.setdefault(section[1], [])
-        instruction = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;", line)
-        if instruction:
-            current.append(instruction[1])
+        word = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;|(\.L_x_\d+:)", line)
+        if word:
+            current.append(word[1] or word[2])
     return {name: lines for name, lines in functions.items() if lines}
 
 
@@ -117,14 +119,45 @@ def _opcode(instruction: str) -> str:
     return re.sub(r"^@!?U?P\w+\s+", "", instruction).split()[0]
 
 
+def _tile_path(lines: list[str]) -> int:
+    """Instructions on the path of a whole tile, see ``KernelReport.tile``."""
+    labels = {line[:-1]: i for i, line in enumerate(lines) if line.endswith(":")}
+    best = (-1, 0)
+    # A path: where it stands, its instructions, its wide accesses, the branches it has passed.
+    paths: list[tuple[int, int, int, frozenset[int]]] = [(0, 0, 0, frozenset())]
+    while paths:
+        at, count, wide, passed = paths.pop()
+        while at < len(lines):
+            line = lines[at]
+            at += 1
+            if line.endswith(":"):
+                continue
+            count += 1
+            guarded, name = line.startswith("@"), _opcode(line)
+            if name.startswith(("LDG", "STG")):
+                if guarded:
+                    break
+                wide += ".128" in name
+            elif name == "EXIT" and not guarded:
+                best = max(best, (wide, -count))
+                break
+            elif name.startswith("BRA"):
+                target = re.search(r"(\.L_x_\d+)", line)
+                conditional = guarded or bool(re.search(r"BRA\S*\s+!?U?P", line))
+                if at in passed or target is None:
+                    break
+                passed |= {at}
+                if conditional:
+                    paths.append((at, count, wide, passed))
+                at = labels[target[1]]
+    return -best[1]
+
+
 def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) -> KernelReport:
-    names = [_opcode(line) for line in lines]
+    names = [_opcode(line) for line in lines if not line.endswith(":")]
     # The function ends in a jump to itself and NOPs up to a multiple of the cache line.
     while names and names[-1] in ("NOP", "BRA"):
         names.pop()
-    straight = next(
-        (i + 1 for i, line in enumerate(lines[: len(names)]) if line == "EXIT"), len(names)
-    )
     access = [(n[0], n.split(".")) for n in names if n.startswith(("LDG", "STG"))]
     wide = Counter(kind for kind, parts in access if {"128", "256"} & set(parts))
     hidden = ("MUFU.RCP", "I2F", "F2I", "CALL")
@@ -134,7 +167,7 @@ def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) 
         spills,
         stack,
         len(names),
-        straight,
+        _tile_path(lines),
         tuple(sorted(Counter(n.split(".")[0] for n in names).items())),
         wide["L"],
         wide["S"],
@@ -153,7 +186,7 @@ def main(arguments: list[str]) -> int:
         for r in report(cubin.image, cubin.log).values():
             print(
                 f"{arch} {r.name}: {r.registers} registers, {r.spill_bytes} B spilled, "
-                f"{r.stack_bytes} B stack, {r.instructions} instructions ({r.straight} straight), "
+                f"{r.stack_bytes} B stack, {r.instructions} instructions ({r.tile} in a tile), "
                 f"wide {r.wide_loads} L {r.wide_stores} S, hidden {','.join(r.divisions) or '-'}, "
                 f"LDL {r.count('LDL')} STL {r.count('STL')}, {r.order}"
             )

@@ -208,7 +208,7 @@ def _bits(value: float, dtype: np.dtype[Any]) -> int:
 
 def _compute(values: Array, type_: str) -> Array:
     if type_ == "pred":
-        return values != 0
+        return np.not_equal(values, 0)
     return values.astype(np.float32) if type_ in ("f16", "bf16") else values
 
 
@@ -216,11 +216,11 @@ def data(slot: Slot, rng: np.random.Generator) -> Array:
     """Random elements of a slot's type; floats are exact in bf16 before any operation."""
     if slot.dtype.kind in "iu" or slot.type == "pred":
         raw = rng.integers(0, 256, (slot.length, slot.dtype.itemsize), np.uint8)
-        # pred bytes other than 0 and 1 read as true.
-        return np.ascontiguousarray(raw * (raw % 3 > 0 if slot.type == "pred" else 1)).view(
-            slot.dtype
-        )[:, 0]
-    return rng.integers(-127, 128, slot.length).astype(slot.dtype) * slot.dtype.type(0.125)
+        if slot.type == "pred":  # bytes other than 0 and 1 read as true
+            raw *= raw % 3 > 0
+        return np.frombuffer(raw.tobytes(), slot.dtype)
+    eighths = np.arange(-127, 128) / 8
+    return rng.choice(eighths, slot.length).astype(slot.dtype)
 
 
 def check(backend: EmulatorBackend, case: Case, seed: int = 0) -> None:
@@ -231,7 +231,9 @@ def check(backend: EmulatorBackend, case: Case, seed: int = 0) -> None:
     """
     (run,) = backend.load_many([case.source()])
     rng = np.random.default_rng(seed)
-    memory, buffers, addresses = [], [], []
+    memory: list[Array] = []
+    buffers: list[Array] = []
+    addresses: list[int] = []
     for slot in case.slots:
         flat = backend.allocate(slot.length * slot.dtype.itemsize)
         if len(memory) < len(case.reads):
@@ -247,7 +249,7 @@ def check(backend: EmulatorBackend, case: Case, seed: int = 0) -> None:
     backend.launch(run, case.grid(), case.block, case.pack(addresses))
     for i, want in enumerate(expected):
         got = buffers[len(case.reads) + i]
-        wrong = np.flatnonzero((got.view(np.uint8) != want.view(np.uint8)))
+        wrong = np.flatnonzero(got.view(np.uint8) != want.view(np.uint8))
         assert not wrong.size, (
             f"{case.name}: write {i} differs in {wrong.size} bytes, first in element "
             f"{wrong[0] // got.dtype.itemsize}"

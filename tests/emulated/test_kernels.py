@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import shutil
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -46,9 +47,7 @@ OPERATIONS: dict[str, tuple[str, Callable[..., tuple[Array, ...]]]] = {
 
 def flat(t: str, vector: int, unroll: int, kinds: str, n: int) -> Case:
     words = {"L": "LINEAR", "S": "SCALAR", "V": "VALUE"}
-    reads = tuple(
-        Slot(t, words[k], (int(k == "L"),), length=n if k == "L" else 1) for k in kinds
-    )
+    reads = tuple(Slot(t, words[k], (int(k == "L"),), length=n if k == "L" else 1) for k in kinds)
     expression, function = OPERATIONS[t]
     return Case(
         f"flat_{t}_{vector}_{unroll}_{kinds}", "flat", (n,), reads,
@@ -88,7 +87,8 @@ def rows(
         moves = [1] * (rank - 2)
         if number == 1 and moves:
             moves[-1] = 0
-        batch, length = [], -(-one // vector) * vector
+        batch: list[int] = []
+        length = -(-one // vector) * vector
         for size, move in zip(reversed(logical[:-2]), reversed(moves), strict=True):
             batch.insert(0, move * length)
             length *= size if move else 1
@@ -206,7 +206,7 @@ MIXED = Case(
 )  # fmt: skip
 FILL_ONLY = Case(
     "flat_constant", "flat", (700,), (), (Slot("i64", "LINEAR", (1,), 0, 700),), ("42",),
-    lambda: (np.int64(42),), 2, 2,
+    lambda: (np.array(42),), 2, 2,
 )  # fmt: skip
 
 
@@ -313,15 +313,13 @@ extern "C" __global__ void {entry}(const P_{entry} p) {{
 
 
 @pytest.mark.parametrize(
-    ("bits", "struct_", "word"), [(32, "FastDiv", "u32"), (64, "FastDiv64", "u64")]
+    ("bits", "name", "word"), [(32, "FastDiv", "u32"), (64, "FastDiv64", "u64")]
 )
 def test_fast_division_at_its_boundaries(
-    backend: EmulatorBackend, bits: int, struct_: str, word: str
+    backend: EmulatorBackend, bits: int, name: str, word: str
 ) -> None:
-    import struct
-
     source = kernel(f"divide{bits}", [], "flat<1", "", [], [])
-    text = DIVIDERS.format(entry=source.entry, struct=struct_, word=word)
+    text = DIVIDERS.format(entry=source.entry, struct=name, word=word)
     (run,) = backend.load_many([dataclasses.replace(source, text=text)])
     largest = 2 ** (bits - 1)
     powers = [2**k for k in range(bits)]
@@ -330,8 +328,8 @@ def test_fast_division_at_its_boundaries(
     checked = 0
     for d in sorted(divisors):
         multiples = {k * d for k in (1, 2, 3, (largest - 1) // d, largest // d // 2)}
-        numbers = {n for m in multiples for n in (m - 1, m, m + 1)} | {0, largest - 1}
-        numbers = sorted(n for n in numbers if 0 <= n < largest)
+        near = {n for m in multiples for n in (m - 1, m, m + 1)} | {0, largest - 1}
+        numbers = sorted(n for n in near if 0 <= n < largest)
         host = np.array([[n, 0] for n in numbers], f"u{bits // 8}")
         memory = backend.from_host(host)
         layout = "@Qq3I0Q" if bits == 32 else "@Qq3Q"

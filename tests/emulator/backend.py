@@ -6,6 +6,7 @@ would get, so packing, divisions, grids and kernels are all under test without a
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import math
@@ -123,6 +124,10 @@ class EmulatorBackend:
         self._buffers: list[tuple[weakref.ref[Any], int, int]] = []
         self._foreign: dict[int, weakref.ref[Any]] = {}
 
+    def on(self, index: int) -> contextlib.AbstractContextManager[None]:
+        """There is one device."""
+        return contextlib.nullcontext()
+
     def target(self) -> CudaTarget:
         """An H100's, so that schedules are those of a GPU."""
         return CudaTarget(arch="sm_90", multiprocessors=132)
@@ -169,7 +174,8 @@ class EmulatorBackend:
 
     def _ranges(self) -> np.ndarray[Any, Any]:
         """Begin and end address of all memory that kernels may access."""
-        ranges = [(raw.ctypes.data + begin, raw.ctypes.data + end) for raw, begin, end in self._live()]
+        live = list(self._live())
+        ranges = [(raw.ctypes.data + begin, raw.ctypes.data + end) for raw, begin, end in live]
         owners = {key: reference() for key, reference in self._foreign.items()}
         self._foreign = {key: self._foreign[key] for key, o in owners.items() if o is not None}
         ranges += [np.lib.array_utils.byte_bounds(o) for o in owners.values() if o is not None]
@@ -282,7 +288,7 @@ class EmulatorBackend:
         )
         assert kernel(ctypes.byref(launch)), f"the kernel's parameters are not {len(packed)} bytes"
         self.statistics = tuple(
-            SlotStatistics(*(getattr(slot, name) for name, _ in _Slot._fields_))
+            SlotStatistics(*(getattr(slot, name) for name in SlotStatistics.__slots__))
             for slot in launch.slots
         )
         for number, slot in enumerate(self.statistics):
@@ -300,4 +306,7 @@ def _step(order: str, count: int) -> int:
         return 1
     if order == "reverse":
         return count - 1
-    return next(k for k in range(max(2, round(0.618 * count)), 2 * count) if math.gcd(k, count) == 1)
+    step = max(2, round(0.618 * count))
+    while math.gcd(step, count) != 1:
+        step += 1
+    return step

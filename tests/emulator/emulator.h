@@ -2,8 +2,8 @@
 //
 // The kernel's text is compiled unchanged by g++ after this header (g++ -DGB_EMU -include
 // emulator.h -I cuda_kernels). Every access to global memory passes through emu::read and
-// emu::write, which check that it is aligned and lies in known memory and, on request, count the distinct 32-byte sectors of each
-// warp's request: what the memory system of a GPU would move.
+// emu::write, which check that it is aligned and lies in known memory and, on request, count the
+// distinct 32-byte sectors of each warp's request: what the memory system of a GPU would move.
 #ifndef GB_EMULATOR_H
 #define GB_EMULATOR_H
 

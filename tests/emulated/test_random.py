@@ -1,0 +1,56 @@
+"""Random calls through rules, plan, schedule, generator, packer and kernel, on the emulator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import gpubcast as gb
+from tests import cases
+from tests.emulated import campaign
+from tests.emulator.backend import ORDERS, EmulatorBackend
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_random_calls_agree_with_the_oracle(part: int, tmp_path: Path) -> None:
+    seeds = range(part * 90, part * 90 + 90)
+    emulator = EmulatorBackend(tmp_path, order=ORDERS[part % len(ORDERS)])
+
+    def rehearse() -> None:
+        for seed in seeds:
+            cases.make(seed, "cuda").run()
+
+    def run() -> None:
+        for seed in seeds:
+            call = cases.make(seed, "cuda")
+            result = call.run()
+            assert result.device == "cuda:0"
+            cases.check(call, result)
+
+    assert campaign.run(emulator, run, rehearse) > 20
+
+
+def test_a_wrong_stride_is_caught(tmp_path: Path) -> None:
+    """The campaign can fail: with one stride off by one element, it does."""
+    from gpubcast.codegen import cuda
+
+    original = cuda._rows_parameters
+
+    def planted(plan, schedule):  # type: ignore[no-untyped-def]
+        packed = bytearray(original(plan, schedule))
+        packed[0] ^= 1
+        return bytes(packed)
+
+    x = gb.full("f32[64,96]", 1.0).numpy() * 3
+    emulator = EmulatorBackend(tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cuda, "_rows_parameters", planted)
+
+        def call() -> None:
+            a, b = gb.array(x, device="cuda"), gb.array(x[0], device="cuda")
+            result = gb.add(a, b, broadcast_dimensions=(1,))
+            assert (result.numpy() == x + x[0]).all()
+
+        with pytest.raises(AssertionError):
+            campaign.run(emulator, call, lambda: None)

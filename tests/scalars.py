@@ -1,0 +1,93 @@
+"""Scalar truth: the rows' references, evaluated on one element type, and special values."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpubcast.element_types import Category, ElementType, element_type
+from gpubcast.ops import OPS, Op, Result, Rule
+
+
+def lift(kind: ElementType, value: Any) -> Any:
+    """A stored element as references take it: bool, exact int, or float of the compute type."""
+    if kind.category is Category.PRED:
+        return bool(value)
+    if kind.is_integral:
+        return int(value)
+    return np.float64(value) if kind.bits == 64 else np.float32(value)
+
+
+def lower(kind: ElementType, value: Any) -> Any:
+    """A reference's result as an element: integers wrap, floats round once."""
+    if kind.category is Category.PRED:
+        return bool(value)
+    if kind.is_integral:
+        wrapped = int(value) % (1 << kind.bits)
+        if kind.category is Category.SIGNED and wrapped >> (kind.bits - 1):
+            wrapped -= 1 << kind.bits
+        return wrapped
+    with np.errstate(all="ignore"):
+        return np.asarray(value).astype(kind.dtype)[()]
+
+
+def result_type(row: Op, kind: ElementType) -> ElementType:
+    """Element type of a row's result on operands of a type."""
+    return element_type("pred") if row.result is Result.PRED else kind
+
+
+def reference(name: str, kind: ElementType) -> Callable[..., Any]:
+    """The row's scalar function on stored elements."""
+    row = OPS[name]
+    out = result_type(row, kind)
+    if row.reference is None:
+        return lambda x: x
+
+    def function(*args: Any) -> Any:
+        lifted = [
+            bool(a) if row.rule is Rule.SELECT and i == 0 else lift(kind, a)
+            for i, a in enumerate(args)
+        ]
+        with np.errstate(all="ignore"):
+            return lower(out, row.reference(kind, *lifted))
+
+    return function
+
+
+def special_values(kind: ElementType) -> np.ndarray[Any, Any]:
+    """Values at the edges of a type."""
+    if kind.category is Category.PRED:
+        return np.array([False, True])
+    if kind.is_integral:
+        limits = np.iinfo(kind.dtype)
+        low, high = int(limits.min), int(limits.max)
+        picked = {low, low + 1, high, high - 1, 0, 1, 2, 3, 5, 7, 8, kind.bits - 1, kind.bits, kind.bits + 1}
+        if low < 0:
+            picked |= {-1, -2, -3, -7, -8}
+        return np.array(sorted(v for v in picked if low <= v <= high), kind.dtype)
+    largest = {16: 60000.0, 32: 3e38, 64: 1e308}[kind.bits]
+    magnitudes = [0.0, 1.0, 0.5, 1.5, 2.0, 2.5, 3.0, 0.1, 7.0, 100.25, 1e-3, largest, np.inf]
+    tiny = {"f16": 6e-8, "bf16": 1e-40, "f32": 1e-45, "f64": 5e-324}[kind.name]
+    signed = list(itertools.chain.from_iterable((m, -m) for m in [*magnitudes, tiny]))
+    with np.errstate(all="ignore"):
+        return np.array([*signed, np.nan], np.float64).astype(kind.dtype)
+
+
+def ulp_distance(found: Any, wanted: Any) -> Any:
+    """|found - wanted| in units in the last place of ``found``'s type; 0 for equal or both NaN.
+
+    ``wanted`` may be of a wider type.
+    """
+    found = np.asarray(found)
+    with np.errstate(all="ignore"):
+        near = np.asarray(wanted).astype(found.dtype)
+        wide_found = found.astype(np.longdouble)
+        difference = np.abs(wide_found - np.asarray(wanted).astype(np.longdouble))
+        size = np.spacing(np.abs(near).astype(found.dtype)).astype(np.longdouble)
+        distance = difference / np.where(np.isfinite(size) & (size > 0), size, 1)
+    same = (found == near) | (np.isnan(found) & np.isnan(near))
+    mismatch = ~np.isfinite(found.astype(np.float64)) | ~np.isfinite(near.astype(np.float64))
+    return np.where(same, np.minimum(distance, 0.5), np.where(mismatch, np.inf, distance))

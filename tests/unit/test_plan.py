@@ -1,0 +1,294 @@
+"""Laws of plans, checked at every index, and the kernel keys."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gpubcast as gb
+from gpubcast import expression, runtime, simplify
+from gpubcast.codegen.key import kernel_key
+from gpubcast.errors import ElementTypeError, Error, ShapeError
+from gpubcast.plan import Access, BroadcastPlan, Operand, build
+from gpubcast.schedule import CpuTarget, CudaTarget, Family, Kind, schedule
+from gpubcast.shape import Shape
+
+H200 = CudaTarget("sm_90", 132)
+
+
+def raw_plan(name: str, *texts: str, out: str | None = None, **attributes: object) -> BroadcastPlan:
+    shapes = tuple(Shape.parse(text) for text in texts)
+    graph = expression.single(name, attributes)
+    nodes = expression.typed(graph, shapes)
+    output = Shape.parse(out) if out else nodes[graph.outputs[0]].shape
+    return build(graph, nodes, tuple(map(Operand.of, shapes)), (Operand.of(output),))
+
+
+def normal(name: str, *texts: str, out: str | None = None, **attributes: object) -> BroadcastPlan:
+    return simplify.normalise(raw_plan(name, *texts, out=out, **attributes))
+
+
+def gpu(plan: BroadcastPlan, alignment: int = 16):
+    return schedule(plan, H200, (alignment,) * len(plan.accesses))
+
+
+def walk(plan: BroadcastPlan) -> set[tuple[int, ...]]:
+    """The addresses visited together: one tuple of offsets per computed element."""
+    visited = set()
+    for index in itertools.product(*(range(axis.size) for axis in plan.axes)):
+        visited.add(tuple(offset(access, index) for access in plan.accesses))
+    return visited
+
+
+def offset(access: Access, index: tuple[int, ...]) -> int:
+    return access.offset + sum(i * s for i, s in zip(index, access.strides, strict=True))
+
+
+# --- laws --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("one_pass", simplify.PASSES, ids=lambda p: p.__name__)
+@given(data=st.data())
+def test_every_pass_visits_the_same_elements(one_pass, data) -> None:
+    """No pass changes which elements meet (merging over padding is tested on its own)."""
+    rank = data.draw(st.integers(0, 4))
+    sizes = data.draw(st.lists(st.integers(0, 4), min_size=rank, max_size=rank))
+    order = data.draw(st.permutations(range(rank)))
+    right = [1 if data.draw(st.booleans()) else n for n in sizes]
+    layout = gb.Layout(order)
+    plan = raw_plan("add", str(Shape("f32", sizes, layout)), str(Shape("f32", right, layout)))
+    for earlier in simplify.PASSES[: simplify.PASSES.index(one_pass)]:
+        plan = earlier(plan)
+    assert walk(one_pass(plan)) == walk(plan)
+
+
+def test_a_planted_wrong_pass_is_found() -> None:
+    plan = raw_plan("add", "f32[4,5]", "f32[4,5]")
+
+    def wrong(before: BroadcastPlan) -> BroadcastPlan:
+        return simplify._select_axes(before, [0])
+
+    with pytest.raises(Error, match="wrong broke the plan"):
+        simplify.verify(plan, wrong(plan), "wrong")
+
+
+def test_flipped_output_has_positive_strides() -> None:
+    x = np.zeros((4, 6), "f4")
+    out = gb.array(x)[::-1, ::-2]
+    plan, _ = runtime.plan_for(
+        expression.single("neg", {}), (Operand.of(Shape("f32", (4, 3))),), out._operand
+    )
+    assert all(stride > 0 for stride in plan.writes[0].strides)
+
+
+def test_broadcast_axes_have_stride_zero_and_others_do_not() -> None:
+    plan = normal("add", "f32[4,1,6]", "f32[1,5,6]")
+    left, right = plan.reads
+    assert (left.strides, right.strides) == ((6, 0, 1), (0, 6, 1))
+    assert plan.writes[0].strides == (30, 6, 1)
+
+
+def test_equal_work_is_an_equal_plan() -> None:
+    one = normal("add", "f32[4,1,6]", "f32[4,1,6]")
+    assert one == normal("add", "f32[24]", "f32[24]")
+    assert one == normal("add", "f32[2,3,4]{0,2,1}", "f32[2,3,4]{0,2,1}")
+    assert hash(one) == hash(pickle.loads(pickle.dumps(one)))
+
+
+def test_shared_padded_layout_runs_flat() -> None:
+    plan = normal("neg", "f32[4,6]{1,0:pad(5,8)}")
+    assert [axis.size for axis in plan.axes] == [32]
+    assert gpu(plan).family is Family.FLAT
+
+
+def test_padding_that_must_be_written_is_visited() -> None:
+    plan = normal("neg", "f32[4,6]{1,0:pad(5,8)}", out="f32[4,6]{1,0:pad(5,8,zero)}")
+    assert [(axis.size, axis.extent) for axis in plan.axes] == [(4, 5), (6, 8)]
+    assert gpu(plan).fills
+
+
+def test_much_padding_is_not_walked_over() -> None:
+    plan = normal("neg", "f32[4,6]{1,0:pad(4,60)}")
+    assert [axis.size for axis in plan.axes] == [4, 6]
+
+
+def test_rows_of_different_pitch_are_not_merged() -> None:
+    plan = normal("add", "f32[4,6]{1,0:pad(4,8)}", "f32[4,6]")
+    assert plan.rank == 2
+
+
+def test_unmergeable_rank_17_is_refused_P1() -> None:
+    left = "f32[" + ",".join("21"[i % 2] for i in range(18)) + "]"
+    right = "f32[" + ",".join("12"[i % 2] for i in range(18)) + "]"
+    with pytest.raises(ShapeError, match="18 axes remain") as caught:
+        normal("add", left, right)
+    assert caught.value.rule == "P1"
+
+
+def test_types_without_kernels_are_refused_P2() -> None:
+    with pytest.raises(ElementTypeError, match="c64 has no kernels yet") as caught:
+        normal("add", "c64[2]", "c64[2]")
+    assert caught.value.rule == "P2"
+
+
+def test_bitcast_to_another_width_is_refused_P3() -> None:
+    with pytest.raises(ElementTypeError, match="changes the width") as caught:
+        normal("bitcast_convert_type", "f32[2]", to="u8")
+    assert caught.value.rule == "P3"
+    assert normal("bitcast_convert_type", "f32[2]", to="s32").program.code
+
+
+# --- schedules: worked examples ----------------------------------------------------------------
+
+BIG = "f32[4096,4096]"
+EXAMPLES = [
+    (BIG, BIG, Family.FLAT, "LINEAR LINEAR", 4),
+    (BIG, "f32[]", Family.FLAT, "LINEAR SCALAR", 4),
+    (BIG, "f32[1,4096]", Family.ROWS, "TILE ROW", 4),
+    (BIG, "f32[4096,1]", Family.ROWS, "TILE COLUMN", 4),
+    ("f32[4096,1]", "f32[1,4096]", Family.ROWS, "COLUMN ROW", 4),
+    ("f32[64,128,56,56]", "f32[1,128,1,1]", Family.ROWS, "TILE COLUMN", 4),
+    ("f32[64,128,56,56]", "f32[64,1,56,56]", Family.ROWS, "TILE ROW", 4),
+    ("f32[32,12,128,128]", "f32[32,1,1,128]", Family.ROWS, "TILE ROW", 4),
+    ("f32[100000,3]", "f32[1,3]", Family.GATHER, "LINEAR GATHERED", 1),
+    ("f32[1000,1001]", "f32[1,1001]", Family.ROWS, "TILE ROW", 1),
+    ("f32[4096,4096]{0,1}", BIG, Family.GATHER, "LINEAR GATHERED", 1),
+    ("f32[2,3,2,3,2,3]", "f32[1,3,1,3,1,3]", Family.GATHER, "LINEAR GATHERED", 1),
+    ("u8[4096,4096]", "u8[1,4096]", Family.ROWS, "TILE ROW", 16),
+    ("f64[4096,4096]", "f64[4096,4096]", Family.FLAT, "LINEAR LINEAR", 2),
+    ("bf16[4096,4096]", "bf16[1,4096]", Family.ROWS, "TILE ROW", 8),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "family", "kinds", "vector"), EXAMPLES)
+def test_worked_examples(left, right, family, kinds, vector) -> None:
+    chosen = gpu(normal("add", left, right))
+    found = " ".join(kind.value for kind in chosen.reads)
+    assert (chosen.family, found, chosen.vector) == (family, kinds, vector)
+    assert chosen.family.name in chosen.reason
+
+
+@pytest.mark.parametrize(("alignment", "vector"), [(16, 4), (8, 2), (4, 1)])
+def test_vector_width_follows_alignment(alignment: int, vector: int) -> None:
+    chosen = gpu(normal("add", BIG, BIG), alignment)
+    assert chosen.vector == vector
+    assert ("aligned to" in chosen.reason) == (vector < 4)
+
+
+@pytest.mark.parametrize(("size", "bits"), [(2**31 - 256, 32), (2**31 - 255, 64), (2**31, 64)])
+def test_gather_index_width_at_the_boundary(size: int, bits: int) -> None:
+    """The overshoot of the last block counts: 2**31 - 255 elements form an index of 2**31."""
+    plan = normal("add", f"u8[{size}]", f"u8[{size}]")
+    operand = dataclasses.replace(plan.reads[0], strides=(-1,))
+    plan = dataclasses.replace(plan, reads=(operand, plan.reads[1]))
+    assert (gpu(plan).family, gpu(plan).index_bits) == (Family.GATHER, bits)
+
+
+@pytest.mark.parametrize(("reach", "bits"), [(2**31 - 1, 32), (2**31, 64), (2**31 + 1, 64)])
+def test_gather_offset_width_at_the_boundary(reach: int, bits: int) -> None:
+    strided = Operand(Shape("u8", (2, 3)), (reach - 2 * 1000, 1000), (2, 3))
+    graph = expression.single("neg", {})
+    nodes = expression.typed(graph, (strided.shape,))
+    out = Operand.of(nodes[graph.outputs[0]].shape)
+    plan = simplify.normalise(build(graph, nodes, (strided,), (out,)))
+    assert gpu(plan).family is Family.GATHER
+    assert gpu(plan).index_bits == bits
+
+
+def test_more_than_2_31_elements_take_64_bit_bases() -> None:
+    plan = normal("add", "u8[65536,65536]", "u8[1,65536]")
+    chosen = gpu(plan)
+    assert chosen.family is Family.ROWS
+    assert chosen.grid * chosen.block[0] * chosen.block[1] * chosen.vector * chosen.unroll >= 2**32
+    assert chosen.grid < 2**31
+
+
+# --- kernel keys -------------------------------------------------------------------------------
+
+
+def test_a_thousand_shapes_are_one_kernel() -> None:
+    rng = np.random.default_rng(0)
+    keys = set()
+    for _ in range(1000):
+        rows, columns = int(rng.integers(2, 5000)), 4 * int(rng.integers(8, 5000))
+        plan = normal("add", f"f32[{rows},{columns}]", f"f32[1,{columns}]")
+        keys.add(kernel_key(plan, gpu(plan)))
+    assert len(keys) == 1
+    for _ in range(1000):
+        n = int(rng.integers(2, 10**9))
+        plan = normal("add", f"f32[{n}]", f"f32[{n}]")
+        keys.add(kernel_key(plan, gpu(plan)))
+    assert len(keys) == 2
+
+
+def test_cpu_keys_do_not_hold_sizes() -> None:
+    rng = np.random.default_rng(1)
+    keys = set()
+    for _ in range(1000):
+        rows, columns = (int(n) for n in rng.integers(2, 5000, 2))
+        plan = normal("add", f"f32[{rows},{columns}]", f"f32[1,{columns}]")
+        chosen = schedule(plan, CpuTarget(), (16, 16, 16))
+        assert chosen.grid == rows
+        keys.add(kernel_key(plan, chosen))
+    assert len(keys) == 1
+
+
+def free_keys(count: int) -> set[str]:
+    """Keys of ``gb.add`` on random f32 shapes of rank <= 4 with everything free."""
+    rng = np.random.default_rng(2)
+    keys = set()
+    for _ in range(count):
+        rank = int(rng.integers(0, 5))
+        sizes = [int(rng.choice((1, 2, 3, 7, 32, 64, 96, 100, 1001))) for _ in range(rank)]
+        left, right = (
+            [1 if rng.random() < 0.3 else n for n in sizes] for _ in range(2)
+        )
+        order = [int(d) for d in rng.permutation(rank)]
+        layout = "{" + ",".join(map(str, order)) + "}" if rank else ""
+        plan = normal(
+            "add", f"f32[{','.join(map(str, left))}]{layout}", f"f32[{','.join(map(str, right))}]"
+        )
+        if plan.num_visited:
+            alignment = int(rng.choice((16, 8, 4)))
+            keys.add(kernel_key(plan, gpu(plan, alignment)).split(" | ", 1)[1])
+    return keys
+
+
+def test_free_shapes_compile_a_small_set() -> None:
+    keys = free_keys(4000)
+    families = {family: sorted(k for k in keys if k.startswith(family.name)) for family in Family}
+    flat = "FLAT {} {} -> LINEAR:f32 | V{} U2"
+    kinds = ("LINEAR:f32", "SCALAR:f32")
+    possible = {flat.format(a, b, v) for a in kinds for b in kinds for v in (1, 2, 4)}
+    assert set(families[Family.FLAT]) <= possible
+    # ROWS: two kinds of four each, three vector widths, up to two batch axes (rank 4 - 2).
+    walks = ("TILE", "ROW", "COLUMN", "SCALAR")
+    tiles = {
+        f"ROWS {a}:f32 {b}:f32 -> TILE:f32 | V{v} U{u} | rank {r}"
+        for a in walks for b in walks for v in (1, 2, 4) for u in (2, 4) for r in range(3)
+    }  # fmt: skip
+    assert set(families[Family.ROWS]) <= tiles
+    gathers = {
+        f"GATHER {a}:f32 {b}:f32 -> LINEAR:f32 | rank {r} | {bits}-bit"
+        for a in ("LINEAR", "GATHERED", "SCALAR") for b in ("LINEAR", "GATHERED", "SCALAR")
+        for r in range(1, 5) for bits in (32, 64)
+    }  # fmt: skip
+    assert set(families[Family.GATHER]) <= gathers
+    counts = {family.name: len(found) for family, found in families.items()}
+    assert counts == {"FLAT": 9, "ROWS": 50, "GATHER": 14, "NEST": 0}, counts
+
+
+def test_kinds_of_values_and_scalars() -> None:
+    value = Operand(Shape("f32", ()), (), (), by_value=True)
+    graph = expression.single("add", {})
+    shape = Shape.parse("f32[64,64]{0,1}")
+    nodes = expression.typed(graph, (shape, value.shape))
+    out = Operand.of(Shape("f32", (64, 64)))
+    plan = simplify.normalise(build(graph, nodes, (Operand.of(shape), value), (out,)))
+    assert gpu(plan).reads == (Kind.GATHERED, Kind.VALUE)
