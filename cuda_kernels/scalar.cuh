@@ -164,6 +164,16 @@ template <class To, class From> GB_FN compute_t<To> convert(compute_t<From> x) {
   else return static_cast<R>(x);
 }
 
+// Float bits as an integer whose order is the total order of floats: negative numbers count down.
+GB_FN i32 total_order_key(float x) {
+  const i32 bits = bits_as<i32>(x);
+  return bits ^ static_cast<i32>(static_cast<u32>(bits >> 31) >> 1);
+}
+GB_FN i64 total_order_key(double x) {
+  const i64 bits = bits_as<i64>(x);
+  return bits ^ static_cast<i64>(static_cast<u64>(bits >> 63) >> 1);
+}
+
 // The storage bits of a value, read as another type of the same width. A NaN of f16 or bf16 has
 // lost its payload on the way through f32.
 template <class To, class From> GB_FN compute_t<To> bitcast(compute_t<From> x) {

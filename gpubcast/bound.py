@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpubcast import eager, expression, runtime
 from gpubcast.array import output_view, view_of
@@ -18,6 +18,9 @@ from gpubcast.plan import BroadcastPlan, Operand
 from gpubcast.runtime import Launch, View
 from gpubcast.schedule import CpuTarget, CudaTarget, Schedule, schedule
 from gpubcast.shape import Shape
+
+if TYPE_CHECKING:
+    from gpubcast.explain import Explanation
 
 # Number of SMs assumed where only an architecture is named: it enters no kernel.
 _ANY_MULTIPROCESSORS = 132
@@ -85,6 +88,23 @@ class Plan:
     def cpu_source(self) -> str:
         """The generated numba source."""
         return cpu_code.generate(self.broadcast_plan, self.schedule()).text
+
+    def explain(self, *, arch: str = "sm_90", source: bool = False) -> Explanation:
+        """Alignment, axes, memory and launches of the plan, to print or to show in a notebook.
+
+        Args:
+            arch: the GPU architecture whose launch is shown; no GPU is needed.
+            source: whether the text shows the generated source too.
+
+        Raises:
+            Error: ``arch`` is not the name of an architecture.
+        """
+        # Pictures are for looking at; a program that never does should not load them.
+        from gpubcast.explain import explain
+
+        return explain(
+            self.name, self.expression, self.shapes, self.out_layout, arch=arch, source=source
+        )
 
     def _operands(self) -> tuple[Operand, ...]:
         return tuple(Operand.of(shape) for shape in self.shapes)

@@ -190,10 +190,22 @@ def _rem(t: ElementType, a: Any, b: Any) -> Any:
     return a if b == 0 else a - b * _truncated_div(t, a, b)
 
 
+def _c_pow(a: float, b: float) -> float:
+    """C's pow: Python's raises where C returns an infinity or NaN."""
+    negative = math.copysign(1, a) < 0 and math.isfinite(b) and b % 2 == 1
+    try:
+        return math.pow(a, b)
+    except OverflowError:
+        return -math.inf if negative else math.inf
+    except ValueError:
+        if a == 0:
+            return -math.inf if negative else math.inf
+        return math.nan
+
+
 def _pow(t: ElementType, a: Any, b: Any) -> Any:
     if not t.is_integral:
-        with np.errstate(all="ignore"):
-            return np.power(np.float64(a), np.float64(b))
+        return np.float64(_c_pow(float(a), float(b)))
     if b < 0:
         return {1: 1, -1: -1 if b % 2 else 1}.get(a, 0)
     return pow(a, b, 1 << t.bits)

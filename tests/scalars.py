@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -90,4 +92,54 @@ def ulp_distance(found: Any, wanted: Any) -> Any:
         distance = difference / np.where(np.isfinite(size) & (size > 0), size, 1)
     same = (found == near) | (np.isnan(found) & np.isnan(near))
     mismatch = ~np.isfinite(found.astype(np.float64)) | ~np.isfinite(near.astype(np.float64))
-    return np.where(same, np.minimum(distance, 0.5), np.where(mismatch, np.inf, distance))
+    close = np.where(np.isfinite(distance), np.minimum(distance, 0.5), 0)
+    return np.where(same, close, np.where(mismatch, np.inf, distance))
+
+
+# --- conversions, by exact arithmetic ----------------------------------------------------------
+
+_FORMATS = {"f16": (11, -14, 15), "bf16": (8, -126, 127), "f32": (24, -126, 127), "f64": (53, -1022, 1023)}
+
+
+def round_exact(value: Fraction, kind: ElementType) -> float:
+    """The nearest value of a float type, ties to even, overflow to infinity; as a Python float."""
+    if value == 0:
+        return 0.0
+    precision, lowest, highest = _FORMATS[kind.name]
+    magnitude = abs(value)
+    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    if Fraction(2) ** exponent > magnitude:
+        exponent -= 1
+    unit = Fraction(2) ** (max(exponent, lowest) - precision + 1)
+    steps = magnitude / unit
+    whole = steps.numerator // steps.denominator
+    rest = steps - whole
+    whole += rest > Fraction(1, 2) or (rest == Fraction(1, 2) and whole % 2 == 1)
+    rounded = whole * unit
+    if rounded >= Fraction(2) ** (highest + 1):
+        return math.copysign(math.inf, value)
+    return math.copysign(float(rounded), value)
+
+
+def convert(value: Any, source: ElementType, to: ElementType) -> Any:
+    """XLA's convert of one stored element, by exact arithmetic."""
+    if to is source:
+        return value
+    if to.category is Category.PRED:
+        return bool(value != 0)
+    if to.is_integral:
+        if not source.is_floating:
+            return lower(to, int(value))
+        limits = np.iinfo(to.dtype)
+        wide = float(value)
+        if math.isnan(wide):
+            return 0
+        if math.isinf(wide):
+            return int(limits.max if wide > 0 else limits.min)
+        return min(max(math.trunc(wide), int(limits.min)), int(limits.max))
+    if source.is_floating:
+        wide = float(value)
+        if not math.isfinite(wide) or wide == 0:
+            return np.float64(wide).astype(to.dtype)
+        return np.float64(round_exact(Fraction(wide), to)).astype(to.dtype)
+    return np.float64(round_exact(Fraction(int(value)), to)).astype(to.dtype)

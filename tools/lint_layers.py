@@ -25,9 +25,9 @@ ORDER = (
     *("ops", "kinds", "broadcasting", "inference"),
     *("expression", "plan", "simplify", "schedule"),
     *("backends.base", "codegen", "backends", "runtime"),
-    *("operands", "array", "explain", "eager", "bound", "functions"),
+    *("operands", "array", "eager", "explain", "bound", "functions"),
     "__init__",
-    *("demo", "doctor", "cli", "__main__"),
+    *("progress", "demo", "doctor", "cli", "__main__"),
     *("array_api", "dask", "stablehlo"),
 )
 OWNERS = {

@@ -196,5 +196,5 @@ def _conversion(to: ElementType, source: ElementType, value: str) -> str:
     if to.is_integral and source.is_floating:
         return f"saturate_{to.name}({value})"
     if to.compute == "float" and to.bits == 16 and source.compute not in ("float", "bool"):
-        return f"odd_{'float' if source.is_floating else 'integer'}({value})"
+        return f"odd_{'float' if source.is_floating else source.category.value}({value})"
     return f"{compute_name(to)}({value})"

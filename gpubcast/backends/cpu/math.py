@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
@@ -178,14 +179,26 @@ def _odd_float(typing_context: Any, x: Any) -> Any:
     return types.float32(types.float64), codegen
 
 
+# Of an integer beyond 2**32 the low 16 bits only matter as one sticky bit, far below the last bit
+# of bf16; what remains is exact in f64.
+
+
 @_scalar
-def _odd_integer(x: Any) -> Any:
-    # 48 bits with a sticky last one are exact in f64; the sticky bit is far below bf16's last.
-    high = x >> 16
-    if -(2**31) <= x <= 2**31:
-        return _odd_float(types.float64(x))
-    sticky = high | types.int64(1) if x & 0xFFFF else high
-    return _odd_float(types.float64(sticky) * 65536.0)
+def _odd_signed(x: Any) -> Any:
+    wide = types.int64(x)
+    if types.int64(-(2**32)) < wide < types.int64(2**32):
+        return _odd_float(types.float64(wide))
+    sticky = types.int64(1) if wide & types.int64(0xFFFF) else types.int64(0)
+    return _odd_float(types.float64((wide >> types.int64(16)) | sticky) * 65536.0)
+
+
+@_scalar
+def _odd_unsigned(x: Any) -> Any:
+    wide = types.uint64(x)
+    if wide < types.uint64(2**32):
+        return _odd_float(types.float64(wide))
+    sticky = types.uint64(1) if wide & types.uint64(0xFFFF) else types.uint64(0)
+    return _odd_float(types.float64((wide >> types.uint64(16)) | sticky) * 65536.0)
 
 
 FUNCTIONS: dict[str, Any] = {
@@ -204,9 +217,12 @@ FUNCTIONS: dict[str, Any] = {
     "sign_signed": _sign_signed,
     "total_order_key": _total_order_key,
     "odd_float": _odd_float,
-    "odd_integer": _odd_integer,
-    **{name: getattr(math, name) for name in ("sqrt", "exp", "log", "tanh", "erf", "floor")},
-    **{name: getattr(math, name) for name in ("fabs", "fmod", "pow", "atan2")},
+    "odd_signed": _odd_signed,
+    "odd_unsigned": _odd_unsigned,
+    **{name: getattr(math, name) for name in ("sqrt", "exp", "log", "tanh", "erf")},
+    **{name: getattr(math, name) for name in ("fabs", "pow", "atan2")},
+    # In numba math.floor gives an integer, which has no -0.0, and there is no math.fmod.
+    **{name: getattr(np, name) for name in ("floor", "fmod")},
     **{
         f"saturate_{row.name}": _saturate(NUMBA_TYPES[row.compute])
         for row in ELEMENT_TYPES.values()

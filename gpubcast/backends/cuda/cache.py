@@ -43,6 +43,15 @@ def cubin_path(text: str, arch: str) -> Path:
     return fetch(key(text, arch), arch, lambda: nvrtc.compile_cubin(text, arch).image)
 
 
+def stored(text: str, arch: str) -> Path | None:
+    """The cubin of a program if it is in the cache; nothing is compiled, no folder is made.
+
+    Raises:
+        CompileError: there is no NVRTC, whose version is a part of the key.
+    """
+    return _valid(config.cache_dir() / "cubin" / arch, key(text, arch))
+
+
 def fetch(name: str, arch: str, make: Callable[[], bytes]) -> Path:
     """The file of a key, made and stored if it is missing or damaged."""
     place = _folder(arch)

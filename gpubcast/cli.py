@@ -1,0 +1,152 @@
+"""The command line: ``gpubcast demo | explain | doctor``.
+
+Exit codes: 0 done; 1 a check failed; 2 the call was refused, or the arguments are wrong; 130
+interrupted; 141 the reader of a pipe has gone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import gpubcast as gb
+from gpubcast import ops
+
+REFUSED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
+SMALLEST_DEMO = 8
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Args:
+        arguments: without the program's name; None for those of the process.
+
+    Returns:
+        The exit code.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # A stream that cannot show an arrow shows a question mark; nothing stops for it.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    given = parser().parse_args(arguments)
+    try:
+        code: int = given.run(given)
+        sys.stdout.flush()
+    except gb.Error as error:
+        print(error, file=sys.stderr)
+        return REFUSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Python flushes stdout once more on its way out, which must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    return code
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options; those of operations come from the operation table."""
+    top = argparse.ArgumentParser(
+        prog="gpubcast",
+        description="Elementwise operations with XLA's broadcasting rules, on GPUs and CPUs.",
+    )
+    top.add_argument("--version", action="version", version=f"gpubcast {gb.__version__}")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="run, check and time broadcast operations here")
+    demo.add_argument("--device", choices=("cpu", "cuda"), help="default: a GPU if one is usable")
+    demo.add_argument(
+        "--size", type=_size, default=2048, metavar="N", help="side of the matrices (2048)"
+    )
+    demo.set_defaults(run=_demo)
+
+    explain = commands.add_parser(
+        "explain",
+        help="show how an operation is planned and launched",
+        description="Show how operands align, how axes merge, where elements lie in memory and "
+        "how kernels are launched. Nothing is run, and no GPU is needed.",
+        epilog="example: gpubcast explain add 'f32[2,3]' 'f32[3]' --broadcast-dimensions 1",
+    )
+    explain.add_argument("op", metavar="OP", help="an operation, e.g. add")
+    explain.add_argument("shapes", nargs="+", metavar="SHAPE", help="e.g. 'f32[8,1]{0,1}'")
+    for name in attribute_names():
+        flag = f"--{name.replace('_', '-')}"
+        if _is_switch(name):
+            explain.add_argument(flag, dest=f"attribute_{name}", action="store_const", const=True)
+        else:
+            explain.add_argument(flag, dest=f"attribute_{name}", type=_value, metavar="VALUE")
+    explain.add_argument("--layout", help="of the result, e.g. '{0,1:pad(3,5,zero)}'")
+    explain.add_argument("--arch", default="sm_90", help="GPU architecture (sm_90)")
+    explain.add_argument("--source", action="store_true", help="show the generated source too")
+    explain.add_argument("--html", type=Path, metavar="FILE", help="write HTML instead of text")
+    explain.set_defaults(run=_explain)
+
+    doctor = commands.add_parser("doctor", help="report what is installed and whether it works")
+    doctor.add_argument("--json", action="store_true", help="for machines")
+    doctor.set_defaults(run=_doctor)
+    return top
+
+
+def attribute_names() -> tuple[str, ...]:
+    """The keywords that operations take, each once."""
+    names = [attribute.name for row in ops.OPS.values() for attribute in row.attributes]
+    return tuple(dict.fromkeys(["broadcast_dimensions", *names]))
+
+
+def _is_switch(name: str) -> bool:
+    return any(
+        attribute.name == name and attribute.default in ("True", "False")
+        for row in ops.OPS.values()
+        for attribute in row.attributes
+    )
+
+
+def _value(text: str) -> Any:
+    """A list of integers (``1``, ``1,2``, ``(1, 2)``, empty) or a word."""
+    inner = re.sub(r"\s", "", text).removeprefix("(").removesuffix(")")
+    if re.fullmatch(r"(-?\d+(,-?\d+)*,?)?", inner):
+        return tuple(int(number) for number in inner.split(",") if number)
+    return text
+
+
+def _size(text: str) -> int:
+    if not text.isdigit() or int(text) < SMALLEST_DEMO:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer of at least {SMALLEST_DEMO}")
+    return int(text)
+
+
+def _demo(given: argparse.Namespace) -> int:
+    from gpubcast import demo
+
+    return demo.run(given.device, given.size)
+
+
+def _doctor(given: argparse.Namespace) -> int:
+    from gpubcast import doctor
+
+    return doctor.run(machine_readable=given.json)
+
+
+def _explain(given: argparse.Namespace) -> int:
+    named = {name: getattr(given, f"attribute_{name}") for name in attribute_names()}
+    attributes = {name: value for name, value in named.items() if value is not None}
+    plan = gb.plan(given.op, *given.shapes, **attributes)
+    if given.layout is not None:
+        result = gb.Shape.parse(plan.output_shape.text(layout=False) + given.layout)
+        plan = gb.plan(given.op, *given.shapes, out_layout=result.layout, **attributes)
+    explanation = plan.explain(arch=given.arch, source=given.source)
+    if given.html is None:
+        explanation.print()
+        return 0
+    try:
+        given.html.write_text(explanation.html(), encoding="utf-8")
+    except OSError as error:
+        raise gb.Error(f"{given.html} cannot be written: {error.strerror}") from error
+    print(f"wrote {given.html}")
+    return 0

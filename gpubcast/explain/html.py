@@ -1,0 +1,111 @@
+"""An explanation as HTML: one self-contained element, no scripts, light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from gpubcast.alignment import Grid
+from gpubcast.explain.parts import Card, Listing, Picture, Slot, Strip, Table
+from gpubcast.explain.text import STRIPS
+
+_STYLE = """
+.gpubcast{font:13px/1.45 ui-monospace,monospace;--line:#8886;--soft:#8883}
+.gpubcast table{border-collapse:collapse;margin:.4em 0 1em;width:auto}
+.gpubcast caption,.gpubcast h4{font:inherit;font-weight:600;text-align:left;margin:0;padding:.2em 0}
+.gpubcast th,.gpubcast td{border:1px solid var(--line);padding:.1em .6em;text-align:right}
+.gpubcast th{font-weight:400}
+.gpubcast th[scope=row],.gpubcast td.value{text-align:left}
+.gpubcast .expanded{background:var(--soft);font-style:italic}
+.gpubcast .absent,.gpubcast .padding,.gpubcast .note{opacity:.55}
+.gpubcast .padding{background:var(--soft)}
+.gpubcast .wrong{color:#c00;font-weight:600}
+.gpubcast .memory td{padding:.1em .45em}
+.gpubcast .memory td.first{border-left-width:3px}
+.gpubcast pre{overflow-x:auto;white-space:pre;margin:.3em 0}
+"""
+
+
+def fragment(picture: Picture) -> str:
+    """The picture as one ``div`` with its own style; everything from the plan is escaped."""
+    parts = [f"<style>{_STYLE}</style>", _pre("\n".join(picture.header))]
+    if picture.grid is not None:
+        parts.append(_grid(picture.grid, picture.legend))
+    parts += [_table(part) for part in picture.tables]
+    if picture.strips:
+        parts.append(f"<h4>{escape(STRIPS)}</h4>")
+        parts += [_strip(part) for part in picture.strips]
+    parts += [_card(part) for part in picture.cards]
+    parts += [_listing(part) for part in picture.listings]
+    return '<div class="gpubcast">\n' + "\n".join(parts) + "\n</div>"
+
+
+def page(picture: Picture) -> str:
+    """A whole HTML document with the picture."""
+    title = escape(picture.header[0])
+    head = '<meta charset="utf-8"><meta name="color-scheme" content="light dark">'
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head>{head}<title>{title}</title></head>\n'
+        f"<body>{fragment(picture)}</body></html>\n"
+    )
+
+
+def _pre(text: str) -> str:
+    return f"<pre>{escape(text)}</pre>"
+
+
+def _row(head: str, cells: Iterable[str]) -> str:
+    return f'<tr><th scope="row">{escape(head)}</th>{"".join(cells)}</tr>'
+
+
+def _columns(names: Sequence[str]) -> str:
+    return "<tr>" + "".join(f'<th scope="col">{escape(name)}</th>' for name in names) + "</tr>"
+
+
+def _framed(title: str, rows: Iterable[str], kind: str = "") -> str:
+    attribute = f' class="{kind}"' if kind else ""
+    return f"<table{attribute}><caption>{escape(title)}</caption>{''.join(rows)}</table>"
+
+
+def _grid(grid: Grid, legend: str) -> str:
+    rows = [_columns((grid.title, *grid.columns))]
+    for row in grid.rows:
+        cells = [f'<td class="{cell.state.value}">{escape(cell.text)}</td>' for cell in row.cells]
+        if row.note:
+            cells.append(f'<td class="note">{escape(row.note)}</td>')
+        rows.append(_row(row.label, cells))
+    return _framed("alignment", rows) + f'<div class="note">{escape(legend)}</div>'
+
+
+def _table(part: Table) -> str:
+    if not part.columns:
+        return f"<h4>{escape(part.title)}</h4>"
+    rows = [_row(row[0], (f"<td>{escape(cell)}</td>" for cell in row[1:])) for row in part.rows]
+    return _framed(part.title, [_columns(part.columns), *rows])
+
+
+def _strip(part: Strip) -> str:
+    cells = [
+        _slot(slot, first=k == 0) for group in part.groups for k, slot in enumerate(group)
+    ]
+    if part.note:
+        cells.append(f'<td class="note">{escape(part.note)}</td>')
+    return _framed("", [_row(f"{part.label} {part.shape}", cells)], "memory")
+
+
+def _slot(slot: Slot, *, first: bool) -> str:
+    kinds = [*(["first"] if first else []), *(["padding"] if slot.index is None else [])]
+    attribute = f' class="{" ".join(kinds)}"' if kinds else ""
+    what = "padding" if slot.index is None else f"element {slot.index}"
+    return f'<td{attribute} title="slot {slot.offset}: {escape(what)}">{escape(slot.text)}</td>'
+
+
+def _card(part: Card) -> str:
+    return _framed(
+        part.title,
+        (_row(name, [f'<td class="value">{escape(value)}</td>']) for name, value in part.facts),
+    )
+
+
+def _listing(part: Listing) -> str:
+    return f"<details><summary>{escape(part.title)}</summary>{_pre(part.text)}</details>"

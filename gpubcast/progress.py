@@ -1,0 +1,30 @@
+"""Signs of life for commands whose steps take longer than a second."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator
+
+PATIENCE = 1.0
+"""Seconds of silence before a step is named where there is no terminal to animate."""
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[None]:
+    """Name a step on stderr while it runs: a spinner in a terminal, else a line once it is slow."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.text import Text
+
+        with Console(stderr=True).status(Text(f"{what} ...")):
+            yield
+        return
+    timer = threading.Timer(PATIENCE, print, [f"{what} ..."], {"file": sys.stderr, "flush": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

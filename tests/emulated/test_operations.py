@@ -1,0 +1,58 @@
+"""Every operation and conversion of the core types as CUDA source, on the emulator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpubcast.ops import Rule
+from tests import operations
+from tests.emulated import campaign
+from tests.emulator.backend import EmulatorBackend
+
+ROWS = [(row, kind) for row, kind in operations.rows() if kind in operations.CORE]
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_operations(part: int, tmp_path: Path) -> None:
+    chosen = ROWS[part::6]
+
+    def run() -> None:
+        for row, kind in chosen:
+            operations.check(row, kind, "cuda")
+
+    def rehearse() -> None:
+        for row, kind in chosen:
+            _ignoring_values(lambda row=row, kind=kind: operations.check(row, kind, "cuda"))
+
+    assert campaign.run(EmulatorBackend(tmp_path), run, rehearse) >= len(chosen)
+
+
+def test_conversions(tmp_path: Path) -> None:
+    pairs = operations.conversions(operations.CORE)
+
+    def run() -> None:
+        for source, to in pairs:
+            operations.check_conversion(source, to, "cuda")
+        operations.check_total_order("cuda")
+
+    def rehearse() -> None:
+        for source, to in pairs:
+            _ignoring_values(lambda a=source, b=to: operations.check_conversion(a, b, "cuda"))
+        _ignoring_values(lambda: operations.check_total_order("cuda"))
+
+    assert campaign.run(EmulatorBackend(tmp_path), run, rehearse) >= len(pairs) - 9
+
+
+def _ignoring_values(check) -> None:  # type: ignore[no-untyped-def]
+    """A rehearsal runs nothing, so its results are poison and only the kernels count."""
+    try:
+        check()
+    except AssertionError:
+        pass
+
+
+def test_every_rule_is_covered() -> None:
+    covered = {row.rule for row, _ in ROWS}
+    assert covered == {Rule.UNARY, Rule.BINARY, Rule.SELECT, Rule.CLAMP}
