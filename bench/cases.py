@@ -58,8 +58,8 @@ def _points(elements: int) -> Mapping[str, int]:
 
 
 def _six(elements: int) -> Mapping[str, int]:
-    side = max(2, int(elements ** (1 / 6) + 1e-9))
-    return {"a": side, "b": side}
+    a = max(2, int(elements ** (1 / 6) + 1e-9))
+    return {"a": a, "b": a + 1 if (a * (a + 1)) ** 3 <= elements else a}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,8 @@ class Case:
 
     def within(self, num_bytes: int) -> Sized:
         """The case whose operands and result take about the given number of bytes together."""
-        per_element = self.at(_TRIAL_ELEMENTS).num_bytes / _TRIAL_ELEMENTS
+        trial = self.at(_TRIAL_ELEMENTS)
+        per_element = trial.num_bytes / trial.output.num_elements
         return self.at(max(1, int(num_bytes / per_element)))
 
 
@@ -127,10 +128,14 @@ class Sized:
         return gb.plan(self.case.operation, *self.shapes, **self.keywords)
 
     @property
+    def output(self) -> gb.Shape:
+        """Shape of the result."""
+        return gb.infer_shape(self.case.operation, *self.shapes, **self.keywords)
+
+    @property
     def num_bytes(self) -> int:
         """Bytes of operands and result together, padding included."""
-        output = gb.infer_shape(self.case.operation, *self.shapes, **self.keywords)
-        return sum(shape.byte_size for shape in (*self.shapes, output))
+        return sum(shape.byte_size for shape in (*self.shapes, self.output))
 
     def operands(self, xp: Any, seed: int = 0) -> tuple[gb.Array, ...]:
         """The operands as arrays on the device of ``xp`` (NumPy or CuPy)."""
@@ -151,8 +156,7 @@ class Sized:
         if name is not None:
             return getattr(xp, name)(*aligned)
         source = aligned[0].transpose(self.case.permutation or tuple(range(aligned[0].ndim)))
-        dimensions = self.plan.output_shape.dimensions
-        return xp.ascontiguousarray(xp.broadcast_to(source, dimensions))
+        return xp.ascontiguousarray(xp.broadcast_to(source, self.output.dimensions))
 
 
 # The function of NumPy, CuPy, torch and jax.numpy alike; None: a copy, possibly repeated.

@@ -54,7 +54,8 @@ def environment(*, dry_run: bool = False) -> dict[str, Any]:
 def revision() -> str:
     """The commit that is measured: of git, else GPUBCAST_REVISION, else ``"unknown"``."""
     root = Path(__file__).resolve().parent.parent
-    commit = _output("git", "-C", str(root), "rev-parse", "HEAD") if (root / ".git").exists() else ""
+    versioned = (root / ".git").exists()
+    commit = _output("git", "-C", str(root), "rev-parse", "HEAD") if versioned else ""
     if not commit:
         return os.environ.get("GPUBCAST_REVISION", "").strip() or "unknown"
     changed = _output("git", "-C", str(root), "status", "--porcelain", "--untracked-files=no")

@@ -17,6 +17,7 @@ and ``timings``; a check has ``against``, ``differing`` (elements) and ``ok``; a
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import shutil
@@ -27,6 +28,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import gpubcast as gb
 from gpubcast import runtime
@@ -210,7 +213,7 @@ class Measurement:
             "size": label,
             "operands": [str(shape) for shape in sized.shapes],
             "output": str(plan.output_shape),
-            "bytes": runtime.num_bytes(plan.broadcast_plan),
+            "bytes": plan.broadcast_plan.num_bytes,
             "schedule": plan.schedule(arch).reason,
             "check": check,
             "timings": timings,
@@ -227,7 +230,7 @@ class Measurement:
         bits(out.view())[...] = (1 << (8 * out.dtype.itemsize)) - 1  # poison
         sized.call(operands, out=out)
         if label == "small":
-            against, module = "NumPy", __import__("numpy")
+            against, module = "NumPy", np
             found, views = out.numpy(), tuple(x.numpy() for x in operands)
         else:
             against, module = self.machine.xp.__name__, self.machine.xp
@@ -242,6 +245,7 @@ class Measurement:
     ) -> list[dict[str, Any]]:
         def once() -> list[float]:
             runtime.clear()
+            self.machine.forget()
             self.machine.synchronize()
             start = time.perf_counter()
             sized.call(operands, out=out)
@@ -274,7 +278,7 @@ class Measurement:
             "bound launch": lambda: plan.bind(*operands, out=out),
         }
         return [host("gpubcast", how, make) for how, make in ours.items()] + [
-            host(peer.name, "cached call", lambda peer=peer: peer.call(sized, operands, out))
+            host(peer.name, "cached call", functools.partial(peer.call, sized, operands, out))
             for peer in self.peers
         ]
 
@@ -294,23 +298,23 @@ class Measurement:
 
         found = [device("gpubcast", "bound launch", lambda x, out: plan.bind(*x, out=out))]
         for peer in self.peers:
+            call = functools.partial(peer.call, sized)
             if peer.wait is None:
-                make = lambda x, out, peer=peer: peer.call(sized, x, out)  # noqa: E731
-                found.append(device(peer.name, "call", make))
-                continue
-            found.append(
-                timing(
-                    peer.name,
-                    "call",
-                    "host, waits",
-                    lambda peer=peer: timed_on_host(
-                        self.machine, peer.call(sized, *sets[0]), wait=peer.wait,
-                        samples=self.samples, repeats=min(10, self.repeats),
-                    ),
-                )
-            )  # fmt: skip
+                found.append(device(peer.name, "call", call))
+            else:
+                measure = functools.partial(self._waiting, call, peer.wait, *sets[0])
+                found.append(timing(peer.name, "call", "host, waits", measure))
             self.machine.release()
         return found
+
+    def _waiting(
+        self, make: Callable[..., Call], wait: Callable[[Any], Any],
+        operands: tuple[gb.Array, ...], out: gb.Array,
+    ) -> list[float]:  # fmt: skip
+        return timed_on_host(
+            self.machine, make(operands, out), wait=wait, samples=self.samples,
+            repeats=min(10, self.repeats),
+        )  # fmt: skip
 
 
 @contextmanager

@@ -24,7 +24,8 @@ report_seconds=${REPORT_SECONDS:-260}
 dry=""
 for option in "$@"; do [[ $option == --dry-run ]] && dry=--dry-run; done
 export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
-export XLA_PYTHON_CLIENT_PREALLOCATE=false
+export PYTHONUNBUFFERED=1 XLA_PYTHON_CLIENT_PREALLOCATE=false
+rm -f "$out"/{environment.json,pytest.log,pytest.xml,report.json,report.txt,report.log}
 worst=0
 note() {
     echo "gpu_report: $1: exit status $2"
@@ -38,7 +39,11 @@ note environment $?
 # what it has, so only what the tests need is said here. A dry run collects the tests.
 pytest=(-m pytest -c /dev/null --rootdir "$root" --import-mode=importlib -p no:cacheprovider
     -ra --durations=10 -m gpu -o faulthandler_timeout=120 --junitxml "$out/pytest.xml" tests/gpu)
-[[ -n $dry ]] && pytest+=(--collect-only -q)
+if [[ -n $dry ]]; then
+    pytest+=(--collect-only -q)
+elif "$python" -c "import xdist" 2>/dev/null; then
+    pytest+=(-n 4)
+fi
 timeout -k 5 "$test_seconds" "$python" "${pytest[@]}" >"$out/pytest.log" 2>&1
 status=$?
 tail -n 3 "$out/pytest.log"

@@ -82,8 +82,7 @@ def _cupy_fuse(sized: Sized, operands: tuple[gb.Array, ...], out: gb.Array) -> C
 
 
 def _torch(sized: Sized, operands: tuple[gb.Array, ...], out: gb.Array) -> Call:
-    import torch
-
+    torch = importlib.import_module("torch")
     target = torch.from_dlpack(out.view())
     aligned = sized.case.aligned(*(torch.from_dlpack(x.view()) for x in operands))
     name = FUNCTIONS[sized.case.operation]
@@ -97,9 +96,7 @@ def _torch(sized: Sized, operands: tuple[gb.Array, ...], out: gb.Array) -> Call:
 def _jax(sized: Sized, operands: tuple[gb.Array, ...], out: gb.Array) -> Call:
     # JAX would take most of the device's memory for itself.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    import jax
-    import jax.numpy as jnp
-
+    jax, jnp = importlib.import_module("jax"), importlib.import_module("jax.numpy")
     name = FUNCTIONS[sized.case.operation]
     major_to_minor = [tuple(reversed(x.layout.minor_to_major)) for x in operands]
     logical = [tuple(order.index(d) for d in range(len(order))) for order in major_to_minor]

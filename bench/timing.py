@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
 Call = Callable[[], Any]
 # Enough for percentiles, few enough for a report of minutes.
 SAMPLES = 25
@@ -23,6 +25,7 @@ class Machine(Protocol):
     xp: Any
     """CuPy or NumPy."""
     l2_bytes: int
+    """Size of the cache that buffers have to exceed; 0 for no such care."""
 
     def mark(self) -> Any:
         """A point in time, in the order of the device's work."""
@@ -36,6 +39,9 @@ class Machine(Protocol):
     def release(self) -> None:
         """Give memory that is no longer used back to the device."""
 
+    def forget(self) -> None:
+        """Forget loaded modules, so that the next load reads them from disk."""
+
 
 class GpuMachine:
     """The current CUDA device."""
@@ -46,7 +52,7 @@ class GpuMachine:
     def __init__(self) -> None:
         import cupy
 
-        self.xp = cupy
+        self.xp: Any = cupy
         runtime = cupy.cuda.runtime
         self.l2_bytes = int(
             runtime.deviceGetAttribute(runtime.cudaDevAttrL2CacheSize, runtime.getDevice())
@@ -66,6 +72,9 @@ class GpuMachine:
     def release(self) -> None:
         self.xp.get_default_memory_pool().free_all_blocks()
 
+    def forget(self) -> None:
+        self.xp.clear_memo()
+
 
 class CpuMachine:
     """The processor, for dry runs."""
@@ -75,9 +84,7 @@ class CpuMachine:
     l2_bytes = 0
 
     def __init__(self) -> None:
-        import numpy
-
-        self.xp = numpy
+        self.xp: Any = np
 
     def mark(self) -> Any:
         return time.perf_counter()
@@ -90,6 +97,9 @@ class CpuMachine:
 
     def release(self) -> None:
         """NumPy frees memory at once."""
+
+    def forget(self) -> None:
+        """Nothing is loaded but by gpubcast."""
 
 
 def timed(machine: Machine, calls: Sequence[Call], samples: int = SAMPLES) -> list[float]:

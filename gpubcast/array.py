@@ -10,6 +10,7 @@ import numpy as np
 from gpubcast import expression, runtime
 from gpubcast.element_types import element_type
 from gpubcast.errors import DeviceError, ElementTypeError, Error, LayoutError, ShapeError
+from gpubcast.launch import CPU, Device, View, device_name
 from gpubcast.layout import Layout
 from gpubcast.operands import (
     is_scalar,
@@ -19,12 +20,12 @@ from gpubcast.operands import (
     strided_of,
 )
 from gpubcast.plan import Operand
-from gpubcast.runtime import CPU, Device, View, device_name
 from gpubcast.shape import Shape
 
 # The one back edge of the house: functions.py puts the public operations here, and Array's
 # operators look them up when they are used.
 OPERATORS: dict[str, Callable[..., Any]] = {}
+
 
 class Array:
     """An array in XLA's sense: a Shape, and a flat buffer on one device that it describes.
@@ -102,7 +103,7 @@ class Array:
         wanted = parse_device(device)
         if wanted == self._device:
             return self
-        return _transfer(self, wanted, self._operand.shape.layout)
+        return _packed_on(self, wanted)
 
     def with_layout(self, layout: Layout | None) -> Array:
         """A copy with another layout (None: row-major); padding is filled as it promises."""
@@ -244,9 +245,8 @@ def parse_device(text: str) -> Device:
         DeviceError: anything else.
     """
     kind, _, index = text.partition(":") if isinstance(text, str) else ("", "", "")
-    if kind in ("cpu", "cuda") and (not index or index.isdigit()) and text[-1:] != ":":
-        if kind == "cuda" or not index:
-            return kind, int(index or 0)
+    if text == "cpu" or (kind == "cuda" and (text == "cuda" or index.isdigit())):
+        return kind, int(index or 0)
     raise DeviceError(
         f"no device {text!r}; devices are 'cpu', 'cuda' and 'cuda:<index>'",
         rule="A1",
@@ -280,12 +280,13 @@ def array(x: Any, *, layout: Layout | None = None, device: str | None = None) ->
     Raises:
         Error: ``x`` holds no numbers, the layout does not fit, or the device is missing.
     """
-    view = view_of(np.asarray(x) if is_scalar(x) else x)
-    chosen = layout if layout is not None else view.operand.shape.layout
-    if view.device is None:
-        view = View(view.operand, view.slot, parse_device(device or "cpu"), x)
-    made = wrap(*runtime.run(runtime.COPY, (view,), None, chosen))
-    return made if device is None else made.to_device(device)
+    if isinstance(x, Array):
+        source = x
+    else:
+        source = from_strided(*strided_of(np.asarray(x) if isinstance(x, np.generic) else x))
+    moved = source if device is None else source.to_device(device)
+    wanted = source.layout if layout is None else layout
+    return moved if moved is not source and moved.layout == wanted else moved.with_layout(wanted)
 
 
 def empty(shape: Shape | str, *, device: str = "cpu") -> Array:
@@ -297,7 +298,9 @@ def empty(shape: Shape | str, *, device: str = "cpu") -> Array:
     """
     shape = Shape.parse(shape) if isinstance(shape, str) else shape
     if shape.layout.padding_value.written:
-        return full(shape, False if shape.element_type.category.value == "pred" else 0, device=device)
+        return full(
+            shape, False if shape.element_type.category.value == "pred" else 0, device=device
+        )
     place = parse_device(device)
     return wrap(shape, runtime.allocate(shape, place), place)
 
@@ -322,15 +325,18 @@ def from_dlpack(x: Any) -> Array:
     return from_strided(*strided_of(x))
 
 
-def _transfer(source: Array, device: Device, layout: Layout) -> Array:
-    """A copy on another device, through one flat transfer of the whole buffer."""
-    if source._buffer is None:
-        source = wrap(*runtime.run(runtime.COPY, (view_of(source),), None, layout))
+def _packed_on(source: Array, device: Device) -> Array:
+    """A copy on another device through one flat transfer, in the same axis order."""
     here, there = runtime.backend(source._device[0]), runtime.backend(device[0])
+    shape = source.xla_shape
+    if source._buffer is not None:
+        memory = source._buffer
+    else:
+        memory = source.view().transpose(tuple(reversed(shape.layout.minor_to_major)))
     with here.on(source._device[1]):
-        data = here.to_host(source._buffer)
+        data = here.to_host(memory)
     with there.on(device[1]):
-        return wrap(source.xla_shape, there.from_host(data), device)
+        return wrap(shape, there.from_host(data), device)
 
 
 def is_operand(x: Any) -> bool:
@@ -365,34 +371,41 @@ def view_of(x: Any) -> View:
     address = runtime.backend(device[0]).address(strided)
     size = operand.shape.element_type.itemsize
     if address % size or any(s % size for s in strided.strides):
-        strided = strided.copy()
-        return view_of(strided)
+        return _memory_view(strided.copy(), device)
     return View(operand, address, device, strided)
 
 
-def output_view(x: Any) -> View:
-    """A user's ``out`` as the runtime sees it.
+def output_view(x: Any) -> tuple[View, Callable[[], None] | None]:
+    """A user's ``out`` as the runtime sees it, and what is left to do after the launch.
+
+    An array whose elements are not aligned, which kernels cannot write, is stood in for by a
+    copy that is copied back at the end.
 
     Raises:
         Error: it is no array, is read-only, or its elements overlap each other.
     """
     if is_scalar(x) or isinstance(x, (np.generic, list, tuple)):
-        raise Error(
-            f"out must be an array, not {type(x).__name__}", rule="A2", kind="gpubcast:out"
-        )
-    if isinstance(x, Array):
-        view, strided = view_of(x), x.view()
-    else:
-        strided, device = strided_of(x)
-        operand = operand_of(strided.dtype, strided.shape, strided.strides)
-        view = View(operand, runtime.backend(device[0]).address(strided), device, strided)
+        raise Error(f"out must be an array, not {type(x).__name__}", rule="A2", kind="gpubcast:out")
+    strided, device = (x.view(), x._device) if isinstance(x, Array) else strided_of(x)
     if not getattr(getattr(strided, "flags", None), "writeable", True):
         raise LayoutError("out is read-only", rule="A2", kind="gpubcast:read-only out")
-    if overlaps_itself(view.operand.shape.dimensions, view.operand.strides):
+    size = strided.dtype.itemsize
+    if overlaps_itself((*strided.shape, size), (*strided.strides, 1)):
         raise LayoutError(
-            f"out has dimensions {view.operand.shape.dimensions} and strides "
-            f"{view.operand.strides} (in elements), so some of its elements share memory",
+            f"out has dimensions {strided.shape} and strides {strided.strides} (in bytes), so some "
+            "of its elements share memory",
             rule="A2",
             kind="gpubcast:out overlaps itself",
         )
-    return view
+    if isinstance(x, Array) and x._buffer is not None:
+        return view_of(x), None
+    address = runtime.backend(device[0]).address(strided)
+    if address % size or any(stride % size for stride in strided.strides):
+        stand_in = strided.copy()
+        return _memory_view(stand_in, device), lambda: strided.__setitem__(..., stand_in)
+    return _memory_view(strided, device), None
+
+
+def _memory_view(strided: Any, device: Device) -> View:
+    operand = operand_of(strided.dtype, strided.shape, strided.strides)
+    return View(operand, runtime.backend(device[0]).address(strided), device, strided)

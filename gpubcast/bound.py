@@ -10,12 +10,12 @@ from gpubcast import eager, expression, runtime
 from gpubcast.array import output_view, view_of
 from gpubcast.codegen import cpu as cpu_code
 from gpubcast.codegen import cuda as cuda_code
-from gpubcast.errors import Error, ShapeError
+from gpubcast.errors import Error, LayoutError, ShapeError
 from gpubcast.expression import Expression
+from gpubcast.launch import Launch, View, aligned, devices_of
 from gpubcast.layout import Layout
 from gpubcast.operands import is_scalar, scalar_view
 from gpubcast.plan import BroadcastPlan, Operand
-from gpubcast.runtime import Launch, View
 from gpubcast.schedule import CpuTarget, CudaTarget, Schedule, schedule
 from gpubcast.shape import Shape
 
@@ -68,7 +68,14 @@ class Plan:
                 from the plan.
         """
         views = self._views(self._checked(operands))
-        return BoundCall(*_bound(self.expression, views, output_view(out)), out, views)
+        target, copy_back = output_view(out)
+        if copy_back is not None:
+            raise LayoutError(
+                "bind: the elements of out are not aligned; call the plan instead",
+                rule="A2",
+                kind="gpubcast:unaligned out",
+            )
+        return BoundCall(*_bound(self.expression, views, target), out, views)
 
     @property
     def broadcast_plan(self) -> BroadcastPlan:
@@ -154,7 +161,7 @@ class BoundCall:
 
 
 def _bound(graph: Expression, views: tuple[View, ...], out: View) -> tuple[Launch, bytearray]:
-    device = runtime.devices_of((*views, out))
+    device = devices_of((*views, out))
     every = (*views, out)
     launch = runtime.prepare(
         graph,
@@ -162,7 +169,7 @@ def _bound(graph: Expression, views: tuple[View, ...], out: View) -> tuple[Launc
         out.operand,
         None,
         device,
-        runtime.aligned(every, device),
+        aligned(every, device),
     )
     if launch.overlaps(views, out):
         raise Error(

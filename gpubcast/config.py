@@ -45,6 +45,12 @@ VARIABLES: tuple[Variable, ...] = (
 )
 
 
+def given() -> tuple[tuple[Variable, str], ...]:
+    """The variables that are set, with their text."""
+    texts = ((variable, os.environ.get(variable.name, "").strip()) for variable in VARIABLES)
+    return tuple((variable, text) for variable, text in texts if text)
+
+
 def _integer(name: str, default: int, low: int, high: int) -> int:
     text = os.environ.get(name, "").strip()
     if not text:

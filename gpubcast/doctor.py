@@ -221,11 +221,10 @@ def _cache() -> Iterator[Check]:
 
 
 def _environment() -> Iterator[Check]:
-    given = [v for v in config.VARIABLES if os.environ.get(v.name, "").strip()]
-    if not given:
+    if not config.given():
         yield Check("environment", Status.OK, "no GPUBCAST_ variable is set")
-    for variable in given:
-        yield Check(variable.name, Status.OK, _home(os.environ[variable.name]))
+    for variable, value in config.given():
+        yield Check(variable.name, Status.OK, _home(value))
     for read in (config.debug, config.sync, config.check, config.threads, config.backend):
         try:
             read()

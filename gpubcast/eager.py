@@ -18,9 +18,9 @@ from gpubcast.array import (
 )
 from gpubcast.errors import ElementTypeError
 from gpubcast.expression import Expression, freeze
+from gpubcast.launch import View
 from gpubcast.layout import Layout
 from gpubcast.operands import is_scalar, scalar_view
-from gpubcast.runtime import View
 
 
 @functools.lru_cache(4096)
@@ -36,7 +36,7 @@ def apply(
     out_layout: Layout | None = None,
     **attributes: Any,
 ) -> Any:
-    """Run one operation on 
+    """Run one operation on
 
     Args:
         name: the operation.
@@ -71,7 +71,10 @@ def finish(
 ) -> Any:
     """Run a graph on views of the operands; see ``apply``."""
     if out is not None:
-        runtime.run(graph, views, output_view(out), out_layout)
+        target, copy_back = output_view(out)
+        runtime.run(graph, views, target, out_layout)
+        if copy_back is not None:
+            copy_back()
         return out
     made = wrap(*runtime.run(graph, views, None, out_layout))
     return made if any(isinstance(x, Array) for x in operands) else made.view()

@@ -91,7 +91,8 @@ class ElementType:
             return np.dtype(self.dtype_name)
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, self.dtype_name))
+        dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, self.dtype_name))
+        return dtype
 
 
 def _integers() -> list[ElementType]:

@@ -67,7 +67,9 @@ def single(name: str, attributes: Mapping[str, Any]) -> Expression:
     operands = tuple(range(row.arity))
     nodes: tuple[Parameter | Apply, ...] = parameters
     if name == "compare":
-        name, total = ops.comparison(frozen.pop("direction", None), frozen.pop("total_order", False))
+        name, total = ops.comparison(
+            frozen.pop("direction", None), frozen.pop("total_order", False)
+        )
         if total:
             nodes += tuple(Apply("total_order_key", (i,)) for i in operands)
             operands = tuple(i + row.arity for i in operands)

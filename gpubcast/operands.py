@@ -12,9 +12,9 @@ import numpy as np
 from gpubcast import runtime
 from gpubcast.element_types import ElementType, element_type
 from gpubcast.errors import DeviceError, ElementTypeError, Error
+from gpubcast.launch import CPU, Device, View
 from gpubcast.layout import Layout
 from gpubcast.plan import Operand
-from gpubcast.runtime import CPU, Device, View
 from gpubcast.shape import Shape
 
 _CUDA_DLPACK, _CPU_DLPACK = 2, (1, 3)
@@ -90,9 +90,7 @@ def _exchange(x: Any) -> tuple[Any, Device]:
 
 
 @functools.lru_cache(4096)
-def operand_of(
-    dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]
-) -> Operand:
+def operand_of(dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> Operand:
     """The operand of a strided view: its layout is its axis order."""
     kind = element_type(dtype)
     layout = Layout(_axis_order(shape, strides))
@@ -139,7 +137,7 @@ def _scalar_operand(kind: ElementType) -> Operand:
 def _scalar_bytes(value: Any, kind: ElementType) -> bytes:
     dtype = kind.dtype
     if isinstance(value, np.generic):
-        return value.astype(dtype, copy=False).tobytes()
+        return bytes(value.astype(dtype, copy=False).tobytes())
     fits = {
         bool: kind.category.value == "pred",
         int: kind.is_integral or kind.is_floating or kind.is_complex,
@@ -161,11 +159,11 @@ def _scalar_bytes(value: Any, kind: ElementType) -> bytes:
 
 def _rounds_once(value: Any, kind: ElementType) -> Any:
     """A value that NumPy's conversion rounds only once: intermediate types are rounded to odd."""
-    if type(value) is int and kind.is_floating and kind.bits < 64:
+    if type(value) is int and not kind.is_integral:
         excess = abs(value).bit_length() - 53
         if excess > 970:
-            return math.copysign(math.inf, value)
-        if excess > 0:
+            return math.inf if value > 0 else -math.inf
+        if excess > 0 and kind.bits < 64:
             high, low = divmod(abs(value), 1 << excess)
             value = math.copysign(math.ldexp(float(high | (low != 0)), excess), value)
     if kind.name == "bf16" and type(value) in (int, float):

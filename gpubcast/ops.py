@@ -84,6 +84,7 @@ class Op:
         edges: values at the edges, as XLA defines them.
         aliases: NumPy and HLO names that are answered with this row's name.
         public: whether a function is made from the row.
+        heavy: whether a call takes so many registers that kernels keep fewer of them in flight.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Op:
     attributes: tuple[Attribute, ...] = ()
     aliases: tuple[str, ...] = ()
     public: bool = True
+    heavy: bool = False
 
     @property
     def arity(self) -> int:
@@ -146,9 +148,7 @@ NUMBER = INTEGRAL | FLOATING | COMPLEX
 ANY = REAL | COMPLEX
 
 # XLA's error templates for refused element types (shape_inference.cc).
-ARITHMETIC = (
-    "Expected element type in shape to be arithmetic type for operation <op>; got <type>."
-)
+ARITHMETIC = "Expected element type in shape to be arithmetic type for operation <op>; got <type>."
 LOGICAL = "Expected pred or integral type in argument to and/or operation; got <type>."
 COMPOSE = "Expected element type in shape to be floating for <op> compose operation; got <type>."
 
@@ -239,7 +239,7 @@ def _sign(t: ElementType, a: Any) -> Any:
     return a if a != a or a == 0 else type(a)(math.copysign(1, a))
 
 
-def _wide(function: Callable[[np.float64], Any]) -> Reference:
+def _wide(function: Callable[..., Any]) -> Reference:
     """The function evaluated in f64, for results that are compared within ``ulp``."""
 
     def reference(t: ElementType, *args: Any) -> Any:
@@ -280,6 +280,7 @@ _binary(
 )  # fmt: skip
 _binary(
     "div", "divide", NUMBER,
+    heavy=True,
     doc="x / y; integers truncate toward zero",
     edges="integers: x / 0 is -1 (all ones), INT_MIN / -1 is INT_MIN",
     cuda=by(integral="div({0}, {1})", floating="{0} / {1}"),
@@ -290,6 +291,7 @@ _binary(
 )  # fmt: skip
 _binary(
     "rem", "remainder", NUMBER - COMPLEX,
+    heavy=True,
     doc="the remainder of x / y with the sign of x",
     edges="integers: x rem 0 is x, INT_MIN rem -1 is 0; floats: C's fmod",
     cuda=by(integral="rem({0}, {1})", floating="fmod({0}, {1})"),
@@ -300,6 +302,7 @@ _binary(
 )  # fmt: skip
 _binary(
     "pow", "power", NUMBER,
+    heavy=True,
     doc="x ** y",
     edges="floats: C's pow; integers wrap, and a negative exponent gives 0 unless x is 1 or -1 "
     "(XLA: 0 for -1 too, and exponents modulo 64)",
@@ -331,10 +334,11 @@ _binary(
 )  # fmt: skip
 _binary(
     "atan2", "atan2", FLOATING | COMPLEX,
+    heavy=True,
     doc="the angle of the point (y, x) in (-pi, pi]",
     cuda="atan2({0}, {1})",
     cpu="atan2({0}, {1})",
-    reference=_wide(np.arctan2),
+    reference=_wide(lambda y, x: np.arctan2(y, x)),
     ulp=(3, 2),
     aliases=("arctan2",),
 )  # fmt: skip
@@ -423,7 +427,6 @@ _binary(
 )  # fmt: skip
 
 
-
 def comparison(direction: Any, total_order: Any) -> tuple[str, bool]:
     """The operation that ``compare`` stands for, and whether floats are compared by their keys.
 
@@ -510,12 +513,14 @@ for _name, _opcode, _doc, _reference, _ulp in (
         cpu=f"{_name}({{0}})",
         reference=_reference or (lambda t, a: np.sqrt(a) if not a < 0 else type(a)(math.nan)),
         ulp=_ulp,
+        heavy=True,
         refusal="Expected element type in shape to be floating or complex for <op> operation; "
         "got <type>.",
         aliases=(_opcode,) if _opcode != _name else (),
     )  # fmt: skip
 _unary(
     "erf", "erf", FLOATING,
+    heavy=True,
     doc="the error function",
     cuda="erf({0})",
     cpu="erf({0})",

@@ -146,6 +146,19 @@ class BroadcastPlan:
         return math.prod(axis.extent for axis in self.axes)
 
     @property
+    def num_bytes(self) -> int:
+        """Bytes that must move: each distinct element of each operand and output once."""
+        total = 0
+        for access in self.accesses:
+            walked = (
+                axis.extent
+                for axis, stride in zip(self.axes, access.strides, strict=True)
+                if stride != 0
+            )
+            total += math.prod(walked) * access.element_type.itemsize
+        return total
+
+    @property
     def fills(self) -> bool:
         """Whether padding slots are written."""
         return any(value is not None for value in self.fill)

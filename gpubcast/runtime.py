@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import struct
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -23,122 +21,22 @@ from gpubcast.codegen import cpu as cpu_code
 from gpubcast.codegen import cuda as cuda_code
 from gpubcast.errors import DeviceError, LayoutError, ShapeError
 from gpubcast.expression import Expression
+from gpubcast.launch import (
+    Device,
+    Launch,
+    View,
+    aligned,
+    device_name,
+    devices_of,
+    say,
+)
 from gpubcast.layout import Layout
 from gpubcast.plan import BroadcastPlan, Operand, build
-from gpubcast.schedule import CudaTarget, Schedule, schedule
+from gpubcast.schedule import CudaTarget, schedule
 from gpubcast.shape import Shape
 from gpubcast.simplify import normalise
 
 MAX_PLANS = 4096
-Device = tuple[str, int]
-CPU: Device = ("cpu", 0)
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """An operand or output of a call, as the array layer hands it over.
-
-    Attributes:
-        operand: shape and strides.
-        slot: address of the first element, or the storage bits of a host scalar.
-        device: kind and index; None for a host scalar, which fits any device.
-        array: whatever keeps the memory alive.
-    """
-
-    operand: Operand
-    slot: int
-    device: Device | None
-    array: Any = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Launch:
-    """A plan made ready on one device.
-
-    Attributes:
-        plan, schedule: what runs, and how.
-        source: the generated kernel; None where nothing is visited.
-        kernel: the backend's handle.
-        output: shape of the result.
-        template: the packed parameters with empty slots.
-        offsets: per slot, the index of its view (operands, then outputs) and bytes to add.
-    """
-
-    backend: Backend
-    plan: BroadcastPlan
-    schedule: Schedule | None
-    source: KernelSource | None
-    kernel: Any
-    output: Shape
-    template: bytes
-    offsets: tuple[tuple[int, int], ...]
-
-    def parameters(self, slots: list[int]) -> bytearray:
-        """The parameters with slots filled in: operands' addresses or bits, then outputs'."""
-        packed = bytearray(self.template)
-        if not packed:
-            return packed
-        words = [slots[view] + add for view, add in self.offsets]
-        struct.pack_into(f"<{len(words)}Q", packed, 0, *words)
-        return packed
-
-    def start(self, parameters: bytearray) -> None:
-        """Start the kernel on the current device and stream."""
-        if self.schedule is None:
-            return
-        began = time.perf_counter() if config.debug() >= 2 else 0.0
-        self.backend.launch(self.kernel, self.schedule.grid, self.schedule.block, parameters)
-        if began or config.sync():
-            self._finish(began)
-
-    def _finish(self, began: float) -> None:
-        assert self.source is not None
-        try:
-            self.backend.synchronize()
-        except Exception as error:
-            raise DeviceError(f"kernel {self.source.entry} failed: {error}") from error
-        if began:
-            seconds = time.perf_counter() - began
-            rate = self.num_bytes / seconds / 1e9
-            _say(f"{self.source.entry}: {seconds * 1e6:.1f} us, {rate:.1f} GB/s")
-
-    def overlaps(self, views: tuple[View, ...], out: View) -> bool:
-        """Whether writing ``out`` could change what is still to be read from an operand.
-
-        An operand whose elements are read from the very places where their results go is safe:
-        each is read before it is written.
-        """
-        write = self.plan.writes[0]
-        first, last = _bytes(out)
-        for read in self.plan.reads:
-            view = views[read.operand]
-            if view.operand.by_value:
-                continue
-            low, high = _bytes(view)
-            in_place = (
-                view.slot == out.slot
-                and (read.strides, read.offset) == (write.strides, write.offset)
-                and read.element_type.itemsize == write.element_type.itemsize
-            )
-            if low < last and first < high and not in_place:
-                return True
-        return False
-
-    @property
-    def num_bytes(self) -> int:
-        """Bytes that must move: each operand read once, each output written once."""
-        return num_bytes(self.plan)
-
-
-def num_bytes(plan: BroadcastPlan) -> int:
-    """Bytes that must move: each distinct element of each operand and output once."""
-    total = 0
-    for access in plan.accesses:
-        walked = (
-            axis.extent for axis, s in zip(plan.axes, access.strides, strict=True) if s != 0
-        )
-        total += math.prod(walked) * access.element_type.itemsize
-    return total
 
 
 @dataclass(slots=True)
@@ -157,11 +55,8 @@ def backend(kind: str) -> Backend:
     """The backend of a device kind, made on first use.
 
     Raises:
-        DeviceError: no such kind, no device, CuPy missing, or GPUBCAST_BACKEND forbids it.
+        DeviceError: no such kind, no device, or CuPy missing.
     """
-    allowed = config.backend()
-    if allowed not in (None, kind):
-        raise DeviceError(f"the call needs device {kind!r}, but GPUBCAST_BACKEND={allowed}")
     found = _STATE.backends.get(kind)
     if found is None:
         found = _STATE.backends.setdefault(kind, _make_backend(kind))
@@ -214,35 +109,6 @@ def kernels() -> tuple[str, ...]:
         return tuple(key for _, _, key in _STATE.kernels)
 
 
-def devices_of(views: tuple[View, ...]) -> Device:
-    """The one device that the operands live on; the CPU for scalars alone.
-
-    Raises:
-        DeviceError: operands on different devices.
-    """
-    found = {view.device for view in views if view.device is not None}
-    if len(found) > 1:
-        listed = ", ".join(
-            f"operand {i} on {device_name(view.device)}"
-            for i, view in enumerate(views)
-            if view.device is not None
-        )
-        raise DeviceError(
-            f"operands live on different devices ({listed}); move one with gb.array(x, device=...) "
-            "or a.to_device(...): nothing is transferred implicitly",
-            rule="A1",
-            kind="gpubcast:mixed devices",
-            operands=tuple(view.operand.shape for view in views),
-        )
-    return next(iter(found), CPU)
-
-
-def device_name(device: Device) -> str:
-    """``"cpu"`` or ``"cuda:<index>"``."""
-    kind, index = device
-    return kind if kind == "cpu" else f"{kind}:{index}"
-
-
 def prepare(
     graph: Expression,
     operands: tuple[Operand, ...],
@@ -263,7 +129,11 @@ def prepare(
 
     Raises:
         Error: a rule refuses the operands, ``out`` or ``out_layout``.
+        DeviceError: GPUBCAST_BACKEND forbids the device.
     """
+    allowed = config.backend()
+    if allowed not in (None, device[0]):
+        raise DeviceError(f"the call runs on {device[0]!r}, but GPUBCAST_BACKEND={allowed}")
     host = backend(device[0])
     key = (graph, operands, out, out_layout, device, alignment, id(host))
     with _STATE.lock:
@@ -344,7 +214,7 @@ def _make(
     code = cuda_code if isinstance(target, CudaTarget) else cpu_code
     source = code.generate(plan, chosen)
     if config.debug() >= 3:
-        _say(f"{plan}\n{chosen}")
+        say(f"{plan}\n{chosen}")
     kernel = _kernel(host, device, source)
     return Launch(
         host, plan, chosen, source, kernel, output, code.parameters(plan, chosen), offsets
@@ -365,9 +235,9 @@ def _kernel(host: Backend, device: Device, source: KernelSource) -> Any:
                     _STATE.kernels[key] = kernel
                 if config.debug() >= 1:
                     seconds = time.perf_counter() - began
-                    _say(f"{device_name(device)}: kernel {source.key} ready in {seconds:.3f} s")
+                    say(f"{device_name(device)}: kernel {source.key} ready in {seconds:.3f} s")
                 if config.debug() >= 4:
-                    _say(source.text)
+                    say(source.text)
     return _STATE.kernels[key]
 
 
@@ -377,18 +247,6 @@ def _dump(source: KernelSource, kind: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         suffix = "cu" if kind == "cuda" else "py"
         (folder / f"{source.entry}.{suffix}").write_text(source.text)
-
-
-def _say(text: str) -> None:
-    print(f"gpubcast: {text}", file=sys.stderr)
-
-
-def aligned(views: tuple[View, ...], device: Device) -> tuple[int, ...]:
-    """The addresses modulo 16 where kernels care; empty when all are 0."""
-    if device[0] == "cpu":
-        return ()
-    remainders = tuple(0 if view.operand.by_value else view.slot % 16 for view in views)
-    return remainders if any(remainders) else ()
 
 
 def allocate(shape: Shape, device: Device) -> Any:
@@ -443,14 +301,3 @@ def _run_beside(
 
 
 COPY = expression.single("broadcast", {"sizes": ()})
-
-
-def _bytes(view: View) -> tuple[int, int]:
-    """The address range that an array may touch, end excluded."""
-    operand = view.operand
-    if not operand.shape.num_elements and operand.extents == operand.shape.dimensions:
-        return view.slot, view.slot
-    steps = [(e - 1) * s for e, s in zip(operand.extents, operand.strides, strict=True)]
-    size = operand.shape.element_type.itemsize
-    low = view.slot + size * sum(step for step in steps if step < 0)
-    return low, view.slot + size * (1 + sum(step for step in steps if step > 0))

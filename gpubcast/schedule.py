@@ -11,6 +11,7 @@ import enum
 import math
 from dataclasses import dataclass
 
+from gpubcast import ops
 from gpubcast.plan import Access, BroadcastPlan
 from gpubcast.simplify import span
 
@@ -165,7 +166,7 @@ def _flat(plan: BroadcastPlan, alignment: tuple[int, ...]) -> Schedule | None:
         if _flat_kind(access) is Kind.LINEAR
     ]
     vector, narrowed = _vector(streams, [[] for _ in streams])
-    unroll = 2
+    unroll = 1 if _heavy(plan) else 2
     return Schedule(
         Family.FLAT,
         tuple(kinds),
@@ -180,6 +181,10 @@ def _flat(plan: BroadcastPlan, alignment: tuple[int, ...]) -> Schedule | None:
         block=(THREADS, 1),
         reason=f"FLAT: every operand is linear or a scalar after merging{narrowed}",
     )
+
+
+def _heavy(plan: BroadcastPlan) -> bool:
+    return any(ops.OPS[instruction.op].heavy for instruction in plan.program.code)
 
 
 def _flat_kind(access: Access) -> Kind:
@@ -212,8 +217,8 @@ def _rows(plan: BroadcastPlan, alignment: tuple[int, ...]) -> Schedule | None:
     ]
     vector, narrowed = _vector(streams, [list(access.strides[:-1]) for access, _ in streams])
     reads = tuple(map(kind, plan.reads))
-    # Four rows reuse a broadcast row four times; more streams in flight would spill registers.
-    rows = 4 if reads.count(Kind.TILE) <= 1 else 2
+    # Four rows reuse a broadcast row four times; more streams or heavy operations would spill.
+    rows = 1 if _heavy(plan) else 4 if reads.count(Kind.TILE) <= 1 else 2
     lanes = _lanes(plan.axes[-1].extent, vector)
     block = (lanes, THREADS // lanes)
     height = plan.axes[row_axis].extent if row_axis >= 0 else 1

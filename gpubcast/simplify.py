@@ -6,6 +6,7 @@ no axis has size 1, no neighbours could be one axis.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -49,7 +50,7 @@ def flip_axes(plan: BroadcastPlan) -> BroadcastPlan:
     stride."""
     for k, axis in enumerate(plan.axes):
         if plan.writes[0].strides[k] < 0:
-            plan = _map(plan, lambda access, k=k, axis=axis: _flip(access, k, axis.size))
+            plan = _map(plan, functools.partial(_flip, k=k, size=axis.size))
     return plan
 
 

@@ -137,7 +137,9 @@ def make(seed: int, device: str, most_rank: int = 6) -> Call:
             left = tuple(1 if f else n for f, n in zip(flags, output, strict=True))
             right = tuple(n if f else 1 for f, n in zip(flags, output, strict=True))
             shapes = [(left, identity), (right, identity)]
-            output = tuple(max(a, b) if 0 not in (a, b) else 0 for a, b in zip(left, right, strict=True))
+            output = tuple(
+                max(a, b) if 0 not in (a, b) else 0 for a, b in zip(left, right, strict=True)
+            )
         elif kept and len(kept) < len(output):
             keywords = {"broadcast_dimensions": kept}
         kinds = [kind, kind]
@@ -179,4 +181,3 @@ def assert_padding(result: gb.Array, described: str = "") -> None:
     where = reference.slots(shape.dimensions, shape.padded_dimensions, order)
     padding = [int(word) for word, index in zip(words, where, strict=True) if index is None]
     assert all(word == wanted for word in padding), f"{described}: padding {set(padding)}"
-

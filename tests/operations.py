@@ -97,14 +97,29 @@ def conversion_values(kind: ElementType) -> np.ndarray[Any, Any]:
     """Special values, and values that round differently once and twice."""
     values = list(scalars.special_values(kind))
     if kind.is_floating:
-        tricky = [2049.0, 2049.0000001, 257.0, 257.00000001, 65519.999, 65520.0, 1e20, -1e20, 2.0**-25]
+        tricky = [
+            2049.0,
+            2049.0000001,
+            257.0,
+            257.00000001,
+            65519.999,
+            65520.0,
+            1e20,
+            -1e20,
+            2.0**-25,
+        ]
         tricky += [2.0**31, -(2.0**31), 2.0**63, 255.9, -0.9, 1 + 2.0**-8, 1 + 2.0**-8 + 2.0**-40]
         with np.errstate(all="ignore"):
             values += list(np.array(tricky).astype(kind.dtype))
     elif kind.bits >= 32:
         limits = np.iinfo(kind.dtype)
         tricky_integers = [257, 2049, 2**24 + 1, 2**31 - 65, 2**40 + 2**32 + 1, 2**54 + 2**46 + 1]
-        tricky_integers += [2**62 + 2**54, 2**62 + 2**54 + 1, -(2**40) - 2**32 - 1, 2**63 + 2**55 + 1]
+        tricky_integers += [
+            2**62 + 2**54,
+            2**62 + 2**54 + 1,
+            -(2**40) - 2**32 - 1,
+            2**63 + 2**55 + 1,
+        ]
         inside = [v for v in tricky_integers if limits.min <= v <= limits.max]
         values += list(np.array(inside, kind.dtype))
     return np.array(values, kind.dtype)
@@ -134,5 +149,3 @@ def check_total_order(device: str) -> None:
         x, y = gb.array(values[left], device=device), gb.array(values[right], device=device)
         found = gb.compare(x, y, direction="LT", total_order=True).numpy()
         assert (found == (left < right)).all(), name
-
-

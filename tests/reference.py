@@ -72,5 +72,9 @@ def from_memory(
     minor_to_major: tuple[int, ...],
 ) -> list[Any]:
     """Row-major values of an array that lies in memory in a layout."""
-    where = {index: i for i, index in enumerate(slots(dimensions, padded, minor_to_major)) if index is not None}
+    where = {
+        index: i
+        for i, index in enumerate(slots(dimensions, padded, minor_to_major))
+        if index is not None
+    }
     return [stored[where[index]] for index in itertools.product(*map(range, dimensions))]

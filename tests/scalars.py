@@ -66,7 +66,22 @@ def special_values(kind: ElementType) -> np.ndarray[Any, Any]:
     if kind.is_integral:
         limits = np.iinfo(kind.dtype)
         low, high = int(limits.min), int(limits.max)
-        picked = {low, low + 1, high, high - 1, 0, 1, 2, 3, 5, 7, 8, kind.bits - 1, kind.bits, kind.bits + 1}
+        picked = {
+            low,
+            low + 1,
+            high,
+            high - 1,
+            0,
+            1,
+            2,
+            3,
+            5,
+            7,
+            8,
+            kind.bits - 1,
+            kind.bits,
+            kind.bits + 1,
+        }
         if low < 0:
             picked |= {-1, -2, -3, -7, -8}
         return np.array(sorted(v for v in picked if low <= v <= high), kind.dtype)
@@ -98,7 +113,12 @@ def ulp_distance(found: Any, wanted: Any) -> Any:
 
 # --- conversions, by exact arithmetic ----------------------------------------------------------
 
-_FORMATS = {"f16": (11, -14, 15), "bf16": (8, -126, 127), "f32": (24, -126, 127), "f64": (53, -1022, 1023)}
+_FORMATS = {
+    "f16": (11, -14, 15),
+    "bf16": (8, -126, 127),
+    "f32": (24, -126, 127),
+    "f64": (53, -1022, 1023),
+}
 
 
 def round_exact(value: Fraction, kind: ElementType) -> float:

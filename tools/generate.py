@@ -113,7 +113,9 @@ def docstring(row: Op) -> str:
     parts += _argument("out", "receives the result and is returned; its dimensions and type fit.")
     parts += _argument("out_layout", "layout of the new result; None for the inferred one.")
     parts += ["", "Raises:"]
-    parts += _argument("Error", "a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.")
+    parts += _argument(
+        "Error", "a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it."
+    )
     parts.append('"""')
     return "\n".join(parts)
 

@@ -20,11 +20,11 @@ from pathlib import Path
 # Top to bottom. A package (codegen, backends) is one entry; its modules may import one another.
 # What both speak of, the protocol of a backend, has its own place before them.
 ORDER = (
-    *("errors", "kinds", "config", "alignment"),
+    *("errors", "config", "alignment"),
     *("element_types", "layout", "shape_text", "shape"),
     *("ops", "kinds", "broadcasting", "inference"),
     *("expression", "plan", "simplify", "schedule"),
-    *("backends.base", "codegen", "backends", "runtime"),
+    *("backends.base", "codegen", "backends", "launch", "runtime"),
     *("operands", "array", "eager", "explain", "bound", "functions"),
     "__init__",
     *("progress", "demo", "doctor", "cli", "__main__"),

@@ -71,9 +71,7 @@ class Backend(Protocol):
             CompileError: the compiler refused the source.
         """
 
-    def launch(
-        self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray
-    ) -> None:
+    def launch(self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray) -> None:
         """Start a kernel: ``grid`` blocks along x, and the packed parameter struct by value."""
 
     def synchronize(self) -> None:

@@ -14,7 +14,7 @@ from gpubcast.backends.base import KernelSource
 from gpubcast.codegen.key import entry_name, kernel_key
 from gpubcast.codegen.padding import padding_bits
 from gpubcast.element_types import Category, ElementType
-from gpubcast.plan import BroadcastPlan, Instruction, Program
+from gpubcast.plan import Access, BroadcastPlan, Instruction, Program
 from gpubcast.schedule import Kind, Schedule
 
 INDENT = "    "
@@ -31,7 +31,9 @@ def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
     """The complete source of one kernel."""
     key = kernel_key(plan, schedule)
     entry = entry_name(key)
-    text = "\n".join([f"# {key}", f"def {entry}(table, low, high):", *_Writer(plan, schedule).body()])
+    text = "\n".join(
+        [f"# {key}", f"def {entry}(table, low, high):", *_Writer(plan, schedule).body()]
+    )
     return KernelSource(entry, text + "\n", key)
 
 
@@ -167,7 +169,7 @@ class _Writer:
             body = self._offsets(axis, writes) + self._padding(axis + 1, bounded=False)
         return [head, *(INDENT + line for line in body)]
 
-    def _writes(self) -> list[tuple[int, object]]:
+    def _writes(self) -> list[tuple[int, Access]]:
         first = len(self.plan.reads)
         return [(first + i, access) for i, access in enumerate(self.plan.writes)]
 

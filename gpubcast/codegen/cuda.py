@@ -15,7 +15,7 @@ from gpubcast.codegen.key import entry_name, kernel_key
 from gpubcast.codegen.padding import padding_bits
 from gpubcast.element_types import Category, ElementType
 from gpubcast.plan import BroadcastPlan, Instruction, Program
-from gpubcast.schedule import THREADS, Family, Kind, Schedule
+from gpubcast.schedule import THREADS, Family, Schedule
 
 
 def cuda_type(element_type: ElementType) -> str:
@@ -75,14 +75,14 @@ def _template(plan: BroadcastPlan, schedule: Schedule, body: str) -> tuple[str, 
 
 def _run(program: Program) -> list[str]:
     inputs = [f"{t.compute} v{i}" for i, t in enumerate(program.reads)]
-    results = [
-        f"{program.type_of(value).compute}& r{i}" for i, value in enumerate(program.results)
-    ]
+    results = [f"{program.type_of(value).compute}& r{i}" for i, value in enumerate(program.results)]
     lines = [f"static GB_FN void run({', '.join(inputs + results)}) {{"]
     base = len(program.reads)
     for i, instruction in enumerate(program.code):
         compute = instruction.element_type.compute
-        lines.append(f"  const {compute} v{base + i} = {_expression(program, instruction, base + i)};")
+        lines.append(
+            f"  const {compute} v{base + i} = {_expression(program, instruction, base + i)};"
+        )
     lines += [f"  r{i} = v{value};" for i, value in enumerate(program.results)]
     return [*lines, "}"]
 

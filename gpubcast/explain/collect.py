@@ -347,14 +347,14 @@ def _vector(plan: BroadcastPlan, chosen: Schedule) -> str:
 
 
 def _bytes(plan: BroadcastPlan) -> str:
-    return f"{runtime.num_bytes(plan):,} must move: operands read once, output written once"
+    return f"{plan.num_bytes:,} must move: operands read once, output written once"
 
 
 def _time(plan: BroadcastPlan, arch: str) -> str:
     if arch not in NOMINAL:
         return f"not predicted: no bandwidth is known for {arch}"
     rate, what = NOMINAL[arch]
-    micros = runtime.num_bytes(plan) / rate * 1e6
+    micros = plan.num_bytes / rate * 1e6
     shown = f"{micros:,.1f} us" if micros >= 1 else "under 1 us, less than a launch takes,"
     return f"{shown} at {what}"
 

@@ -64,7 +64,8 @@ def _columns(names: Sequence[str]) -> str:
 
 def _framed(title: str, rows: Iterable[str], kind: str = "") -> str:
     attribute = f' class="{kind}"' if kind else ""
-    return f"<table{attribute}><caption>{escape(title)}</caption>{''.join(rows)}</table>"
+    caption = f"<caption>{escape(title)}</caption>" if title else ""
+    return f"<table{attribute}>{caption}{''.join(rows)}</table>"
 
 
 def _grid(grid: Grid, legend: str) -> str:
@@ -85,9 +86,7 @@ def _table(part: Table) -> str:
 
 
 def _strip(part: Strip) -> str:
-    cells = [
-        _slot(slot, first=k == 0) for group in part.groups for k, slot in enumerate(group)
-    ]
+    cells = [_slot(slot, first=k == 0) for group in part.groups for k, slot in enumerate(group)]
     if part.note:
         cells.append(f'<td class="note">{escape(part.note)}</td>')
     return _framed("", [_row(f"{part.label} {part.shape}", cells)], "memory")

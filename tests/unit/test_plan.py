@@ -246,9 +246,7 @@ def free_keys(count: int) -> set[str]:
     for _ in range(count):
         rank = int(rng.integers(0, 5))
         sizes = [int(rng.choice((1, 2, 3, 7, 32, 64, 96, 100, 1001))) for _ in range(rank)]
-        left, right = (
-            [1 if rng.random() < 0.3 else n for n in sizes] for _ in range(2)
-        )
+        left, right = ([1 if rng.random() < 0.3 else n for n in sizes] for _ in range(2))
         order = [int(d) for d in rng.permutation(rank)]
         layout = "{" + ",".join(map(str, order)) + "}" if rank else ""
         plan = normal(

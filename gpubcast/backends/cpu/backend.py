@@ -68,9 +68,7 @@ class CpuBackend:
                 log=str(error),
             ) from error
 
-    def launch(
-        self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray
-    ) -> None:
+    def launch(self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray) -> None:
         table = ctypes.addressof(ctypes.c_char.from_buffer(parameters))
         kernel(table, 0, grid)
 

@@ -18,7 +18,10 @@ from numba.extending import intrinsic
 from gpubcast.backends.cpu.memory import NUMBA_TYPES
 from gpubcast.element_types import ELEMENT_TYPES
 
-_scalar = njit(error_model="numpy", nogil=True)
+_scalar: Callable[[Any], Any] = njit(error_model="numpy", nogil=True)
+
+
+_intrinsic: Callable[[Any], Any] = intrinsic
 
 
 def _integer_function(build: Callable[[Any, Any, Any], Any]) -> Any:
@@ -30,7 +33,7 @@ def _integer_function(build: Callable[[Any, Any, Any], Any]) -> Any:
 
         return x(x, x), codegen
 
-    return intrinsic(function)
+    return _intrinsic(function)
 
 
 def _div_signed(builder: Any, x: Any, y: Any) -> Any:
@@ -124,7 +127,7 @@ def _sign_signed(x: Any) -> Any:
     return (x > 0) - (x < 0)
 
 
-@intrinsic
+@_intrinsic
 def _total_order_key(typing_context: Any, x: Any) -> Any:
     """Float bits as an integer whose order is the total order of floats."""
     word = types.int32 if x == types.float32 else types.int64
@@ -155,10 +158,10 @@ def _saturate(target: Any) -> Any:
 
         return target(x), codegen
 
-    return intrinsic(saturate)
+    return _intrinsic(saturate)
 
 
-@intrinsic
+@_intrinsic
 def _odd_float(typing_context: Any, x: Any) -> Any:
     """f64 to f32, rounded to odd: a second rounding to f16 or bf16 is then the only one."""
 

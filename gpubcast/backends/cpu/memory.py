@@ -8,7 +8,6 @@ denormals on some processors).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -70,7 +69,7 @@ def _pointer(builder: Any, address: Any, index: Any, memory: ir.Type) -> Any:
     return builder.gep(base, [index], source_etype=memory)
 
 
-def _load(element_type: ElementType) -> Callable[..., Any]:
+def _load(element_type: ElementType) -> Any:
     memory, value = memory_type(element_type), NUMBA_TYPES[element_type.compute]
 
     def load(typing_context: Any, address: Any, index: Any) -> Any:
@@ -84,7 +83,7 @@ def _load(element_type: ElementType) -> Callable[..., Any]:
     return intrinsic(load)
 
 
-def _store(element_type: ElementType) -> Callable[..., Any]:
+def _store(element_type: ElementType) -> Any:
     memory, value = memory_type(element_type), NUMBA_TYPES[element_type.compute]
 
     def store(typing_context: Any, address: Any, index: Any, element: Any) -> Any:
@@ -99,7 +98,7 @@ def _store(element_type: ElementType) -> Callable[..., Any]:
     return intrinsic(store)
 
 
-def _round(element_type: ElementType) -> Callable[..., Any]:
+def _round(element_type: ElementType) -> Any:
     def rounded(typing_context: Any, element: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return from_memory(builder, element_type, to_memory(builder, element_type, args[0]))
@@ -109,7 +108,7 @@ def _round(element_type: ElementType) -> Callable[..., Any]:
     return intrinsic(rounded)
 
 
-def _to_bits(element_type: ElementType) -> Callable[..., Any]:
+def _to_bits(element_type: ElementType) -> Any:
     value, word = NUMBA_TYPES[element_type.compute], _word(element_type.bits)
 
     def to_bits(typing_context: Any, element: Any) -> Any:
@@ -121,7 +120,7 @@ def _to_bits(element_type: ElementType) -> Callable[..., Any]:
     return intrinsic(to_bits)
 
 
-def _from_bits(element_type: ElementType) -> Callable[..., Any]:
+def _from_bits(element_type: ElementType) -> Any:
     value = NUMBA_TYPES[element_type.compute]
 
     def from_bits(typing_context: Any, bits: Any) -> Any:

@@ -80,9 +80,7 @@ class CupyBackend:
         path = cache.cubin_path(source.text, self.target().arch)
         return cupy.RawModule(path=str(path)).get_function(source.entry)
 
-    def launch(
-        self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray
-    ) -> None:
+    def launch(self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray) -> None:
         self._same_process()
         kernel((grid,), block, (_by_value(parameters),))
 

@@ -1,0 +1,168 @@
+"""What a call hands to a kernel: views of its operands, and the launch made ready for them."""
+
+from __future__ import annotations
+
+import struct
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from gpubcast import config
+from gpubcast.backends.base import Backend, KernelSource
+from gpubcast.errors import DeviceError
+from gpubcast.plan import BroadcastPlan, Operand
+from gpubcast.schedule import Schedule
+from gpubcast.shape import Shape
+
+Device = tuple[str, int]
+CPU: Device = ("cpu", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """An operand or output of a call, as the array layer hands it over.
+
+    Attributes:
+        operand: shape and strides.
+        slot: address of the first element, or the storage bits of a host scalar.
+        device: kind and index; None for a host scalar, which fits any device.
+        array: whatever keeps the memory alive.
+    """
+
+    operand: Operand
+    slot: int
+    device: Device | None
+    array: Any = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launch:
+    """A plan made ready on one device.
+
+    Attributes:
+        plan, schedule: what runs, and how.
+        source: the generated kernel; None where nothing is visited.
+        kernel: the backend's handle.
+        output: shape of the result.
+        template: the packed parameters with empty slots.
+        offsets: per slot, the index of its view (operands, then outputs) and bytes to add.
+    """
+
+    backend: Backend
+    plan: BroadcastPlan
+    schedule: Schedule | None
+    source: KernelSource | None
+    kernel: Any
+    output: Shape
+    template: bytes
+    offsets: tuple[tuple[int, int], ...]
+
+    def parameters(self, slots: list[int]) -> bytearray:
+        """The parameters with slots filled in: operands' addresses or bits, then outputs'."""
+        packed = bytearray(self.template)
+        if not packed:
+            return packed
+        words = [slots[view] + add for view, add in self.offsets]
+        struct.pack_into(f"<{len(words)}Q", packed, 0, *words)
+        return packed
+
+    def start(self, parameters: bytearray) -> None:
+        """Start the kernel on the current device and stream."""
+        if self.schedule is None:
+            return
+        began = time.perf_counter() if config.debug() >= 2 else 0.0
+        self.backend.launch(self.kernel, self.schedule.grid, self.schedule.block, parameters)
+        if began or config.sync():
+            self._finish(began)
+
+    def _finish(self, began: float) -> None:
+        assert self.source is not None
+        try:
+            self.backend.synchronize()
+        except Exception as error:
+            raise DeviceError(f"kernel {self.source.entry} failed: {error}") from error
+        if began:
+            seconds = time.perf_counter() - began
+            rate = self.num_bytes / seconds / 1e9
+            say(f"{self.source.entry}: {seconds * 1e6:.1f} us, {rate:.1f} GB/s")
+
+    def overlaps(self, views: tuple[View, ...], out: View) -> bool:
+        """Whether writing ``out`` could change what is still to be read from an operand.
+
+        An operand whose elements are read from the very places where their results go is safe:
+        each is read before it is written.
+        """
+        write = self.plan.writes[0]
+        first, last = _span_bytes(out)
+        for read in self.plan.reads:
+            view = views[read.operand]
+            if view.operand.by_value:
+                continue
+            low, high = _span_bytes(view)
+            in_place = (
+                view.slot == out.slot
+                and (read.strides, read.offset) == (write.strides, write.offset)
+                and read.element_type.itemsize == write.element_type.itemsize
+            )
+            if low < last and first < high and not in_place:
+                return True
+        return False
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes that must move: each operand read once, each output written once."""
+        return self.plan.num_bytes
+
+
+def device_name(device: Device) -> str:
+    """``"cpu"`` or ``"cuda:<index>"``."""
+    kind, index = device
+    return kind if kind == "cpu" else f"{kind}:{index}"
+
+
+def devices_of(views: tuple[View, ...]) -> Device:
+    """The one device that the operands live on; the CPU for scalars alone.
+
+    Raises:
+        DeviceError: operands on different devices.
+    """
+    found = {view.device for view in views if view.device is not None}
+    if len(found) > 1:
+        listed = ", ".join(
+            f"operand {i} on {device_name(view.device)}"
+            for i, view in enumerate(views)
+            if view.device is not None
+        )
+        raise DeviceError(
+            f"operands live on different devices ({listed}); move one with gb.array(x, device=...) "
+            "or a.to_device(...): nothing is transferred implicitly",
+            rule="A1",
+            kind="gpubcast:mixed devices",
+            operands=tuple(view.operand.shape for view in views),
+        )
+    return next(iter(found), CPU)
+
+
+def aligned(views: tuple[View, ...], device: Device) -> tuple[int, ...]:
+    """The addresses modulo 16 where kernels care; empty when all are 0."""
+    if device[0] == "cpu":
+        return ()
+    remainders = tuple(0 if view.operand.by_value else view.slot % 16 for view in views)
+    return remainders if any(remainders) else ()
+
+
+def _span_bytes(view: View) -> tuple[int, int]:
+    """The address range that an array may touch, end excluded."""
+    operand = view.operand
+    if not operand.shape.num_elements and operand.extents == operand.shape.dimensions:
+        return view.slot, view.slot
+    steps = [(e - 1) * s for e, s in zip(operand.extents, operand.strides, strict=True)]
+    size = operand.shape.element_type.itemsize
+    low = view.slot + size * sum(step for step in steps if step < 0)
+    return low, view.slot + size * (1 + sum(step for step in steps if step > 0))
+
+
+def say(text: str) -> None:
+    """One line of tracing, on stderr."""
+    print(f"gpubcast: {text}", file=sys.stderr)

@@ -1,0 +1,245 @@
+"""What only a CUDA device has: streams, graphs, its memory, its processes and its cubin cache."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from tests.gpu.conftest import Place
+
+pytestmark = pytest.mark.gpu
+
+NdArray = np.ndarray[Any, Any]
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def test_stream_order(gpu: Place) -> None:
+    """A call runs on the current stream: after the work before it, and before the work after."""
+    cupy = gpu.xp
+    size = 1 << 24
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        x = cupy.zeros(size, cupy.float32)
+        for step in range(20):
+            x += 1  # CuPy's kernel
+            x = gb.mul(x, 2.0)
+            assert x.shape == (size,), step
+    stream.synchronize()
+    wanted = np.float32(2**21 - 2)
+    assert float(x.min()) == float(x.max()) == wanted
+
+
+def test_dlpack_waits_for_the_other_library(gpu: Place) -> None:
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        x = torch.zeros(1 << 26, device="cuda")
+        for _ in range(50):
+            x += 1
+        found = gb.add(x, 0.0)
+    assert float(found.min()) == float(found.max()) == 50.0
+
+
+def test_threads(gpu: Place) -> None:
+    """Threads share plans and kernels; each has its own stream and parameters."""
+    cupy = gpu.xp
+    rows = np.arange(300, dtype=np.float32)
+
+    def work(number: int) -> NdArray:
+        with cupy.cuda.Stream(non_blocking=True) as stream:
+            x = cupy.full((200, 300), number, cupy.float32)
+            row = cupy.asarray(rows)
+            for _ in range(100):
+                found = gb.add(x, row, broadcast_dimensions=(1,))
+            stream.synchronize()
+            host: NdArray = cupy.asnumpy(found)
+            return host
+
+    with ThreadPoolExecutor(8) as pool:
+        for number, found in enumerate(pool.map(work, range(16))):
+            np.testing.assert_array_equal(found, np.tile(rows + np.float32(number), (200, 1)))
+
+
+def test_mixed_devices_are_refused(gpu: Place) -> None:
+    host = np.ones(3, np.float32)
+    x = gpu.put(host)
+    for operands, out in (((x, host), None), ((host, gb.array(x)), None), ((host, host), x)):
+        with pytest.raises(gb.DeviceError, match="live on different devices"):
+            gb.add(*operands, out=out)
+    with pytest.raises(gb.DeviceError, match="implicit transfer"):
+        np.asarray(gb.array(x))
+
+
+def test_no_such_device(gpu: Place) -> None:
+    with pytest.raises(gb.DeviceError):
+        gb.full("f32[2]", 1, device=f"cuda:{gpu.xp.cuda.runtime.getDeviceCount()}")
+
+
+def test_too_little_memory(gpu: Place) -> None:
+    with pytest.raises(gb.DeviceError):
+        gb.empty("u8[1000000000000]", device="cuda")
+    assert gb.full("f32[2]", 1, device="cuda").numpy().tolist() == [1.0, 1.0]
+
+
+def test_graph_of_a_bound_call(gpu: Place) -> None:
+    """A bound call is captured without being launched first, and replays read new values."""
+    cupy = gpu.xp
+    x, row = cupy.ones((123, 77), cupy.float32), cupy.arange(77, dtype=cupy.float32)
+    out = cupy.zeros((123, 77), cupy.float32)
+    plan = gb.plan("sub", "f32[123,77]", "f32[77]", broadcast_dimensions=(1,))
+    bound = plan.bind(x, row, out=out)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.runtime.deviceSynchronize()
+    with stream:
+        stream.begin_capture()
+        for _ in range(3):
+            bound()
+        graph = stream.end_capture()
+        stream.synchronize()
+        assert not out.any(), "capture must not run anything"
+        graph.launch(stream=stream)
+        stream.synchronize()
+        np.testing.assert_array_equal(out.get(), np.tile(1 - np.arange(77, dtype="f4"), (123, 1)))
+        x *= 5
+        graph.launch(stream=stream)
+        stream.synchronize()
+        np.testing.assert_array_equal(out.get(), np.tile(5 - np.arange(77, dtype="f4"), (123, 1)))
+
+
+def test_capture_refuses_a_temporary(gpu: Place) -> None:
+    cupy = gpu.xp
+    x = cupy.arange(100, dtype=cupy.float32)
+    gb.add(x[:-1], 1.0, out=x[1:])  # kernels are compiled
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        stream.begin_capture()
+        try:
+            with pytest.raises(gb.Error, match="captur"):
+                gb.add(x[:-1], 1.0, out=x[1:])
+        finally:
+            stream.end_capture()
+
+
+def _free_bytes(gpu: Place) -> int:
+    gpu.xp.get_default_memory_pool().free_all_blocks()
+    return int(gpu.xp.cuda.runtime.memGetInfo()[0])
+
+
+@pytest.mark.parametrize("transposed", [True, False])
+def test_more_than_2_31_elements(gpu: Place, transposed: bool) -> None:
+    """64-bit offsets: GATHER (a transpose) and ROWS (a row) over 2**31 elements."""
+    if _free_bytes(gpu) < 16 << 30:
+        pytest.skip("less than 16 GiB of device memory are free")
+    cupy = gpu.xp
+    m, n = 65_537, 32_771
+    x = cupy.arange(m * n, dtype=cupy.uint32).astype(cupy.uint8).reshape(m, n)
+    if transposed:
+        keywords: dict[str, Any] = {"shape": (n, m), "broadcast_dimensions": (1, 0)}
+        plan = gb.plan("broadcast_in_dim", f"u8[{m},{n}]", **keywords)
+        found, wanted = plan(x), x.T
+    else:
+        row = cupy.arange(n, dtype=cupy.uint32).astype(cupy.uint8)
+        plan = gb.plan("add", f"u8[{m},{n}]", f"u8[{n}]", broadcast_dimensions=(1,))
+        found, wanted = plan(x, row), x + row
+    schedule = plan.schedule("sm_90")
+    assert (schedule.family.value, schedule.index_bits) == ("gather" if transposed else "rows", 64)
+    assert found.shape == wanted.shape
+    parts = [slice(i, i + 4096) for i in range(0, len(found), 4096)]
+    assert all(bool((found[part] == wanted[part]).all()) for part in parts)
+    del x, found, wanted
+    _free_bytes(gpu)
+
+
+def _run(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=REPOSITORY,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY), **environment},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+CALL = """
+    import cupy, gpubcast as gb
+    x = cupy.arange(12, dtype="f4").reshape(3, 4)
+    print(gb.add(x, x[0], broadcast_dimensions=(1,)).sum(), flush=True)
+"""
+WITHOUT_NVRTC = """
+    from gpubcast.backends.cuda import nvrtc
+    def refuse(*arguments):
+        raise AssertionError("compiled again")
+    nvrtc.compile_cubin = refuse
+"""
+
+
+def test_a_second_process_finds_the_cubin(gpu: Place, tmp_path: Path) -> None:
+    folder = {"GPUBCAST_CACHE_DIR": str(tmp_path)}
+    assert _run(CALL, **folder) == "84.0\n"
+    cubins = list(tmp_path.rglob("*.cubin"))
+    assert len(cubins) == 1
+    assert _run(WITHOUT_NVRTC + CALL, **folder) == "84.0\n"
+    cubins[0].write_bytes(b"damaged")
+    assert _run(CALL, **folder) == "84.0\n"
+
+
+def test_a_forked_child_is_told(gpu: Place) -> None:
+    """Every way in raises DeviceError: CUDA does not survive a fork."""
+    code = """
+        import os, sys, traceback
+        import cupy, numpy as np, gpubcast as gb
+        x = cupy.arange(12, dtype="f4")
+        a = gb.array(x)
+        out = gb.add(x, x)
+        bound = gb.plan("add", "f32[12]", "f32[12]").bind(x, x, out=out)
+        calls = {
+            "eager": lambda: gb.add(x, x), "out": lambda: gb.add(x, x, out=out), "bound": bound,
+            "new kernel": lambda: gb.mul(x, x), "numpy": a.numpy,
+            "to the device": lambda: gb.array(np.ones(3), device="cuda"),
+        }
+        child = os.fork()
+        if not child:
+            status = 0
+            for name, call in calls.items():
+                try:
+                    call()
+                    print("no error:", name, flush=True)
+                    status = 1
+                except gb.DeviceError as error:
+                    if "forked" not in str(error):
+                        print(name, error, flush=True)
+                        status = 1
+                except BaseException:
+                    print(name, traceback.format_exc(), flush=True)
+                    status = 1
+            os._exit(status)
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 0
+        print(float(gb.add(x, x).sum()))
+    """
+    assert _run(code) == "132.0\n"
+
+
+def test_debug_and_sync(
+    gpu: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    x = gpu.put(np.ones((3, 50), np.float32))
+    monkeypatch.setenv("GPUBCAST_DEBUG", "2")
+    monkeypatch.setenv("GPUBCAST_SYNC", "1")
+    gb.add(x, x)
+    assert "GB/s" in capfd.readouterr().err

@@ -1,0 +1,138 @@
+"""The CUDA backend as far as a machine without a GPU can prove: NVRTC, headers, cubin cache."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from gpubcast.backends.cuda import cache, headers, nvrtc
+from tests.conftest import why_no_gpu
+
+KERNEL = 'extern "C" __global__ void k(float* p) { p[threadIdx.x] = 1; }'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GPUBCAST_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "cubin" / "sm_90"
+
+
+def test_a_refused_source_shows_numbered_lines_and_log() -> None:
+    with pytest.raises(gb.CompileError) as caught:
+        nvrtc.compile_cubin(KERNEL + "\nint x = ;", "sm_90")
+    error = caught.value
+    assert "   2 | int x = ;" in str(error)
+    assert "expected an expression" in error.log and "int x = ;" in error.source
+    assert "-fmad=false" in error.options and "-ftz=false" in error.options
+
+
+def test_an_unknown_architecture_is_named() -> None:
+    with pytest.raises(gb.CompileError, match=r"sm_42.*it knows sm_"):
+        nvrtc.compile_cubin(KERNEL, "sm_42")
+
+
+def test_a_missing_nvrtc_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvrtc, "_candidates", lambda: iter(["/nowhere/libnvrtc.so.13"]))
+    with pytest.raises(gb.CompileError, match="pip install"):
+        nvrtc.library.__wrapped__()
+
+
+def test_headers_are_found_and_enter_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {"prelude.cuh", "flat.cuh", "rows.cuh", "gather.cuh"} <= set(headers.texts())
+    before = cache.key(KERNEL, "sm_90")
+    assert cache.key(KERNEL, "sm_80") != before
+    assert cache.key(KERNEL + " ", "sm_90") != before
+    monkeypatch.setattr(headers, "digest", lambda: "changed")
+    assert cache.key(KERNEL, "sm_90") != before
+
+
+def test_a_cubin_is_made_once_and_loads_as_elf(folder: Path, monkeypatch) -> None:
+    path = cache.cubin_path(KERNEL, "sm_90")
+    assert path.parent == folder and path.read_bytes()[:4] == b"\x7fELF"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    monkeypatch.setattr(nvrtc, "compile_cubin", lambda *a: pytest.fail("compiled again"))
+    assert cache.cubin_path(KERNEL, "sm_90") == path
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage"])
+def test_a_damaged_cubin_is_made_again(folder: Path, damage: bytes) -> None:
+    path = cache.fetch("key", "sm_90", lambda: b"image")
+    path.write_bytes(damage)
+    assert cache.fetch("key", "sm_90", lambda: b"image").read_bytes() == b"image"
+
+
+def test_a_failed_compilation_leaves_nothing(folder: Path) -> None:
+    with pytest.raises(gb.CompileError):
+        cache.cubin_path("not C", "sm_90")
+    assert not list(folder.glob("*.cubin"))
+
+
+def test_a_folder_of_another_user_is_refused(folder: Path, monkeypatch) -> None:
+    cache.fetch("key", "sm_90", lambda: b"image")
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    with pytest.raises(gb.Error, match="belongs to another user"):
+        cache.fetch("key", "sm_90", lambda: b"image")
+
+
+def test_a_read_only_folder_is_replaced_by_a_private_one(folder: Path, monkeypatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *a, **k: False)
+    path = cache.fetch("key", "sm_90", lambda: b"image")
+    assert path.read_bytes() == b"image" and folder not in path.parents
+    assert stat.S_IMODE(path.parent.parent.stat().st_mode) == 0o700
+
+
+def test_a_cache_folder_that_is_a_file(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("GPUBCAST_CACHE_DIR", str(tmp_path / "file"))
+    assert cache.fetch("key", "sm_90", lambda: b"image").read_bytes() == b"image"
+
+
+def _fetch(log: str) -> None:
+    def make() -> bytes:
+        with open(log, "a") as file:
+            file.write("made\n")
+        return b"image"
+
+    cache.fetch("shared", "sm_90", make)
+
+
+def test_processes_compile_a_kernel_once(folder: Path, tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [
+        context.Process(target=_fetch, args=(str(tmp_path / "log"),)) for _ in range(4)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    assert (tmp_path / "log").read_text() == "made\n"
+
+
+def test_no_device_is_a_device_error() -> None:
+    if why_no_gpu() is None:
+        pytest.skip("this machine has a GPU")
+    for call in (
+        lambda: gb.array(np.ones(2), device="cuda"),
+        lambda: gb.empty("f32[2]", device="cuda:1"),
+        lambda: gb.array(np.ones(2)).to_device("cuda"),
+    ):
+        with pytest.raises(gb.DeviceError, match="no CUDA device"):
+            call()
+
+
+def test_without_cupy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    from gpubcast import runtime
+
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.delitem(sys.modules, "gpubcast.backends.cuda.launch", raising=False)
+    with pytest.raises(gb.DeviceError, match=r"gpubcast\[cuda13\]"):
+        runtime.backend("cuda")

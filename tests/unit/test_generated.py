@@ -1,0 +1,35 @@
+"""What is written from the operation table is up to date, and says what the table says."""
+
+from __future__ import annotations
+
+import inspect
+
+import gpubcast as gb
+from gpubcast import functions
+from gpubcast.element_types import Category
+from gpubcast.ops import OPS
+from tools import generate
+
+
+def test_functions_are_generated_from_the_table() -> None:
+    assert generate.TARGET.read_text() == generate.module(), "run make generate"
+
+
+def test_every_public_row_is_a_function_with_a_docstring() -> None:
+    for row in OPS.values():
+        if row.name in functions.__all__:
+            function = getattr(gb, row.name)
+            assert list(inspect.signature(function).parameters)[: row.arity] == list(row.operands)
+            assert row.opcode in function.__doc__ and "Raises:" in function.__doc__
+    assert set(OPS) - set(functions.__all__) == {"complex", "total_order_key"}
+
+
+def test_expressions_exist_for_every_category_that_has_kernels() -> None:
+    for row in OPS.values():
+        if row.cuda is None:
+            continue
+        for category in {t.category for t in row.accepts if t.computes}:
+            slots = "".join(row.cuda_for(category))
+            assert "{0}" in slots and "{0}" in row.cpu_for(category), (row.name, category)
+            assert all(f"{{{i}}}" in slots for i in range(row.arity)), row.name
+            assert category is not Category.COMPLEX
