@@ -280,6 +280,7 @@ class Measurement:
         return [host("gpubcast", how, make) for how, make in ours.items()] + [
             host(peer.name, "cached call", functools.partial(peer.call, sized, operands, out))
             for peer in self.peers
+            if peer.applies(sized.case.operation)
         ]
 
     def _device_timings(
@@ -298,6 +299,8 @@ class Measurement:
 
         found = [device("gpubcast", "bound launch", lambda x, out: plan.bind(*x, out=out))]
         for peer in self.peers:
+            if not peer.applies(sized.case.operation):
+                continue
             call = functools.partial(peer.call, sized)
             if peer.wait is None:
                 found.append(device(peer.name, "call", call))

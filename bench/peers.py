@@ -29,6 +29,7 @@ class Peer:
         device: the kind of device it is compared on; "" for both.
         call: ``call(sized, operands, out)`` is the case as a callable.
         wait: waits for a result on the host's clock; None where CUDA events see the work.
+        operations: what it writes in a way of its own; empty for all.
     """
 
     name: str
@@ -36,6 +37,11 @@ class Peer:
     device: str
     call: Callable[[Sized, tuple[gb.Array, ...], gb.Array], Call]
     wait: Callable[[Any], Any] | None = None
+    operations: tuple[str, ...] = ()
+
+    def applies(self, operation: str) -> bool:
+        """Whether it has something to compare an operation with."""
+        return not self.operations or operation in self.operations
 
     def available(self, kind: str) -> bool:
         """Whether it can be compared on a kind of device here."""
@@ -74,8 +80,6 @@ def _cupy_fuse(sized: Sized, operands: tuple[gb.Array, ...], out: gb.Array) -> C
     import cupy
 
     functions = {"add": lambda x, y: x + y, "mul": lambda x, y: x * y}
-    if sized.case.operation not in functions:
-        raise NotImplementedError(f"cupy.fuse does not write {sized.case.operation} differently")
     fused = cupy.fuse(functions[sized.case.operation])
     aligned = sized.case.aligned(*(x.view() for x in operands))
     return lambda: fused(*aligned)
@@ -125,7 +129,7 @@ def _jax_wait(result: Any) -> Any:
 PEERS: tuple[Peer, ...] = (
     Peer("NumPy", "numpy", "cpu", _numpy),
     Peer("CuPy", "cupy", "cuda", _cupy),
-    Peer("cupy.fuse", "cupy", "cuda", _cupy_fuse),
+    Peer("cupy.fuse", "cupy", "cuda", _cupy_fuse, operations=("add", "mul")),
     Peer("PyTorch", "torch", "", _torch),
     Peer("jax.jit", "jax", "", _jax, _jax_wait),
 )

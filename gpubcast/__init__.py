@@ -8,26 +8,26 @@ array([[1., 2., 3.],
 
 from __future__ import annotations
 
-from typing import NoReturn
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from gpubcast.array import Array, array, empty, from_dlpack, full
-from gpubcast.bound import BoundCall, Plan, plan
-from gpubcast.element_types import ElementType, element_type
-from gpubcast.errors import (
-    CompileError,
-    DeviceError,
-    ElementTypeError,
-    Error,
-    LayoutError,
-    ShapeError,
-    UnknownNameError,
-)
-from gpubcast.functions import *
-from gpubcast.functions import __all__ as _functions
-from gpubcast.inference import infer_shape
-from gpubcast.layout import Layout, PaddingValue
-from gpubcast.ops import suggestion as _suggestion
-from gpubcast.shape import Shape
+if TYPE_CHECKING:
+    from gpubcast.arrays import Array, array, empty, from_dlpack, full
+    from gpubcast.bound import BoundCall, Plan, plan
+    from gpubcast.element_types import ElementType, element_type
+    from gpubcast.errors import (
+        CompileError,
+        DeviceError,
+        ElementTypeError,
+        Error,
+        LayoutError,
+        ShapeError,
+        UnknownNameError,
+    )
+    from gpubcast.functions import *
+    from gpubcast.inference import infer_shape
+    from gpubcast.layout import Layout, PaddingValue
+    from gpubcast.shape import Shape
 
 __version__ = "0.1.0"
 
@@ -53,9 +53,89 @@ __all__ = [
     "full",
     "infer_shape",
     "plan",
-    *_functions,
+    # Operations, written by make generate:
+    "abs",
+    "add",
+    "atan2",
+    "bitcast_convert_type",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "broadcast",
+    "broadcast_in_dim",
+    "clamp",
+    "compare",
+    "convert_element_type",
+    "div",
+    "eq",
+    "erf",
+    "exp",
+    "floor",
+    "ge",
+    "gt",
+    "le",
+    "log",
+    "lt",
+    "max",
+    "min",
+    "mul",
+    "ne",
+    "neg",
+    "pow",
+    "rem",
+    "select",
+    "shift_left",
+    "shift_right_arithmetic",
+    "shift_right_logical",
+    "sign",
+    "sqrt",
+    "sub",
+    "tanh",
 ]
 
+# A name loads its module when it is first used, so that importing gpubcast costs next to nothing.
+_HOMES = {
+    "arrays": ("Array", "array", "empty", "from_dlpack", "full"),
+    "bound": ("BoundCall", "Plan", "plan"),
+    "element_types": ("ElementType", "element_type"),
+    "errors": (
+        *("CompileError", "DeviceError", "ElementTypeError", "Error", "LayoutError"),
+        *("ShapeError", "UnknownNameError"),
+    ),
+    "inference": ("infer_shape",),
+    "layout": ("Layout", "PaddingValue"),
+    "shape": ("Shape",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-def __getattr__(name: str) -> NoReturn:
-    raise UnknownNameError(f"gpubcast has no {name!r}{_suggestion(name)}")
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    home = _HOME_OF.get(name)
+    if home is None:
+        value = _function(name)
+    else:
+        value = getattr(import_module(f"gpubcast.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def _function(name: str) -> Any:
+    """A public operation.
+
+    Raises:
+        UnknownNameError: gpubcast has no such name; the text names ours for a foreign one.
+    """
+    functions = import_module("gpubcast.functions")
+    if name in functions.__all__:
+        return getattr(functions, name)
+    from gpubcast.errors import UnknownNameError
+    from gpubcast.ops import suggestion
+
+    raise UnknownNameError(f"gpubcast has no {name!r}{suggestion(name)}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gpubcast import eager, expression, runtime
-from gpubcast.array import output_view, view_of
+from gpubcast.arrays import output_view, view_of
 from gpubcast.codegen import cpu as cpu_code
 from gpubcast.codegen import cuda as cuda_code
 from gpubcast.errors import Error, LayoutError, ShapeError
@@ -15,7 +15,7 @@ from gpubcast.expression import Expression
 from gpubcast.launch import Launch, View, aligned, devices_of
 from gpubcast.layout import Layout
 from gpubcast.operands import is_scalar, scalar_view
-from gpubcast.plan import BroadcastPlan, Operand
+from gpubcast.planning import BroadcastPlan, Operand
 from gpubcast.schedule import CpuTarget, CudaTarget, Schedule, schedule
 from gpubcast.shape import Shape
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from gpubcast import expression, runtime
-from gpubcast.array import (
+from gpubcast.arrays import (
     BINARY_OPERATORS,
     COMPARISONS,
     OPERATORS,

@@ -11,7 +11,7 @@ from typing import Any
 from gpubcast import config
 from gpubcast.backends.base import Backend, KernelSource
 from gpubcast.errors import DeviceError
-from gpubcast.plan import BroadcastPlan, Operand
+from gpubcast.planning import BroadcastPlan, Operand
 from gpubcast.schedule import Schedule
 from gpubcast.shape import Shape
 

@@ -14,7 +14,7 @@ from gpubcast.element_types import ElementType, element_type
 from gpubcast.errors import DeviceError, ElementTypeError, Error
 from gpubcast.launch import CPU, Device, View
 from gpubcast.layout import Layout
-from gpubcast.plan import Operand
+from gpubcast.planning import Operand
 from gpubcast.shape import Shape
 
 _CUDA_DLPACK, _CPU_DLPACK = 2, (1, 3)
@@ -96,6 +96,15 @@ def operand_of(dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int,
     layout = Layout(_axis_order(shape, strides))
     steps = tuple(stride // kind.itemsize for stride in strides)
     return Operand(Shape(kind, shape, layout), steps, shape)
+
+
+def elements_are_aligned(strided: Any) -> bool:
+    """Whether every element of a NumPy or CuPy array lies at a multiple of its size."""
+    size = strided.dtype.itemsize
+    if any(stride % size for stride in strided.strides):
+        return False
+    # CuPy's memory is aligned, and so is every view of it with whole strides.
+    return not isinstance(strided, np.ndarray) or strided.ctypes.data % size == 0
 
 
 def _axis_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:

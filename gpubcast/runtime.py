@@ -31,7 +31,7 @@ from gpubcast.launch import (
     say,
 )
 from gpubcast.layout import Layout
-from gpubcast.plan import BroadcastPlan, Operand, build
+from gpubcast.planning import BroadcastPlan, Operand, build
 from gpubcast.schedule import CudaTarget, schedule
 from gpubcast.shape import Shape
 from gpubcast.simplify import normalise

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 from gpubcast import ops
-from gpubcast.plan import Access, BroadcastPlan
+from gpubcast.planning import Access, BroadcastPlan
 from gpubcast.simplify import span
 
 THREADS = 256

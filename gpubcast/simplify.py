@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from gpubcast import config
 from gpubcast.errors import Error
-from gpubcast.plan import Access, Axis, BroadcastPlan, check_rank
+from gpubcast.planning import Access, Axis, BroadcastPlan, check_rank
 
 # A flat run over a padded buffer computes the padding slots too; beyond this factor of extra
 # work the rows are walked one by one instead.

@@ -9,17 +9,22 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-import hypothesis
 import pytest
+
+try:
+    import hypothesis
+except ImportError:  # the GPU tests run on machines that have CuPy and pytest only
+    hypothesis = None
 
 _CI = bool(os.environ.get("CI"))
 _REPOSITORY = Path(__file__).resolve().parent.parent
 
 # A first example may compile a kernel, so no example has a deadline. CI draws the same examples
 # each time: a red run is then about the change, and a local run keeps looking for new ones.
-hypothesis.settings.register_profile("gpubcast", deadline=None, print_blob=True)
-hypothesis.settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
-hypothesis.settings.load_profile("ci" if _CI else "gpubcast")
+if hypothesis is not None:
+    hypothesis.settings.register_profile("gpubcast", deadline=None, print_blob=True)
+    hypothesis.settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
+    hypothesis.settings.load_profile("ci" if _CI else "gpubcast")
 
 _cache_dir: str | None = None
 

@@ -1,4 +1,4 @@
-"""Write gpubcast/functions.py from the operation table (``make generate``)."""
+"""Write gpubcast/functions.py and the list of its names from the table (``make generate``)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from gpubcast.ops import OPS, Op, Result, Rule
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "gpubcast" / "functions.py"
+PACKAGE = ROOT / "gpubcast" / "__init__.py"
+MARK = "    # Operations, written by make generate:\n"
 
 HEAD = '''"""The public operations, one function per row of the operation table.
 
@@ -136,15 +138,31 @@ def _argument(name: str, text: str) -> list[str]:
     return textwrap.wrap(f"{name}: {text}", 92, initial_indent="    ", subsequent_indent=" " * 8)
 
 
+def rows() -> list[Op]:
+    """The rows that become functions."""
+    return [row for row in OPS.values() if row.public and row.result is not Result.COMPLEX]
+
+
+def names() -> str:
+    """The names of the functions, as lines of a list."""
+    return "".join(f'    "{name}",\n' for name in sorted(row.name for row in rows()))
+
+
 def module() -> str:
     """The whole text of functions.py."""
-    rows = [row for row in OPS.values() if row.public and row.result is not Result.COMPLEX]
-    names = "".join(f'    "{name}",\n' for name in sorted(row.name for row in rows))
-    return "\n\n".join([f"{HEAD}\n__all__ = [\n{names}]\n", *map(function, rows)])
+    return "\n\n".join([f"{HEAD}\n__all__ = [\n{names()}]\n", *map(function, rows())])
+
+
+def package() -> str:
+    """The whole text of __init__.py, with the names of the functions in ``__all__``."""
+    before, _, rest = PACKAGE.read_text().partition(MARK)
+    return before + MARK + names() + rest[rest.index("]") :]
 
 
 if __name__ == "__main__":
-    text = module()
+    made = {TARGET: module(), PACKAGE: package()}
     if "--check" in sys.argv:
-        sys.exit(0 if TARGET.read_text() == text else "functions.py is stale: run make generate")
-    TARGET.write_text(text)
+        stale = [path.name for path, text in made.items() if path.read_text() != text]
+        sys.exit(f"{', '.join(stale)}: run make generate" if stale else 0)
+    for path, text in made.items():
+        path.write_text(text)

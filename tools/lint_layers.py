@@ -23,9 +23,9 @@ ORDER = (
     *("errors", "config", "alignment"),
     *("element_types", "layout", "shape_text", "shape"),
     *("ops", "kinds", "broadcasting", "inference"),
-    *("expression", "plan", "simplify", "schedule"),
+    *("expression", "planning", "simplify", "schedule"),
     *("backends.base", "codegen", "backends", "launch", "runtime"),
-    *("operands", "array", "eager", "explain", "bound", "functions"),
+    *("operands", "arrays", "eager", "explain", "bound", "functions"),
     "__init__",
     *("progress", "demo", "doctor", "cli", "__main__"),
     *("array_api", "dask", "stablehlo"),
@@ -128,7 +128,7 @@ def _imported(
             parents = [package.name, *inner.split("/")[:-1]]
             parents = parents[: len(parents) - (node.level - 1)]
             base = ".".join([*parents, *filter(None, [node.module])])
-        # ``from gpubcast import plan`` is the module, if there is one, else a public name.
+        # ``from gpubcast import planning`` is the module, if there is one, else a public name.
         for alias in node.names:
             full = f"{base}.{alias.name}"
             yield full if _is_module(package, full) else base

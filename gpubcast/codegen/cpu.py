@@ -14,7 +14,7 @@ from gpubcast.backends.base import KernelSource
 from gpubcast.codegen.key import entry_name, kernel_key
 from gpubcast.codegen.padding import padding_bits
 from gpubcast.element_types import Category, ElementType
-from gpubcast.plan import Access, BroadcastPlan, Instruction, Program
+from gpubcast.planning import Access, BroadcastPlan, Instruction, Program
 from gpubcast.schedule import Kind, Schedule
 
 INDENT = "    "

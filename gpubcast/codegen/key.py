@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from gpubcast.plan import BroadcastPlan
+from gpubcast.planning import BroadcastPlan
 from gpubcast.schedule import Family, Schedule
 
 

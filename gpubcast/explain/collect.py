@@ -19,7 +19,7 @@ from gpubcast.explain.parts import Card, Listing, Picture, Slot, Strip, Table
 from gpubcast.expression import Apply, Expression, Parameter, typed
 from gpubcast.inference import Inferred
 from gpubcast.layout import Layout, PaddingValue
-from gpubcast.plan import BroadcastPlan, Operand, build
+from gpubcast.planning import BroadcastPlan, Operand, build
 from gpubcast.schedule import CpuTarget, CudaTarget, Family, Schedule, schedule
 from gpubcast.shape import Shape
 from gpubcast.simplify import normalise

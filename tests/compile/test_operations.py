@@ -13,7 +13,7 @@ from gpubcast import expression, simplify
 from gpubcast.backends.cuda import nvrtc
 from gpubcast.codegen import cuda
 from gpubcast.ops import OPS, Rule
-from gpubcast.plan import Operand, build
+from gpubcast.planning import Operand, build
 from gpubcast.schedule import CudaTarget, Family, schedule
 from gpubcast.shape import Shape
 from tests import operations

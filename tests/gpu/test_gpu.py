@@ -307,7 +307,8 @@ def test_torch_with_gradient_is_refused(device: Place) -> None:
         gb.add(x, x)
 
 
-def test_jax(device: Place) -> None:
+def test_jax(device: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # or JAX takes most of the memory
     jax = pytest.importorskip("jax")
     try:
         where = jax.devices("gpu" if device.kind == "cuda" else "cpu")[0]

@@ -63,6 +63,7 @@ def test_strides_that_are_no_multiple_of_the_element() -> None:
     gb.neg(np.ones(5, "f4"), out=table["value"])
     np.testing.assert_array_equal(table["value"], -1)
     np.testing.assert_array_equal(table["flag"], 0)
+    np.testing.assert_array_equal(gb.array(table["value"]).numpy(), table["value"])
 
 
 def test_lists_become_numpy() -> None:

@@ -101,6 +101,8 @@ def test_peers_by_device() -> None:
     assert "NumPy" in on_cpu
     assert not on_cpu & {"CuPy", "cupy.fuse"}
     assert "NumPy" not in {peer.name for peer in peers.available("cuda")}
+    fuse = next(peer for peer in peers.PEERS if peer.name == "cupy.fuse")
+    assert [fuse.applies(name) for name in ("add", "mul", "select")] == [True, True, False]
 
 
 # --- clocks ------------------------------------------------------------------------------------

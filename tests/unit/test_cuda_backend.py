@@ -104,9 +104,7 @@ def _fetch(log: str) -> None:
 
 def test_processes_compile_a_kernel_once(folder: Path, tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
-    workers = [
-        context.Process(target=_fetch, args=(str(tmp_path / "log"),)) for _ in range(4)
-    ]
+    workers = [context.Process(target=_fetch, args=(str(tmp_path / "log"),)) for _ in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:

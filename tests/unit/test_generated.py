@@ -13,6 +13,8 @@ from tools import generate
 
 def test_functions_are_generated_from_the_table() -> None:
     assert generate.TARGET.read_text() == generate.module(), "run make generate"
+    assert generate.PACKAGE.read_text() == generate.package(), "run make generate"
+    assert set(functions.__all__) <= set(gb.__all__)
 
 
 def test_every_public_row_is_a_function_with_a_docstring() -> None:

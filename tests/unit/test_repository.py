@@ -39,24 +39,40 @@ def test_the_package_flows_one_way(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "expected"),
     [
-        ("plan.py", "import gpubcast.runtime", "plan imports runtime, which comes after it"),
-        ("plan.py", "from gpubcast import runtime", "plan imports runtime, which comes after it"),
-        ("plan.py", "from gpubcast.runtime import x", "plan imports runtime, which comes after it"),
-        ("plan.py", "from . import runtime", "plan imports runtime, which comes after it"),
-        ("plan.py", "from .runtime import x", "plan imports runtime, which comes after it"),
-        ("plan.py", "from gpubcast import add", "plan imports __init__, which comes after it"),
+        (
+            "planning.py",
+            "import gpubcast.runtime",
+            "planning imports runtime, which comes after it",
+        ),
+        (
+            "planning.py",
+            "from gpubcast import runtime",
+            "planning imports runtime, which comes after it",
+        ),
+        (
+            "planning.py",
+            "from gpubcast.runtime import x",
+            "planning imports runtime, which comes after it",
+        ),
+        ("planning.py", "from . import runtime", "planning imports runtime, which comes after it"),
+        ("planning.py", "from .runtime import x", "planning imports runtime, which comes after it"),
+        (
+            "planning.py",
+            "from gpubcast import add",
+            "planning imports __init__, which comes after it",
+        ),
         (
             "codegen/cpu.py",
             "from gpubcast.backends import cpu",
             "codegen imports backends, which comes after it",
         ),
         (
-            "plan.py",
+            "planning.py",
             "import gpubcast.new",
             "imports gpubcast.new, which has no place in ORDER (tools/lint_layers.py)",
         ),
         ("new.py", "", "new has no place in ORDER (tools/lint_layers.py)"),
-        ("plan.py", "import cupy", "imports cupy, which only gpubcast/backends/cuda may"),
+        ("planning.py", "import cupy", "imports cupy, which only gpubcast/backends/cuda may"),
         (
             "backends/cpu/pool.py",
             "from cupyx.profiler import benchmark",
@@ -72,8 +88,8 @@ def test_the_package_flows_one_way(repository: Path) -> None:
             "import importlib\nimportlib.import_module('llvmlite.ir')",
             "imports llvmlite, which only gpubcast/backends/cpu may",
         ),
-        ("plan.py", "def f():\n    global x", "global x: state lives in runtime.py"),
-        ("plan.py", "x = 1\n" * 451, "451 lines; a file has at most 450"),
+        ("planning.py", "def f():\n    global x", "global x: state lives in runtime.py"),
+        ("planning.py", "x = 1\n" * 451, "451 lines; a file has at most 450"),
     ],
 )
 def test_planted_violations_are_found(tmp_path: Path, path: str, text: str, expected: str) -> None:
@@ -90,8 +106,11 @@ def test_planted_violations_are_found(tmp_path: Path, path: str, text: str, expe
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("runtime.py", "from gpubcast.plan import x\ndef f():\n    global x"),
-        ("plan.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import gpubcast.cli"),
+        ("runtime.py", "from gpubcast.planning import x\ndef f():\n    global x"),
+        (
+            "planning.py",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import gpubcast.cli",
+        ),
         ("codegen/cpu.py", "from gpubcast.backends.base import x"),
         ("codegen/cpu.py", "from gpubcast.backends import base"),
         ("codegen/cpu.py", "from gpubcast.codegen.key import x"),
@@ -99,12 +118,12 @@ def test_planted_violations_are_found(tmp_path: Path, path: str, text: str, expe
         ("backends/cpu/pool.py", "import numba, llvmlite.ir"),
         ("cli.py", "import gpubcast as gb\nfrom gpubcast import add, plan"),
         ("ops.py", "x = 1\n" * 1000),
-        ("plan.py", "x = 1\n" * 450),
+        ("planning.py", "x = 1\n" * 450),
     ],
 )
 def test_what_the_layers_allow(tmp_path: Path, path: str, text: str) -> None:
     package = tmp_path / "gpubcast"
-    for name in ("plan.py", "backends/base.py", path):
+    for name in ("planning.py", "backends/base.py", path):
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).touch()
     (package / path).write_text(text)

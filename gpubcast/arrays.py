@@ -13,13 +13,14 @@ from gpubcast.errors import DeviceError, ElementTypeError, Error, LayoutError, S
 from gpubcast.launch import CPU, Device, View, device_name
 from gpubcast.layout import Layout
 from gpubcast.operands import (
+    elements_are_aligned,
     is_scalar,
     operand_of,
     overlaps_itself,
     scalar_view,
     strided_of,
 )
-from gpubcast.plan import Operand
+from gpubcast.planning import Operand
 from gpubcast.shape import Shape
 
 # The one back edge of the house: functions.py puts the public operations here, and Array's
@@ -263,7 +264,12 @@ def wrap(shape: Shape, buffer: Any, device: Device) -> Array:
 
 
 def from_strided(strided: Any, device: Device) -> Array:
-    """The array over a NumPy or CuPy array's memory; its layout is the axis order."""
+    """The array over a NumPy or CuPy array's memory; its layout is the axis order.
+
+    Elements that are not aligned, which kernels cannot read, are copied.
+    """
+    if not elements_are_aligned(strided):
+        strided = strided.copy()
     operand = operand_of(strided.dtype, strided.shape, strided.strides)
     return Array(operand, None, strided, device)
 
@@ -368,11 +374,9 @@ def view_of(x: Any) -> View:
     if device == CPU and not strided.shape:
         # A rank-0 NumPy array is a typed scalar: it fits any device.
         return scalar_view(strided[()], operand.shape.element_type)
-    address = runtime.backend(device[0]).address(strided)
-    size = operand.shape.element_type.itemsize
-    if address % size or any(s % size for s in strided.strides):
-        return _memory_view(strided.copy(), device)
-    return View(operand, address, device, strided)
+    if not elements_are_aligned(strided):
+        strided = strided.copy()
+    return _memory_view(strided, device)
 
 
 def output_view(x: Any) -> tuple[View, Callable[[], None] | None]:
@@ -399,8 +403,7 @@ def output_view(x: Any) -> tuple[View, Callable[[], None] | None]:
         )
     if isinstance(x, Array) and x._buffer is not None:
         return view_of(x), None
-    address = runtime.backend(device[0]).address(strided)
-    if address % size or any(stride % size for stride in strided.strides):
+    if not elements_are_aligned(strided):
         stand_in = strided.copy()
         return _memory_view(stand_in, device), lambda: strided.__setitem__(..., stand_in)
     return _memory_view(strided, device), None
