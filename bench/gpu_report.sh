@@ -56,8 +56,8 @@ for _ in 1 2 3; do
     left=$((report_seconds - (SECONDS - started)))
     ((left > 20)) || break
     # shellcheck disable=SC2086
-    timeout -k 5 "$left" "$python" -m bench.gpu_report "$out" --seconds $((left - 15)) $resume "$@" \
-        >>"$out/report.log" 2>&1
+    timeout -k 5 "$left" "$python" -m bench.gpu_report "$out" --seconds $((left - 15)) \
+        $resume "$@" >>"$out/report.log" 2>&1
     status=$?
     resume=--resume
     [[ $status -eq 3 ]] || break

@@ -113,24 +113,24 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    home = _HOME_OF.get(name)
-    if home is None:
-        value = _function(name)
-    else:
-        value = getattr(import_module(f"gpubcast.{home}"), name)
+    home = _HOME_OF.get(name) or ("functions" if name in __all__ else None)
+    value = _module(name) if home is None else getattr(import_module(f"gpubcast.{home}"), name)
     globals()[name] = value
     return value
 
 
-def _function(name: str) -> Any:
-    """A public operation.
+def _module(name: str) -> Any:
+    """A module of the package.
 
     Raises:
         UnknownNameError: gpubcast has no such name; the text names ours for a foreign one.
     """
-    functions = import_module("gpubcast.functions")
-    if name in functions.__all__:
-        return getattr(functions, name)
+    path = f"gpubcast.{name}"
+    try:
+        return import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name != path:
+            raise
     from gpubcast.errors import UnknownNameError
     from gpubcast.ops import suggestion
 

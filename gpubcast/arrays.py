@@ -15,6 +15,7 @@ from gpubcast.layout import Layout
 from gpubcast.operands import (
     elements_are_aligned,
     is_scalar,
+    offers,
     operand_of,
     overlaps_itself,
     scalar_view,
@@ -348,7 +349,7 @@ def _packed_on(source: Array, device: Device) -> Array:
 def is_operand(x: Any) -> bool:
     """Whether an object can be an operand, as far as its type tells."""
     return isinstance(x, (Array, np.ndarray, np.generic, bool, int, float, complex)) or any(
-        hasattr(x, name) for name in ("__dlpack__", "__cuda_array_interface__")
+        offers(x, name) for name in ("__dlpack__", "__cuda_array_interface__")
     )
 
 

@@ -156,7 +156,9 @@ class BoundCall:
         self._views = views
 
     def __call__(self) -> Any:
-        self._launch.start(self._parameters)
+        launch = self._launch
+        with launch.backend.on(launch.device[1]):
+            launch.start(self._parameters)
         return self._out
 
 

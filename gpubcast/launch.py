@@ -47,6 +47,7 @@ class Launch:
         output: shape of the result.
         template: the packed parameters with empty slots.
         offsets: per slot, the index of its view (operands, then outputs) and bytes to add.
+        device: where it runs.
     """
 
     backend: Backend
@@ -57,6 +58,7 @@ class Launch:
     output: Shape
     template: bytes
     offsets: tuple[tuple[int, int], ...]
+    device: Device
 
     def parameters(self, slots: list[int]) -> bytearray:
         """The parameters with slots filled in: operands' addresses or bits, then outputs'."""
@@ -68,7 +70,7 @@ class Launch:
         return packed
 
     def start(self, parameters: bytearray) -> None:
-        """Start the kernel on the current device and stream."""
+        """Start the kernel on the current stream; its device is current."""
         if self.schedule is None:
             return
         began = time.perf_counter() if config.debug() >= 2 else 0.0

@@ -25,10 +25,12 @@ def is_scalar(x: Any) -> bool:
     return type(x) in (bool, int, float, complex)
 
 
-def on_cuda(x: Any) -> bool:
-    if hasattr(x, "__dlpack_device__"):
-        return int(x.__dlpack_device__()[0]) == _CUDA_DLPACK
-    return hasattr(x, "__cuda_array_interface__")
+def offers(x: Any, name: str) -> bool:
+    """Whether an object has an attribute; one whose access fails counts as absent."""
+    try:
+        return hasattr(x, name)
+    except Exception:
+        return False
 
 
 def strided_of(x: Any) -> tuple[Any, Device]:
@@ -38,55 +40,51 @@ def strided_of(x: Any) -> tuple[Any, Device]:
         ElementTypeError: the elements have no XLA type, or a list is ragged.
         DeviceError: the memory is on a device that gpubcast cannot use.
     """
+    if isinstance(x, np.ma.MaskedArray):
+        raise _no_array("a masked array has elements without a value; fill it with x.filled(...)")
     if isinstance(x, np.ndarray):
         return np.asarray(x), CPU
     cupy = sys.modules.get("cupy")
     if cupy is not None and isinstance(x, cupy.ndarray):
         return x, ("cuda", int(x.device.id))
-    if hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__"):
-        return _exchange(x)
-    if is_scalar(x) or isinstance(x, (list, tuple)) or hasattr(x, "__array__"):
-        try:
+    try:
+        if offers(x, "__dlpack__") and offers(x, "__dlpack_device__"):
+            return _from_dlpack(x)
+        if offers(x, "__cuda_array_interface__"):
+            return _adopted(x)
+        if is_scalar(x) or isinstance(x, (list, tuple)) or offers(x, "__array__"):
             return np.asarray(x), CPU
-        except (ValueError, TypeError, OverflowError) as error:
-            raise ElementTypeError(
-                f"not an array of numbers: {error}", rule="A3", kind="gpubcast:not an array"
-            ) from None
-    raise ElementTypeError(
+    except Error:
+        raise
+    except Exception as error:
+        # Whatever a foreign object's own protocol raises.
+        raise _no_array(f"{type(x).__name__} is no array of numbers: {error}") from error
+    raise _no_array(
         f"{type(x).__name__} is no array: operands are gpubcast, NumPy, CuPy and DLPack arrays, "
-        "lists and scalars",
-        rule="A3",
-        kind="gpubcast:not an array",
+        "lists and scalars"
     )
 
 
-def _exchange(x: Any) -> tuple[Any, Device]:
-    try:
-        if not on_cuda(x):
-            kind = int(x.__dlpack_device__()[0])
-            if kind not in _CPU_DLPACK:
-                raise DeviceError(
-                    f"{type(x).__name__} lives on DLPack device type {kind}; gpubcast runs on "
-                    "CPU and CUDA",
-                    rule="A1",
-                    kind="gpubcast:device",
-                )
-            return np.from_dlpack(x), CPU
-        runtime.backend("cuda")  # a clear error where CuPy or the driver is missing
-        import_cupy = sys.modules["cupy"]
-        if hasattr(x, "__cuda_array_interface__"):
-            strided = import_cupy.asarray(x)
-        else:
-            strided = import_cupy.from_dlpack(x)
-        return strided, ("cuda", int(strided.device.id))
-    except (BufferError, TypeError, ValueError, RuntimeError, AttributeError) as error:
-        if isinstance(error, Error):
-            raise
-        raise ElementTypeError(
-            f"{type(x).__name__} could not be exchanged: {error}",
-            rule="A3",
-            kind="gpubcast:not an array",
-        ) from error
+def _no_array(text: str) -> ElementTypeError:
+    return ElementTypeError(text, rule="A3", kind="gpubcast:not an array")
+
+
+def _from_dlpack(x: Any) -> tuple[Any, Device]:
+    kind = int(x.__dlpack_device__()[0])
+    if kind in _CPU_DLPACK:
+        return runtime.backend("cpu").adopt(x)[0], CPU
+    if kind != _CUDA_DLPACK:
+        raise DeviceError(
+            f"{type(x).__name__} lives on DLPack device type {kind}; gpubcast runs on CPU and CUDA",
+            rule="A1",
+            kind="gpubcast:device",
+        )
+    return _adopted(x)
+
+
+def _adopted(x: Any) -> tuple[Any, Device]:
+    strided, index = runtime.backend("cuda").adopt(x)
+    return strided, ("cuda", index)
 
 
 @functools.lru_cache(4096)

@@ -207,7 +207,7 @@ def _make(
         for view, access in zip(views, plan.accesses, strict=True)
     )
     if plan.num_visited == 0:
-        return Launch(host, plan, None, None, None, output, b"", offsets)
+        return Launch(host, plan, None, None, None, output, b"", offsets, device)
     addresses = [(alignment[view] if view < len(alignment) else 0) + add for view, add in offsets]
     target = host.target()
     chosen = schedule(plan, target, tuple(math.gcd(address, 16) for address in addresses))
@@ -216,9 +216,8 @@ def _make(
     if config.debug() >= 3:
         say(f"{plan}\n{chosen}")
     kernel = _kernel(host, device, source)
-    return Launch(
-        host, plan, chosen, source, kernel, output, code.parameters(plan, chosen), offsets
-    )
+    packed = code.parameters(plan, chosen)
+    return Launch(host, plan, chosen, source, kernel, output, packed, offsets, device)
 
 
 def _kernel(host: Backend, device: Device, source: KernelSource) -> Any:
@@ -293,9 +292,16 @@ def _run_beside(
     graph: Expression, views: tuple[View, ...], out: View, device: Device
 ) -> tuple[Shape, Any, Device]:
     """Compute into a temporary, then copy: the result is as if nothing overlapped."""
+    host = backend(device[0])
+    if host.capturing():
+        raise DeviceError(
+            "out shares memory with an operand in another order, which needs a temporary, and "
+            "a graph being captured must not allocate",
+            rule="A2",
+            kind="gpubcast:temporary during capture",
+        )
     compact = Layout(out.operand.shape.layout.minor_to_major)
     shape, buffer, _ = run(graph, views, None, compact)
-    host = backend(device[0])
     temporary = View(Operand.of(shape), host.address(buffer), device, buffer)
     return run(COPY, (temporary,), out)
 

@@ -61,6 +61,10 @@ class Backend(Protocol):
     ) -> Any:  # fmt: skip
         """The strided array over a flat buffer; ``offset`` and ``strides`` in bytes."""
 
+    def adopt(self, array: Any) -> tuple[Any, int]:
+        """A foreign array of this kind of device (DLPack or ``__cuda_array_interface__``) as an
+        array of the backend over the same memory, and the index of its device."""
+
     def address(self, array: Any) -> int:
         """Address of an array's first element."""
 
@@ -73,6 +77,9 @@ class Backend(Protocol):
 
     def launch(self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray) -> None:
         """Start a kernel: ``grid`` blocks along x, and the packed parameter struct by value."""
+
+    def capturing(self) -> bool:
+        """Whether the current stream records a graph, so that no memory may be allocated."""
 
     def synchronize(self) -> None:
         """Wait for all launches on the current stream."""

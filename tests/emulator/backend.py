@@ -163,6 +163,10 @@ class EmulatorBackend:
         """The strided array over a buffer; ``offset`` and ``strides`` in bytes."""
         return np.ndarray(shape, dtype, buffer, offset, strides)
 
+    def adopt(self, array: Any) -> tuple[np.ndarray[Any, Any], int]:
+        """There are no other libraries on this device."""
+        raise TypeError("the emulator's memory is its own")
+
     def address(self, array: np.ndarray[Any, Any]) -> int:
         """Address of an array's first element; kernels may access the memory it is part of."""
         owner = array
@@ -295,6 +299,10 @@ class EmulatorBackend:
             assert not slot.misaligned, f"argument {number}: {slot.misaligned} misaligned accesses"
             assert not slot.outside, f"argument {number}: {slot.outside} accesses leave a buffer"
         self.check_canaries()
+
+    def capturing(self) -> bool:
+        """There are no graphs."""
+        return False
 
     def synchronize(self) -> None:
         """Launches are synchronous."""

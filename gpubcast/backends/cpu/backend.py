@@ -49,6 +49,9 @@ class CpuBackend:
             return np.empty(shape, dtype)
         return np.ndarray(shape, dtype, buffer, offset, strides)
 
+    def adopt(self, array: Any) -> tuple[np.ndarray[Any, Any], int]:
+        return np.from_dlpack(array), 0
+
     def address(self, array: Any) -> int:
         return int(array.ctypes.data)
 
@@ -71,6 +74,9 @@ class CpuBackend:
     def launch(self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray) -> None:
         table = ctypes.addressof(ctypes.c_char.from_buffer(parameters))
         kernel(table, 0, grid)
+
+    def capturing(self) -> bool:
+        return False
 
     def synchronize(self) -> None:
         """Launches have ended when they return."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import cupy
@@ -21,20 +23,36 @@ try:
 except ImportError:  # pragma: no cover - depends on the CuPy release
     CPointer = None
 
+_runtime = cupy.cuda.runtime
+_FAILURES = (
+    cupy.cuda.memory.OutOfMemoryError,
+    cupy.cuda.driver.CUDADriverError,
+    _runtime.CUDARuntimeError,
+)
+
 
 def device_count() -> int:
     """Number of usable GPUs; 0 without a driver."""
     try:
-        return int(cupy.cuda.runtime.getDeviceCount())
-    except cupy.cuda.runtime.CUDARuntimeError:
+        return int(_runtime.getDeviceCount())
+    except _runtime.CUDARuntimeError:
         return 0
 
 
 @functools.cache
 def _target(device: int) -> CudaTarget:
-    attributes = cupy.cuda.Device(device).attributes
-    major, minor = (attributes[f"ComputeCapability{part}"] for part in ("Major", "Minor"))
-    return CudaTarget(f"sm_{major}{minor}", attributes["MultiProcessorCount"])
+    capability = cupy.cuda.Device(device).compute_capability
+    count = _runtime.deviceGetAttribute(_runtime.cudaDevAttrMultiProcessorCount, device)
+    return CudaTarget(f"sm_{capability}", count)
+
+
+@contextlib.contextmanager
+def _reported() -> Iterator[None]:
+    """CUDA's and CuPy's failures as our own."""
+    try:
+        yield
+    except _FAILURES as error:
+        raise DeviceError(f"CUDA: {error}") from error
 
 
 class CupyBackend:
@@ -43,29 +61,42 @@ class CupyBackend:
     kind = "cuda"
 
     def __init__(self) -> None:
-        if not device_count():
+        self._count = device_count()
+        if not self._count:
             raise DeviceError(
                 "no CUDA device: the driver is missing or too old, or no GPU is visible; "
                 "run `gpubcast doctor`"
             )
         self._process = os.getpid()
 
-    def on(self, index: int) -> Any:
-        return cupy.cuda.Device(index)
+    def on(self, index: int) -> contextlib.AbstractContextManager[Any]:
+        self._same_process()
+        if index >= self._count:
+            raise DeviceError(f"no device 'cuda:{index}': this machine has {self._count}")
+        if _runtime.getDevice() == index:
+            return contextlib.nullcontext()
+        device: contextlib.AbstractContextManager[Any] = cupy.cuda.Device(index)
+        return device
 
     def target(self) -> CudaTarget:
         self._same_process()
-        return _target(cupy.cuda.runtime.getDevice())
+        return _target(_runtime.getDevice())
 
     def allocate(self, num_bytes: int) -> Any:
-        return cupy.empty(num_bytes, cupy.uint8)
+        self._same_process()
+        with _reported():
+            return cupy.empty(num_bytes, cupy.uint8)
 
     def from_host(self, data: np.ndarray[Any, Any]) -> Any:
-        return cupy.asarray(np.ascontiguousarray(data).reshape(-1).view(np.uint8))
+        self._same_process()
+        with _reported():
+            return cupy.asarray(np.ascontiguousarray(data).reshape(-1).view(np.uint8))
 
     def to_host(self, array: Any) -> np.ndarray[Any, Any]:
-        host: np.ndarray[Any, Any] = cupy.asnumpy(array)
-        return host
+        self._same_process()
+        with _reported():
+            host: np.ndarray[Any, Any] = cupy.asnumpy(array)
+            return host
 
     def view(
         self, buffer: Any, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...],
@@ -73,19 +104,35 @@ class CupyBackend:
     ) -> Any:  # fmt: skip
         return cupy.ndarray(shape, dtype, buffer.data + offset, strides)
 
+    def adopt(self, array: Any) -> tuple[Any, int]:
+        self._same_process()
+        # DLPack first: it orders streams, and knows bf16.
+        exchange = cupy.from_dlpack if hasattr(array, "__dlpack__") else cupy.asarray
+        strided = exchange(array)
+        return strided, int(strided.device.id)
+
     def address(self, array: Any) -> int:
         return int(array.data.ptr)
 
     def load(self, source: KernelSource) -> Any:
         path = cache.cubin_path(source.text, self.target().arch)
-        return cupy.RawModule(path=str(path)).get_function(source.entry)
+        with _reported():
+            kernel = cupy.RawModule(path=str(path)).get_function(source.entry)
+            # Modules load lazily; a first launch inside a graph capture must find the code there.
+            _ = kernel.num_regs
+            return kernel
 
     def launch(self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray) -> None:
         self._same_process()
-        kernel((grid,), block, (_by_value(parameters),))
+        with _reported():
+            kernel((grid,), block, (_by_value(parameters),))
 
     def synchronize(self) -> None:
-        cupy.cuda.get_current_stream().synchronize()
+        with _reported():
+            cupy.cuda.get_current_stream().synchronize()
+
+    def capturing(self) -> bool:
+        return bool(cupy.cuda.get_current_stream().is_capturing())
 
     def _same_process(self) -> None:
         if os.getpid() != self._process:
