@@ -19,8 +19,6 @@ from tests.scalars import ulp_distance
 FILE = Path(__file__).parents[1] / "corpora" / "binary_values.jsonl"
 ROWS = [json.loads(line) for line in FILE.read_text().splitlines()]
 BY_OPCODE = {r.opcode: r for r in OPS.values() if r.public and r.opcode != "broadcast"}
-    row.opcode: row for row in OPS.values() if row.public and row.rule.value != "broadcast"
-}
 
 
 def operand(text: dict[str, Any]) -> np.ndarray[Any, Any]:

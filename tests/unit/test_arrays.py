@@ -325,7 +325,8 @@ def test_operators() -> None:
     checks = [
         (a + a, F + F), (2.0 - a, 2 - F), (a * 3, F * 3), (a / (a + 1.0), F / (F + 1)),
         (a % 2.5, np.fmod(F, np.float32(2.5))), (a**2.0, F**2), (-a, -F), (abs(-a), F),
-        (i & 3, n & 3), (i | 8, n | 8), (~i, ~n), (i ^ 5, n ^ 5), (i << 2, n << 2), (-i >> 1, -n >> 1),
+        (i & 3, n & 3), (i | 8, n | 8), (~i, ~n), (i ^ 5, n ^ 5), (i << 2, n << 2),
+        (-i >> 1, -n >> 1),
         (a == a, F == F), (a != 3.0, F != 3), (a < 5.0, F < 5), (a >= F, F >= F), (a > 1.0, F > 1),
     ]  # fmt: skip
     for found, wanted in checks:
