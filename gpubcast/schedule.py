@@ -17,6 +17,8 @@ from gpubcast.simplify import span
 
 THREADS = 256
 VECTOR_BYTES = 16
+# Handing a part to another CPU thread costs as much as moving about a megabyte.
+PARALLEL_BYTES = 4 << 20
 # Shorter inner axes leave most lanes of a warp idle in ROWS.
 SHORTEST_ROW = 32
 
@@ -75,7 +77,8 @@ class Schedule:
         fills: whether padding slots are written.
         row_axis: ROWS: the plan's axis that runs along the rows of a tile; -1 for none.
         grid: number of blocks (NEST: iterations of the outermost loop).
-        block: threads of a block along the inner axis and along the rows.
+        block: threads of a block along the inner axis and along the rows (NEST: into how many
+            parts the outermost loop is split, for as many CPU threads).
         reason: the choice in words.
     """
 
@@ -103,7 +106,7 @@ def schedule(plan: BroadcastPlan, target: Target, alignment: tuple[int, ...]) ->
             the first element visited. Ignored for launch parameters and on the CPU.
     """
     if isinstance(target, CpuTarget):
-        return _nest(plan)
+        return _nest(plan, target)
     return _flat(plan, alignment) or _rows(plan, alignment) or _gather(plan)
 
 
@@ -111,7 +114,7 @@ def _stride(access: Access, axis: int) -> int:
     return access.strides[axis] if access.strides else 0
 
 
-def _nest(plan: BroadcastPlan) -> Schedule:
+def _nest(plan: BroadcastPlan, target: CpuTarget) -> Schedule:
     def kind(access: Access) -> Kind:
         if access.by_value:
             return Kind.VALUE
@@ -120,6 +123,7 @@ def _nest(plan: BroadcastPlan) -> Schedule:
 
     # A plan of rank 0 is walked as one axis with one index.
     outer = plan.axes[0].extent if plan.axes else 1
+    parts = min(target.threads, outer) if plan.num_bytes >= PARALLEL_BYTES else 1
     return Schedule(
         Family.NEST,
         tuple(map(kind, plan.reads)),
@@ -131,8 +135,9 @@ def _nest(plan: BroadcastPlan) -> Schedule:
         fills=plan.fills,
         row_axis=-1,
         grid=outer,
-        block=(1, 1),
-        reason="NEST: one loop per axis, the compiler vectorises the inner one",
+        block=(parts, 1),
+        reason="NEST: one loop per axis, the compiler vectorises the inner one"
+        + (f"; the outer one in {parts} parts" if parts > 1 else ""),
     )
 
 

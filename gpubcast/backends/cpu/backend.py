@@ -11,6 +11,7 @@ import numpy as np
 
 from gpubcast import config
 from gpubcast.backends.base import KernelSource
+from gpubcast.backends.cpu.threads import Pool
 from gpubcast.errors import CompileError, numbered
 from gpubcast.schedule import CpuTarget
 
@@ -21,6 +22,9 @@ class CpuBackend:
     """The processor this process runs on; see ``backends.base.Backend``."""
 
     kind = "cpu"
+
+    def __init__(self) -> None:
+        self._pool = Pool()
 
     def on(self, index: int) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
@@ -73,7 +77,10 @@ class CpuBackend:
 
     def launch(self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray) -> None:
         table = ctypes.addressof(ctypes.c_char.from_buffer(parameters))
-        kernel(table, 0, grid)
+        if block[0] == 1:
+            kernel(table, 0, grid)
+        else:
+            self._pool.run(functools.partial(kernel, table), grid, block[0])
 
     def capturing(self) -> bool:
         return False
