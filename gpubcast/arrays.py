@@ -13,10 +13,10 @@ from gpubcast.errors import DeviceError, ElementTypeError, Error, LayoutError, S
 from gpubcast.launch import CPU, Device, View, device_name
 from gpubcast.layout import Layout
 from gpubcast.operands import (
-    elements_are_aligned,
+    copied_view,
     is_scalar,
+    memory_view,
     offers,
-    operand_of,
     overlaps_itself,
     scalar_view,
     strided_of,
@@ -269,10 +269,8 @@ def from_strided(strided: Any, device: Device) -> Array:
 
     Elements that are not aligned, which kernels cannot read, are copied.
     """
-    if not elements_are_aligned(strided):
-        strided = strided.copy()
-    operand = operand_of(strided.dtype, strided.shape, strided.strides)
-    return Array(operand, None, strided, device)
+    view = memory_view(strided, device) or copied_view(strided, device)
+    return Array(view.operand, None, view.array, device)
 
 
 def array(x: Any, *, layout: Layout | None = None, device: str | None = None) -> Array:
@@ -371,13 +369,10 @@ def view_of(x: Any) -> View:
     if isinstance(x, np.generic):
         return scalar_view(x, element_type(x.dtype))
     strided, device = strided_of(x)
-    operand = operand_of(strided.dtype, strided.shape, strided.strides)
-    if device == CPU and not strided.shape:
+    if not strided.shape and device == CPU:
         # A rank-0 NumPy array is a typed scalar: it fits any device.
-        return scalar_view(strided[()], operand.shape.element_type)
-    if not elements_are_aligned(strided):
-        strided = strided.copy()
-    return _memory_view(strided, device)
+        return scalar_view(strided[()], element_type(strided.dtype))
+    return memory_view(strided, device) or copied_view(strided, device)
 
 
 def output_view(x: Any) -> tuple[View, Callable[[], None] | None]:
@@ -404,12 +399,8 @@ def output_view(x: Any) -> tuple[View, Callable[[], None] | None]:
         )
     if isinstance(x, Array) and x._buffer is not None:
         return view_of(x), None
-    if not elements_are_aligned(strided):
-        stand_in = strided.copy()
-        return _memory_view(stand_in, device), lambda: strided.__setitem__(..., stand_in)
-    return _memory_view(strided, device), None
-
-
-def _memory_view(strided: Any, device: Device) -> View:
-    operand = operand_of(strided.dtype, strided.shape, strided.strides)
-    return View(operand, runtime.backend(device[0]).address(strided), device, strided)
+    view = memory_view(strided, device)
+    if view is not None:
+        return view, None
+    stand_in = copied_view(strided, device)
+    return stand_in, lambda: strided.__setitem__(..., stand_in.array)

@@ -19,7 +19,7 @@ Device = tuple[str, int]
 CPU: Device = ("cpu", 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class View:
     """An operand or output of a call, as the array layer hands it over.
 
@@ -129,7 +129,8 @@ def devices_of(views: tuple[View, ...]) -> Device:
     Raises:
         DeviceError: operands on different devices.
     """
-    found = {view.device for view in views if view.device is not None}
+    found = {view.device for view in views}
+    found.discard(None)
     if len(found) > 1:
         listed = ", ".join(
             f"operand {i} on {device_name(view.device)}"
@@ -143,7 +144,7 @@ def devices_of(views: tuple[View, ...]) -> Device:
             kind="gpubcast:mixed devices",
             operands=tuple(view.operand.shape for view in views),
         )
-    return next(iter(found), CPU)
+    return next(iter(found), None) or CPU
 
 
 def aligned(views: tuple[View, ...], device: Device) -> tuple[int, ...]:

@@ -89,20 +89,34 @@ def _adopted(x: Any) -> tuple[Any, Device]:
 
 @functools.lru_cache(4096)
 def operand_of(dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> Operand:
-    """The operand of a strided view: its layout is its axis order."""
+    """The operand of a strided view (strides in bytes): its layout is its axis order."""
     kind = element_type(dtype)
     layout = Layout(_axis_order(shape, strides))
     steps = tuple(stride // kind.itemsize for stride in strides)
     return Operand(Shape(kind, shape, layout), steps, shape)
 
 
-def elements_are_aligned(strided: Any) -> bool:
-    """Whether every element of a NumPy or CuPy array lies at a multiple of its size."""
-    size = strided.dtype.itemsize
-    if any(stride % size for stride in strided.strides):
-        return False
-    # CuPy's memory is aligned, and so is every view of it with whole strides.
-    return not isinstance(strided, np.ndarray) or strided.ctypes.data % size == 0
+@functools.lru_cache(4096)
+def _whole(size: int, strides: tuple[int, ...]) -> bool:
+    return not any(stride % size for stride in strides)
+
+
+def memory_view(strided: Any, device: Device) -> View | None:
+    """A NumPy or CuPy array as the runtime sees it; None where its elements do not all lie at a
+    multiple of their size, so that kernels can neither read nor write them."""
+    operand = operand_of(strided.dtype, strided.shape, strided.strides)
+    size = operand.shape.element_type.itemsize
+    address = runtime.backend(device[0]).address(strided)
+    if address % size or not _whole(size, strided.strides):
+        return None
+    return View(operand, address, device, strided)
+
+
+def copied_view(strided: Any, device: Device) -> View:
+    """The same for an aligned copy of the array."""
+    view = memory_view(strided.copy(), device)
+    assert view is not None
+    return view
 
 
 def _axis_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:

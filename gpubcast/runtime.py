@@ -135,7 +135,7 @@ def prepare(
     if allowed not in (None, device[0]):
         raise DeviceError(f"the call runs on {device[0]!r}, but GPUBCAST_BACKEND={allowed}")
     host = backend(device[0])
-    key = (graph, operands, out, out_layout, device, alignment, id(host))
+    key = (graph, operands, out, out_layout, device, alignment, host)
     with _STATE.lock:
         found = _STATE.launches.get(key)
         if found is not None:
@@ -222,7 +222,7 @@ def _make(
 
 def _kernel(host: Backend, device: Device, source: KernelSource) -> Any:
     """The loaded kernel of a source: one compilation per key and device."""
-    key = (id(host), device, source.key)
+    key = (host, device, source.key)
     # Double-checked: compilers hold global locks, so waiting for one costs nothing.
     if key not in _STATE.kernels:
         with _STATE.compiling:
@@ -269,10 +269,10 @@ def run(
     Raises:
         Error: a rule refuses the call; DeviceError: mixed devices.
     """
-    device = devices_of(views if out is None else (*views, out))
-    operands = tuple(view.operand for view in views)
-    target = None if out is None else out.operand
     known = views if out is None else (*views, out)
+    device = devices_of(known)
+    operands = tuple([view.operand for view in views])
+    target = None if out is None else out.operand
     launch = prepare(graph, operands, target, out_layout, device, aligned(known, device))
     if out is not None and launch.overlaps(views, out):
         return _run_beside(graph, views, out, device)
@@ -284,7 +284,7 @@ def run(
             last = host.address(buffer)
         else:
             last = out.slot
-        launch.start(launch.parameters([*(view.slot for view in views), last]))
+        launch.start(launch.parameters([view.slot for view in views] + [last]))
     return launch.output, buffer, device
 
 
