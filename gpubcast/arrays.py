@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from gpubcast import expression, runtime
 from gpubcast.element_types import element_type
-from gpubcast.errors import DeviceError, ElementTypeError, Error, LayoutError, ShapeError
-from gpubcast.launch import CPU, Device, View, device_name
+from gpubcast.errors import DeviceError, ElementTypeError, Error, LayoutError, ShapeError, brief
+from gpubcast.launch import CPU, Device, View, device_name, parse_device
 from gpubcast.layout import Layout
 from gpubcast.operands import (
     copied_view,
-    is_scalar,
     memory_view,
     offers,
     overlaps_itself,
@@ -22,10 +23,10 @@ from gpubcast.operands import (
     strided_of,
 )
 from gpubcast.planning import Operand
-from gpubcast.shape import Shape
+from gpubcast.shape import Shape, as_shape
 
-# The one back edge of the house: functions.py puts the public operations here, and Array's
-# operators look them up when they are used.
+# The one back edge of the house: eager.py puts the operators' functions here, and is loaded when
+# an operator is first used.
 OPERATORS: dict[str, Callable[..., Any]] = {}
 
 
@@ -91,9 +92,17 @@ class Array:
             size = shape.element_type.itemsize
             strides = tuple(stride * size for stride in shape.strides)
             host = runtime.backend(self._device[0])
-            self._strided = host.view(
-                self._buffer, 0, shape.element_type.dtype, shape.dimensions, strides
-            )
+            try:
+                self._strided = host.view(
+                    self._buffer, 0, shape.element_type.dtype, shape.dimensions, strides
+                )
+            except ValueError as error:
+                raise ShapeError(
+                    f"no NumPy or CuPy array can have the shape {shape}: {error}",
+                    rule="A9",
+                    kind="gpubcast:view",
+                    operands=(shape,),
+                ) from None
         return self._strided
 
     def numpy(self) -> np.ndarray[Any, Any]:
@@ -119,10 +128,10 @@ class Array:
 
     def transpose(self, permutation: Sequence[int]) -> Array:
         """The array whose dimension i is this one's dimension ``permutation[i]``; same memory."""
-        if self._buffer is None:
-            self._operand.shape.transpose(permutation)  # refuses what is no permutation
-            return from_strided(self.view().transpose(tuple(permutation)), self._device)
         shape = self._operand.shape.transpose(permutation)
+        if self._buffer is None:
+            order = [operator.index(d) for d in permutation]
+            return from_strided(self.view().transpose(order), self._device)
         return Array(Operand.of(shape), self._buffer, None, self._device)
 
     def __getitem__(self, key: Any) -> Array:
@@ -133,14 +142,15 @@ class Array:
                 entry is None or entry is Ellipsis or isinstance(entry, slice) or _is_index(entry)
             ):
                 raise ShapeError(
-                    f"arrays take integers, slices, None and ... as an index, not {entry!r}",
+                    f"arrays take integers, slices, None and ... as an index, not {brief(entry)}",
                     rule="A5",
                     kind="gpubcast:index",
                 )
         try:
             # The ellipsis keeps NumPy from turning a single element into a scalar.
-            selected = self.view()[entries if Ellipsis in entries else (*entries, Ellipsis)]
-        except IndexError as error:
+            whole = any(entry is Ellipsis for entry in entries)
+            selected = self.view()[entries if whole else (*entries, Ellipsis)]
+        except (IndexError, TypeError, ValueError) as error:
             raise ShapeError(str(error), rule="A5", kind="gpubcast:index") from None
         return from_strided(selected, self._device)
 
@@ -148,6 +158,15 @@ class Array:
         if not self.shape:
             raise ElementTypeError("a scalar has no length", rule="A5", kind="gpubcast:index")
         return self.shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self[i] for i in range(len(self)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy has memory of its own: a slice is packed first.
+        source = self if self._buffer is not None else self.with_layout(self.layout)
+        data = runtime.backend(self._device[0]).to_host(source._buffer)
+        return _restored, (source.xla_shape, data, self.device)
 
     def __repr__(self) -> str:
         head = f"gpubcast.Array({self.xla_shape}, device={self.device!r}"
@@ -169,8 +188,7 @@ class Array:
                 rule="A1",
                 kind="gpubcast:implicit transfer",
             )
-        # np.asarray(copy=None) copies only if the dtype asks for it, on NumPy 1 and 2 alike.
-        return np.array(self.view(), dtype, copy=True) if copy else np.asarray(self.view(), dtype)
+        return np.array(self.view(), dtype, copy=copy)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -209,13 +227,19 @@ def _operator(name: str, *, reflected: bool = False) -> Callable[..., Any]:
         if not is_operand(other):
             return NotImplemented
         left, right = (other, self) if reflected else (self, other)
-        return OPERATORS[name](left, right)
+        return _operator_function(name)(left, right)
 
     return method
 
 
 def _unary_operator(name: str) -> Callable[[Array], Any]:
-    return lambda self: OPERATORS[name](self)
+    return lambda self: _operator_function(name)(self)
+
+
+def _operator_function(name: str) -> Callable[..., Any]:
+    if not OPERATORS:
+        import_module("gpubcast.eager")
+    return OPERATORS[name]
 
 
 BINARY_OPERATORS = {
@@ -237,26 +261,12 @@ def _is_index(entry: Any) -> bool:
     return hasattr(entry, "__index__") and not isinstance(entry, np.ndarray)
 
 
-# --- devices -----------------------------------------------------------------------------------
-
-
-def parse_device(text: str) -> Device:
-    """``"cpu"``, ``"cuda"`` or ``"cuda:1"`` as kind and index.
-
-    Raises:
-        DeviceError: anything else.
-    """
-    kind, _, index = text.partition(":") if isinstance(text, str) else ("", "", "")
-    if text == "cpu" or (kind == "cuda" and (text == "cuda" or index.isdigit())):
-        return kind, int(index or 0)
-    raise DeviceError(
-        f"no device {text!r}; devices are 'cpu', 'cuda' and 'cuda:<index>'",
-        rule="A1",
-        kind="gpubcast:device",
-    )
-
-
 # --- construction ------------------------------------------------------------------------------
+
+
+def _restored(shape: Shape, data: np.ndarray[Any, Any], device: str) -> Array:
+    place = parse_device(device)
+    return wrap(shape, runtime.backend(place[0]).from_host(data), place)
 
 
 def wrap(shape: Shape, buffer: Any, device: Device) -> Array:
@@ -301,7 +311,7 @@ def empty(shape: Shape | str, *, device: str = "cpu") -> Array:
         shape: a Shape, or its text (``"f32[2,3]{0,1}"``).
         device: ``"cpu"``, ``"cuda"`` or ``"cuda:<index>"``.
     """
-    shape = Shape.parse(shape) if isinstance(shape, str) else shape
+    shape = as_shape(shape)
     if shape.layout.padding_value.written:
         return full(
             shape, False if shape.element_type.category.value == "pred" else 0, device=device
@@ -318,7 +328,7 @@ def full(shape: Shape | str, value: Any, *, device: str = "cpu") -> Array:
         value: a Python or NumPy scalar that fits the element type.
         device: ``"cpu"``, ``"cuda"`` or ``"cuda:<index>"``.
     """
-    shape = Shape.parse(shape) if isinstance(shape, str) else shape
+    shape = as_shape(shape)
     view = scalar_view(value, shape.element_type)
     placed = View(view.operand, view.slot, parse_device(device), value)
     graph = expression.single("broadcast", {"sizes": shape.dimensions})
@@ -327,6 +337,12 @@ def full(shape: Shape | str, value: Any, *, device: str = "cpu") -> Array:
 
 def from_dlpack(x: Any) -> Array:
     """The array over the memory of a DLPack exporter; strides and read-only memory are kept."""
+    if not offers(x, "__dlpack__"):
+        raise ElementTypeError(
+            f"{type(x).__name__} exports no DLPack; gb.array(x) copies anything that holds numbers",
+            rule="A3",
+            kind="gpubcast:not an array",
+        )
     return from_strided(*strided_of(x))
 
 
@@ -346,7 +362,8 @@ def _packed_on(source: Array, device: Device) -> Array:
 
 def is_operand(x: Any) -> bool:
     """Whether an object can be an operand, as far as its type tells."""
-    return isinstance(x, (Array, np.ndarray, np.generic, bool, int, float, complex)) or any(
+    known = (Array, np.ndarray, np.generic, bool, int, float, complex, list, tuple)
+    return isinstance(x, known) or any(
         offers(x, name) for name in ("__dlpack__", "__cuda_array_interface__")
     )
 
@@ -384,12 +401,18 @@ def output_view(x: Any) -> tuple[View, Callable[[], None] | None]:
     Raises:
         Error: it is no array, is read-only, or its elements overlap each other.
     """
-    if is_scalar(x) or isinstance(x, (np.generic, list, tuple)):
-        raise Error(f"out must be an array, not {type(x).__name__}", rule="A2", kind="gpubcast:out")
+    shares = any(offers(x, name) for name in ("__dlpack__", "__cuda_array_interface__"))
+    if not isinstance(x, (Array, np.ndarray)) and (not shares or isinstance(x, np.generic)):
+        # What only converts to an array would swallow the result.
+        raise Error(
+            f"out must be an array whose memory can be shared, not {type(x).__name__}",
+            rule="A2",
+            kind="gpubcast:out",
+        )
     strided, device = (x.view(), x._device) if isinstance(x, Array) else strided_of(x)
     if not getattr(getattr(strided, "flags", None), "writeable", True):
         raise LayoutError("out is read-only", rule="A2", kind="gpubcast:read-only out")
-    size = strided.dtype.itemsize
+    size = element_type(strided.dtype).itemsize
     if overlaps_itself((*strided.shape, size), (*strided.strides, 1)):
         raise LayoutError(
             f"out has dimensions {strided.shape} and strides {strided.strides} (in bytes), so some "

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gpubcast import eager, expression, runtime
-from gpubcast.arrays import output_view, view_of
+from gpubcast.arrays import Array, output_view, view_of
 from gpubcast.codegen import cpu as cpu_code
 from gpubcast.codegen import cuda as cuda_code
-from gpubcast.errors import Error, LayoutError, ShapeError
+from gpubcast.errors import Error, LayoutError, ShapeError, brief
 from gpubcast.expression import Expression
 from gpubcast.launch import Launch, View, aligned, devices_of
 from gpubcast.layout import Layout
 from gpubcast.operands import is_scalar, scalar_view
 from gpubcast.planning import BroadcastPlan, Operand
 from gpubcast.schedule import CpuTarget, CudaTarget, Schedule, schedule
-from gpubcast.shape import Shape
+from gpubcast.shape import Shape, as_shape
 
 if TYPE_CHECKING:
     from gpubcast.explain import Explanation
 
 # Number of SMs assumed where only an architecture is named: it enters no kernel.
-_ANY_MULTIPROCESSORS = 132
+_ANY = 132
+
+
+def _checked_arch(arch: object) -> str:
+    if isinstance(arch, str) and re.fullmatch(r"sm_[0-9]{2,3}[af]?", arch):
+        return arch
+    raise Error(
+        f"no GPU architecture {brief(arch)}; expected a name such as 'sm_90'",
+        rule="T0",
+        kind="gpubcast:architecture",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +80,14 @@ class Plan:
                 from the plan.
         """
         views = self._views(self._checked(operands))
+        for i, (x, view) in enumerate(zip(operands, views, strict=True)):
+            if not is_scalar(x) and not isinstance(x, np.generic) and not _shares(x, view):
+                raise LayoutError(
+                    f"bind: operand {i} would be copied, so that later changes are not seen; bind "
+                    "an aligned array of rank 1 and more, a gpubcast Array, or a NumPy scalar",
+                    rule="A8",
+                    kind="gpubcast:operand cannot be bound",
+                )
         target, copy_back = output_view(out)
         if copy_back is not None:
             raise LayoutError(
@@ -85,12 +105,12 @@ class Plan:
     def schedule(self, arch: str | None = None) -> Schedule:
         """The schedule for aligned operands, on a GPU architecture or (None) on the CPU."""
         plan = self.broadcast_plan
-        target = CpuTarget() if arch is None else CudaTarget(arch, _ANY_MULTIPROCESSORS)
+        target = CpuTarget() if arch is None else CudaTarget(_checked_arch(arch), _ANY)
         return schedule(plan, target, (16,) * len(plan.accesses))
 
     def cuda_source(self, arch: str = "sm_90") -> str:
         """The generated CUDA source; no GPU is needed."""
-        return cuda_code.generate(self.broadcast_plan, self.schedule(arch)).text
+        return cuda_code.generate(self.broadcast_plan, self.schedule(_checked_arch(arch))).text
 
     def cpu_source(self) -> str:
         """The generated numba source."""
@@ -155,11 +175,27 @@ class BoundCall:
         self._out = out
         self._views = views
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise Error(
+            "a bound call belongs to its buffers and its device; copy or pickle the plan",
+            rule="A8",
+            kind="gpubcast:bound call",
+        )
+
     def __call__(self) -> Any:
         launch = self._launch
         with launch.backend.on(launch.device[1]):
             launch.start(self._parameters)
         return self._out
+
+
+def _shares(x: Any, view: View) -> bool:
+    """Whether a view reads the object's own memory, now and later."""
+    if isinstance(x, Array):
+        return True
+    if isinstance(x, np.ndarray):
+        return view.array is not None and np.may_share_memory(x, view.array)
+    return view.array is not None and not isinstance(x, (list, tuple))
 
 
 def _bound(graph: Expression, views: tuple[View, ...], out: View) -> tuple[Launch, bytearray]:
@@ -201,6 +237,11 @@ def plan(
         >>> str(plan("add", "f32[2,3]", "f32[3]", broadcast_dimensions=(1,)).output_shape)
         'f32[2,3]{1,0}'
     """
-    known = tuple(Shape.parse(s) if isinstance(s, str) else s for s in shapes)
-    given: dict[str, Hashable] = {k: v for k, v in attributes.items() if v is not None}
-    return Plan(name, expression.single(name, given), known, out_layout)
+    if not isinstance(out_layout, Layout | None):
+        raise LayoutError(
+            f"out_layout is a Layout, not {brief(out_layout)}",
+            rule="L11",
+            kind="gpubcast:not a layout",
+        )
+    known = tuple(map(as_shape, shapes))
+    return Plan(name, expression.single(name, attributes), known, out_layout)

@@ -9,13 +9,13 @@ for the order of ``broadcast_in_dim``'s dimensions, the StableHLO specification.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass
 from typing import Any
 
 from gpubcast import kinds
 from gpubcast.alignment import Row, grid, legal_assignments, render, row, unplaced
-from gpubcast.errors import ElementTypeError, Error, ShapeError
+from gpubcast.errors import ElementTypeError, Error, ShapeError, brief
 from gpubcast.shape import Shape
 
 
@@ -55,7 +55,7 @@ def binary(
     """
     dims: tuple[int, ...] = ()
     if broadcast_dimensions is not None:
-        dims = _integers(name, "broadcast_dimensions", broadcast_dimensions, (lhs, rhs))
+        dims = integer_list(name, "broadcast_dimensions", broadcast_dimensions, (lhs, rhs))
     if lhs.rank == rhs.rank:
         return _equal_ranks(name, lhs, rhs, dims)
     return _in_dim(name, lhs, rhs, dims)
@@ -165,7 +165,7 @@ def broadcast(operand: Shape, sizes: Sequence[int]) -> Broadcast:
     Raises:
         ShapeError: rules B1, B2 and D6.
     """
-    new = _integers("broadcast", "sizes", sizes, (operand,))
+    new = integer_list("broadcast", "sizes", sizes, (operand,))
     for i, size in enumerate(new):
         if size < 0:
             raise _refused(
@@ -192,8 +192,8 @@ def broadcast_in_dim(
         ShapeError: rules B1, B2 and D1 to D5c.
     """
     name = "broadcast_in_dim"
-    output = _integers(name, "shape", shape, (operand,))
-    dims = _integers(name, "broadcast_dimensions", broadcast_dimensions, (operand,))
+    output = integer_list(name, "shape", shape, (operand,))
+    dims = integer_list(name, "broadcast_dimensions", broadcast_dimensions, (operand,))
 
     def refused(rule: str, kind: str, what: str, wrong: int | None = None) -> Error:
         last = (
@@ -352,14 +352,26 @@ def _different_types(a: Shape, b: Shape) -> bool:
     return a.element_type is not b.element_type and not one_class
 
 
-def _integers(name: str, what: str, values: Any, operands: tuple[Shape, ...]) -> tuple[int, ...]:
-    """A list of dimensions or sizes as a tuple of Python ints (rules B1, B2)."""
-    ordered = isinstance(values, Iterable) and not isinstance(values, str | bytes | Set | Mapping)
+def integer_list(
+    name: str, what: str, values: Any, operands: tuple[Shape, ...] = ()
+) -> tuple[int, ...]:
+    """A list of dimensions or sizes as a tuple of Python ints.
+
+    Raises:
+        ShapeError: B1, not an ordered sequence; B2, an entry is not an integer.
+    """
+    if type(values) is tuple and all(type(value) is int for value in values):
+        return values
+    ordered = (
+        isinstance(values, Iterable)
+        and isinstance(values, Sized)
+        and not isinstance(values, str | bytes | bytearray | Set | Mapping)
+    )
     # A NumPy array of rank 0 has the methods of a sequence, but is none.
     if not ordered or getattr(values, "shape", None) == ():
-        example = f"; write ({values},)" if type(values) is int else ""
+        example = f"; write ({brief(values)},)" if type(values) is int else ""
         raise ShapeError(
-            f"{name}: {what} must be a sequence of integers, not {values!r}{example} [B1]",
+            f"{name}: {what} must be a sequence of integers, not {brief(values)}{example}",
             rule="B1", kind="gpubcast:not a sequence", operands=operands,
         )  # fmt: skip
     result = []
@@ -370,8 +382,8 @@ def _integers(name: str, what: str, values: Any, operands: tuple[Shape, ...]) ->
             result.append(operator.index(value))
         except TypeError:
             raise ShapeError(
-                f"{name}: {what}[{i}] is {value!r}, of type {type(value).__name__}; an integer is "
-                "needed [B2]",
+                f"{name}: {what}[{i}] is {brief(value)}, of type {type(value).__name__}; "
+                "an integer is needed",
                 rule="B2", kind="gpubcast:not integers", operands=operands,
             ) from None  # fmt: skip
     return tuple(result)

@@ -30,7 +30,7 @@ VARIABLES: tuple[Variable, ...] = (
         "each launch; 3 plan and schedule; 4 generated source",
         "0",
     ),
-    Variable("GPUBCAST_DUMP", "folder that receives every generated source and its log", ""),
+    Variable("GPUBCAST_DUMP", "folder that receives every generated source", ""),
     Variable(
         "GPUBCAST_BACKEND",
         "cpu or cuda: calls on the other device are refused; it never moves data",
@@ -94,16 +94,23 @@ def backend() -> str | None:
     return text or None
 
 
+def _path(name: str, text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise Error(f"{name}={text!r}: {error}") from None
+
+
 def dump_dir() -> Path | None:
     """Folder for generated sources, or None."""
     text = os.environ.get("GPUBCAST_DUMP", "").strip()
-    return Path(text).expanduser() if text else None
+    return _path("GPUBCAST_DUMP", text) if text else None
 
 
 def cache_dir() -> Path:
     """Folder of compiled kernels (it may not exist yet)."""
     text = os.environ.get("GPUBCAST_CACHE_DIR", "").strip()
     if text:
-        return Path(text).expanduser()
+        return _path("GPUBCAST_CACHE_DIR", text)
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
     return (Path(base) if base else Path.home() / ".cache") / "gpubcast"

@@ -19,7 +19,7 @@ import numpy as np
 
 import gpubcast as gb
 from gpubcast import config, runtime
-from gpubcast.arrays import parse_device
+from gpubcast.launch import parse_device
 from gpubcast.backends.cuda import driver
 from gpubcast.explain.parts import Table
 from gpubcast.explain.text import table

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable
 from typing import Any
 
 from gpubcast import expression, runtime
@@ -16,15 +15,15 @@ from gpubcast.arrays import (
     view_of,
     wrap,
 )
-from gpubcast.errors import ElementTypeError
-from gpubcast.expression import Expression, freeze
+from gpubcast.errors import ElementTypeError, LayoutError, brief
+from gpubcast.expression import Attributes, Expression
 from gpubcast.launch import View
 from gpubcast.layout import Layout
 from gpubcast.operands import is_scalar, scalar_view
 
 
 @functools.lru_cache(4096)
-def _graph(name: str, attributes: tuple[tuple[str, Hashable], ...]) -> Expression:
+def _graph(name: str, attributes: Attributes) -> Expression:
     return expression.single(name, dict(attributes))
 
 
@@ -36,7 +35,7 @@ def apply(
     out_layout: Layout | None = None,
     **attributes: Any,
 ) -> Any:
-    """Run one operation on
+    """Run one operation on arrays.
 
     Args:
         name: the operation.
@@ -51,8 +50,8 @@ def apply(
     Raises:
         Error: a rule refuses the call.
     """
-    given = tuple((key, freeze(value)) for key, value in attributes.items() if value is not None)
-    return execute(_graph(name, given), operands, out, out_layout)
+    graph = _graph(name, expression.canonical(name, attributes))
+    return execute(graph, operands, out, out_layout)
 
 
 def execute(
@@ -70,6 +69,12 @@ def finish(
     out_layout: Layout | None,
 ) -> Any:
     """Run a graph on views of the operands; see ``apply``."""
+    if not isinstance(out_layout, Layout | None):
+        raise LayoutError(
+            f"out_layout is a Layout, not {brief(out_layout)}",
+            rule="L11",
+            kind="gpubcast:not a layout",
+        )
     if out is not None:
         target, copy_back = output_view(out)
         runtime.run(graph, views, target, out_layout)

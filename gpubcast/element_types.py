@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gpubcast.errors import ElementTypeError
+from gpubcast.errors import ElementTypeError, brief
 
 
 class Category(enum.Enum):
@@ -158,9 +158,9 @@ def element_type(x: Any) -> ElementType:
         if x is None:  # NumPy's spelling of its default, f64
             raise TypeError
         dtype = np.dtype(x)
-    except TypeError:
+    except Exception:
         raise ElementTypeError(
-            f"{x!r} names no element type", rule="T1", kind="gpubcast:unknown element type"
+            f"{brief(x)} names no element type", rule="T1", kind="gpubcast:unknown element type"
         ) from None
     row = _BY_DTYPE_NAME.get(dtype.name)
     if row is None:

@@ -27,7 +27,7 @@ class Error(Exception):
         kind: str | None = None,
         operands: tuple[Shape, ...] = (),
     ) -> None:
-        super().__init__(message)
+        super().__init__(_tagged(message, rule))
         self.rule = rule
         self.kind = kind
         self.operands = tuple(operands)
@@ -35,6 +35,23 @@ class Error(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions pickle as class(*args); the state carries what the keywords set.
         return (type(self), self.args, self.__dict__)
+
+
+def _tagged(message: str, rule: str | None) -> str:
+    """The message with the rule's id at the end of its first line."""
+    first, newline, rest = message.partition("\n")
+    if rule is None or first.endswith(f"[{rule}]"):
+        return message
+    return f"{first} [{rule}]{newline}{rest}"
+
+
+def brief(value: object) -> str:
+    """``repr`` for messages: short, and never an error of its own."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"an object of type {type(value).__name__}"
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 class ShapeError(Error, ValueError):

@@ -7,14 +7,14 @@ one iteration space.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gpubcast import ops
-from gpubcast.element_types import ELEMENT_TYPES, ElementType
-from gpubcast.errors import ElementTypeError, Error
+from gpubcast.broadcasting import integer_list
+from gpubcast.element_types import ELEMENT_TYPES, ElementType, element_type
+from gpubcast.errors import ElementTypeError, Error, brief
 from gpubcast.inference import Inferred, infer
 from gpubcast.shape import Shape
 
@@ -62,7 +62,7 @@ def single(name: str, attributes: Mapping[str, Any]) -> Expression:
         Error: no such operation, or a keyword it does not take.
     """
     row = ops.op(name)
-    frozen = {key: freeze(value) for key, value in attributes.items() if value is not None}
+    frozen = dict(canonical(name, attributes))
     parameters = tuple(Parameter(i) for i in range(row.arity))
     operands = tuple(range(row.arity))
     nodes: tuple[Parameter | Apply, ...] = parameters
@@ -77,21 +77,29 @@ def single(name: str, attributes: Mapping[str, Any]) -> Expression:
     return Expression(row.arity, nodes, (len(nodes) - 1,))
 
 
-def freeze(value: Any) -> Hashable:
-    """A keyword's value as something hashable: sequences of integers become tuples of ints."""
-    if isinstance(value, (str, bytes, bool)) or not hasattr(value, "__iter__"):
-        return value if isinstance(value, Hashable) else repr(value)
-    return tuple(_integer(entry) for entry in value)
+def canonical(name: str, attributes: Mapping[str, Any]) -> Attributes:
+    """An operation's keywords as hashable values, sorted; one that is None is not given.
 
+    Equal keywords are equal values and different ones differ, so they may be keys: lists of
+    dimensions become tuples of ints, element types their names.
 
-def _integer(entry: Any) -> Hashable:
-    # What is no integer is kept as it is: the rule that reads it refuses it by name.
-    if isinstance(entry, bool):
-        return entry
-    try:
-        return operator.index(entry)
-    except TypeError:
-        return entry if isinstance(entry, Hashable) else repr(entry)
+    Raises:
+        Error: a value that is no list of integers (B1, B2), no element type (T1) or not allowed.
+    """
+    given: dict[str, Hashable] = {}
+    for key, value in attributes.items():
+        if value is None:
+            continue
+        if key in ("broadcast_dimensions", "sizes", "shape"):
+            given[key] = integer_list(name, key, value)
+        elif key == "to":
+            given[key] = element_type(value).name
+        elif key in ("direction", "total_order") and isinstance(value, (str, bool)):
+            given[key] = value
+        else:
+            # No rule takes it; the one that refuses it shows it.
+            given[key] = brief(value)
+    return tuple(sorted(given.items()))
 
 
 def typed(expression: Expression, operands: tuple[Shape, ...]) -> tuple[Inferred, ...]:

@@ -17,7 +17,7 @@ from gpubcast.element_types import Category, ElementType, element_type
 from gpubcast.errors import ElementTypeError, Error, ShapeError
 from gpubcast.layout import Layout, PaddingValue
 from gpubcast.ops import Op, Result, Rule
-from gpubcast.shape import Shape
+from gpubcast.shape import Shape, as_shape
 
 _COMPONENTS = {"c64": "f32", "c128": "f64"}
 _COMPLEXES = {real: name for name, real in _COMPONENTS.items()}
@@ -54,18 +54,7 @@ def infer_shape(name: str, *operands: Shape | str, **attributes: Any) -> Shape:
         >>> str(infer_shape("add", "f32[2,3]", "f32[3]", broadcast_dimensions=(1,)))
         'f32[2,3]{1,0}'
     """
-    shapes = []
-    for i, operand in enumerate(operands):
-        if isinstance(operand, str):
-            operand = Shape.parse(operand)
-        if not isinstance(operand, Shape):
-            raise Error(
-                f"{name}: operand {i} is {operand!r}; infer_shape takes shapes or their text [T0]",
-                rule="T0",
-                kind="gpubcast:not a shape",
-            )
-        shapes.append(operand)
-    return infer(name, tuple(shapes), attributes).shape
+    return infer(name, tuple(map(as_shape, operands)), attributes).shape
 
 
 def infer(
@@ -147,7 +136,7 @@ def _padding_of(layout: Layout, kind: ElementType) -> Layout:
     # R4: a complex type has no lowest or highest value to write.
     unordered = layout.padding_value in (PaddingValue.LOWEST, PaddingValue.HIGHEST)
     if kind.is_complex and unordered:
-        return Layout(layout.minor_to_major, layout.padded_dimensions)
+        return Layout(layout.minor_to_major, layout.padded_dimensions, attributes=layout.attributes)
     return layout
 
 

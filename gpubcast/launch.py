@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import functools
+import re
 import struct
 import sys
 import time
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from gpubcast import config
 from gpubcast.backends.base import Backend, KernelSource
-from gpubcast.errors import DeviceError
+from gpubcast.errors import DeviceError, brief
 from gpubcast.planning import BroadcastPlan, Operand
 from gpubcast.schedule import Schedule
 from gpubcast.shape import Shape
 
 Device = tuple[str, int]
 CPU: Device = ("cpu", 0)
+_DEVICE = re.compile(r"cpu|cuda(:(?P<index>[0-9]{1,4}))?")
+# Steps that NumPy may take to decide whether two arrays overlap: a fraction of a millisecond.
+_MAX_WORK = 10_000
 
 
 @dataclass(slots=True)
@@ -102,12 +109,14 @@ class Launch:
             if view.operand.by_value:
                 continue
             low, high = _span_bytes(view)
+            if low >= last or first >= high:
+                continue
             in_place = (
                 view.slot == out.slot
                 and (read.strides, read.offset) == (write.strides, write.offset)
                 and read.element_type.itemsize == write.element_type.itemsize
             )
-            if low < last and first < high and not in_place:
+            if not in_place and _share_memory(view, out):
                 return True
         return False
 
@@ -115,6 +124,22 @@ class Launch:
     def num_bytes(self) -> int:
         """Bytes that must move: each operand read once, each output written once."""
         return self.plan.num_bytes
+
+
+def parse_device(text: str) -> Device:
+    """``"cpu"``, ``"cuda"`` or ``"cuda:1"`` as kind and index.
+
+    Raises:
+        DeviceError: anything else.
+    """
+    found = _DEVICE.fullmatch(text) if isinstance(text, str) else None
+    if found is not None:
+        return ("cuda", int(found["index"] or 0)) if text != "cpu" else CPU
+    raise DeviceError(
+        f"no device {brief(text)}; devices are 'cpu', 'cuda' and 'cuda:<index>'",
+        rule="A1",
+        kind="gpubcast:device",
+    )
 
 
 def device_name(device: Device) -> str:
@@ -155,15 +180,47 @@ def aligned(views: tuple[View, ...], device: Device) -> tuple[int, ...]:
     return remainders if any(remainders) else ()
 
 
+class _Memory:
+    """Memory described to NumPy, which compares addresses and never reads them."""
+
+    def __init__(self, view: View) -> None:
+        operand = view.operand
+        size = operand.shape.element_type.itemsize
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": f"|V{size}",
+            "shape": operand.extents,
+            "strides": tuple(stride * size for stride in operand.strides),
+            "data": (view.slot, False),
+        }
+
+
+def _share_memory(one: View, other: View) -> bool:
+    """Whether two arrays have a byte in common; where that is too hard to tell, they may."""
+    try:
+        return np.shares_memory(
+            np.asarray(_Memory(one)),
+            np.asarray(_Memory(other)),
+            max_work=_MAX_WORK,  # type: ignore[arg-type]
+        )
+    except (np.exceptions.TooHardError, ValueError):
+        return True
+
+
 def _span_bytes(view: View) -> tuple[int, int]:
     """The address range that an array may touch, end excluded."""
-    operand = view.operand
+    low, high = _relative_span(view.operand)
+    return view.slot + low, view.slot + high
+
+
+@functools.lru_cache(4096)
+def _relative_span(operand: Operand) -> tuple[int, int]:
     if not operand.shape.num_elements and operand.extents == operand.shape.dimensions:
-        return view.slot, view.slot
+        return 0, 0
     steps = [(e - 1) * s for e, s in zip(operand.extents, operand.strides, strict=True)]
     size = operand.shape.element_type.itemsize
-    low = view.slot + size * sum(step for step in steps if step < 0)
-    return low, view.slot + size * (1 + sum(step for step in steps if step > 0))
+    low = size * sum(step for step in steps if step < 0)
+    return low, size * (1 + sum(step for step in steps if step > 0))
 
 
 def say(text: str) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import enum
 import operator
+import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, SupportsIndex
 
-from gpubcast.errors import Error, LayoutError
+from gpubcast.errors import Error, LayoutError, brief
 
 # Sizes, strides and byte counts are int64 in XLA.
 MAX_SIZE = 2**63 - 1
@@ -83,7 +84,9 @@ def integers(values: object, what: str, error: type[Error], rule: str) -> tuple[
                 break
         else:
             return values
-    if not isinstance(values, Iterable) or isinstance(values, (str, bytes, Set, Mapping)):
+    unordered = isinstance(values, (str, bytes, bytearray, Set, Mapping))
+    # An iterator has no length, and might have no end.
+    if unordered or not hasattr(values, "__len__") or not isinstance(values, Iterable):
         raise refused(
             error,
             f"{what} must be a sequence of integers, got {_brief(values)}",
@@ -119,8 +122,7 @@ def integer(value: object, what: str, error: type[Error], rule: str) -> int:
 
 
 def _brief(value: object) -> str:
-    text = repr(value)
-    return f"{text if len(text) <= 40 else text[:37] + '...'} ({type(value).__name__})"
+    return f"{brief(value)} ({type(value).__name__})"
 
 
 def check_minor_to_major(minor_to_major: tuple[int, ...], rank: int) -> None:
@@ -191,6 +193,13 @@ def strides_of(extents: Sequence[int], minor_to_major: Sequence[int]) -> tuple[i
     return tuple(strides)
 
 
+# In XLA's order; tiles and the physical shapes of sparse layouts are not among them.
+_ATTRIBUTES = re.compile(
+    r"(D\([DCSH][+~]*(,[DCSH][+~]*)*\))?(L\(\d+\))?(#\(\w+\))?(\*\(\w+\))?(E\(\d+\))?(S\(\d+\))?"
+    r"(SC(\(\d+:\d+(,\d+)*\))+)?(M\(\d+\))?"
+)
+
+
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Layout:
     """How the dimensions of an array lie in memory.
@@ -201,14 +210,17 @@ class Layout:
         padded_dimensions: the size of each dimension in memory, in elements, at least the
             logical size; None without padding. The slots past the logical size are padding.
         padding_value: what the padding slots of a result hold.
+        attributes: XLA's further attributes as canonical text, e.g. ``"L(256)S(2)"``. They are
+            carried, compared and printed, and mean nothing to gpubcast: an array has none.
 
     Raises:
-        LayoutError: rules L1 to L5, L7.
+        LayoutError: rules L1 to L5, L7, L9.
     """
 
     minor_to_major: tuple[int, ...]
     padded_dimensions: tuple[int, ...] | None
     padding_value: PaddingValue
+    attributes: str
     # Layouts are dictionary keys on hot paths, and the hash of an Enum runs Python code.
     _hash: int = field(init=False, compare=False)
 
@@ -217,6 +229,7 @@ class Layout:
         minor_to_major: Iterable[SupportsIndex],
         padded_dimensions: Iterable[SupportsIndex] | None = None,
         padding_value: PaddingValue = PaddingValue.INVALID,
+        attributes: str = "",
     ) -> None:
         order = integers(minor_to_major, "minor_to_major", LayoutError, "L1")
         check_minor_to_major(order, len(order))
@@ -245,11 +258,19 @@ class Layout:
                 rule="L7",
                 kind="gpubcast:padding value",
             )
+        if not isinstance(attributes, str) or not _ATTRIBUTES.fullmatch(attributes):
+            raise refused(
+                LayoutError,
+                f"{_brief(attributes)} is no canonical text of layout attributes, such as 'S(1)'",
+                rule="L9",
+                kind="gpubcast:layout attributes",
+            )
         put = object.__setattr__
         put(self, "minor_to_major", order)
         put(self, "padded_dimensions", padded)
         put(self, "padding_value", padding_value)
-        put(self, "_hash", hash((order, padded, padding_value.value)))
+        put(self, "attributes", attributes)
+        put(self, "_hash", hash((order, padded, padding_value.value, attributes)))
 
     @staticmethod
     def default(rank: int) -> Layout:
@@ -321,6 +342,7 @@ class Layout:
             tuple(target[d] for d in self.minor_to_major),
             None if padded is None else tuple(padded[source] for source in sources),
             self.padding_value,
+            self.attributes,
         )
 
     def __hash__(self) -> int:
@@ -332,12 +354,13 @@ class Layout:
     def __str__(self) -> str:
         """HLO text with our padding suffix: ``{0,1}``, ``{0,1:pad(3,5,zero)}``."""
         order = ",".join(map(str, self.minor_to_major))
-        if self.padded_dimensions is None:
-            return f"{{{order}}}"
-        words = [str(size) for size in self.padded_dimensions]
-        if self.padding_value is not PaddingValue.INVALID:
-            words.append(self.padding_value.name.lower())
-        return f"{{{order}:pad({','.join(words)})}}"
+        suffix = self.attributes
+        if self.padded_dimensions is not None:
+            words = [str(size) for size in self.padded_dimensions]
+            if self.padding_value is not PaddingValue.INVALID:
+                words.append(self.padding_value.name.lower())
+            suffix = f"pad({','.join(words)}){suffix}"
+        return f"{{{order}:{suffix}}}" if suffix else f"{{{order}}}"
 
     def __repr__(self) -> str:
         parts = [f"minor_to_major={self.minor_to_major}"]
@@ -345,6 +368,8 @@ class Layout:
             parts.append(f"padded_dimensions={self.padded_dimensions}")
         if self.padding_value is not PaddingValue.INVALID:
             parts.append(f"padding_value={self.padding_value}")
+        if self.attributes:
+            parts.append(f"attributes={self.attributes!r}")
         return f"Layout({', '.join(parts)})"
 
 

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from gpubcast import runtime
-from gpubcast.element_types import ElementType, element_type
-from gpubcast.errors import DeviceError, ElementTypeError, Error
+from gpubcast.element_types import Category, ElementType, element_type
+from gpubcast.errors import DeviceError, ElementTypeError, Error, brief
 from gpubcast.launch import CPU, Device, View
 from gpubcast.layout import Layout
 from gpubcast.planning import Operand
 from gpubcast.shape import Shape
 
+# Steps that NumPy may take to decide whether an array overlaps itself: some milliseconds.
+_MAX_WORK = 1_000_000
 _CUDA_DLPACK, _CPU_DLPACK = 2, (1, 3)
 
 
@@ -52,6 +54,8 @@ def strided_of(x: Any) -> tuple[Any, Device]:
             return _from_dlpack(x)
         if offers(x, "__cuda_array_interface__"):
             return _adopted(x)
+        if isinstance(x, (list, tuple)) and any(isinstance(e, np.ma.MaskedArray) for e in x):
+            raise _no_array("a masked array has elements without a value; fill it first")
         if is_scalar(x) or isinstance(x, (list, tuple)) or offers(x, "__array__"):
             return np.asarray(x), CPU
     except Error:
@@ -114,7 +118,7 @@ def memory_view(strided: Any, device: Device) -> View | None:
 
 def copied_view(strided: Any, device: Device) -> View:
     """The same for an aligned copy of the array."""
-    view = memory_view(strided.copy(), device)
+    view = memory_view(strided.copy(order="K"), device)
     assert view is not None
     return view
 
@@ -158,42 +162,56 @@ def _scalar_operand(kind: ElementType) -> Operand:
 def _scalar_bytes(value: Any, kind: ElementType) -> bytes:
     dtype = kind.dtype
     if isinstance(value, np.generic):
-        return bytes(value.astype(dtype, copy=False).tobytes())
+        if value.dtype != dtype:
+            raise _misfit(value, kind)
+        return value.tobytes()
     fits = {
-        bool: kind.category.value == "pred",
+        bool: kind.category is Category.PRED,
         int: kind.is_integral or kind.is_floating or kind.is_complex,
         float: kind.is_floating or kind.is_complex,
         complex: kind.is_complex,
-    }[type(value)]
+    }.get(type(value), False)
     if fits and kind.is_integral:
-        limits = np.iinfo(dtype)
-        fits = int(limits.min) <= value <= int(limits.max)
+        # s4 and u4 have a narrower range than their dtype; np.iinfo does not know them.
+        low = -(1 << kind.bits - 1) if kind.category is Category.SIGNED else 0
+        fits = low <= value < low + (1 << kind.bits)
     if not fits:
-        raise ElementTypeError(
-            f"the Python {type(value).__name__} {value!r} does not fit {kind}",
-            rule="A4",
-            kind="gpubcast:scalar",
-        )
+        raise _misfit(value, kind)
     with np.errstate(over="ignore"):
         return np.array(_rounds_once(value, kind), dtype).tobytes()
+
+
+def _misfit(value: Any, kind: ElementType) -> ElementTypeError:
+    return ElementTypeError(
+        f"the {type(value).__name__} {brief(value)} does not fit {kind}",
+        rule="A4",
+        kind="gpubcast:scalar",
+    )
 
 
 def _rounds_once(value: Any, kind: ElementType) -> Any:
     """A value that NumPy's conversion rounds only once: intermediate types are rounded to odd."""
     if type(value) is int and not kind.is_integral:
-        excess = abs(value).bit_length() - 53
-        if excess > 970:
-            return math.inf if value > 0 else -math.inf
-        if excess > 0 and kind.bits < 64:
-            high, low = divmod(abs(value), 1 << excess)
-            value = math.copysign(math.ldexp(float(high | (low != 0)), excess), value)
-    if kind.name == "bf16" and type(value) in (int, float):
+        value = _integer_as_float(value, odd=kind.bits < 64)
+    if kind.name == "bf16" and type(value) is float:
         # ml_dtypes converts through f32.
         near = np.float32(value)
         if np.isfinite(near) and float(near) != value:
             bits = near.view(np.int32) - int(abs(float(near)) > abs(value))
             return (bits | np.int32(1)).astype(np.int32).view(np.float32)
     return value
+
+
+def _integer_as_float(value: int, *, odd: bool) -> float:
+    """An integer in f64, rounded to nearest or to odd; to infinity beyond the largest."""
+    try:
+        excess = abs(value).bit_length() - 53
+        if odd and excess > 0:
+            high, low = divmod(abs(value), 1 << excess)
+            return math.copysign(math.ldexp(float(high | (low != 0)), excess), value)
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def overlaps_itself(dimensions: tuple[int, ...], strides: tuple[int, ...]) -> bool:
@@ -210,7 +228,8 @@ def overlaps_itself(dimensions: tuple[int, ...], strides: tuple[int, ...]) -> bo
 
 
 def _exact_overlap(sizes: list[int], strides: list[int]) -> bool:
-    """The exact answer where strides are not nested: halves of an axis must not meet.
+    """The exact answer where strides are not nested: halves of an axis must not meet. Where that
+    is too hard to decide, yes.
 
     Two indices that differ along the last axis fall into different halves at some level; a half
     looks the same wherever it lies, so the larger one stands for both.
@@ -224,7 +243,14 @@ def _exact_overlap(sizes: list[int], strides: list[int]) -> bool:
             continue
         half = -(-sizes[-1] // 2)
         whole = np.lib.stride_tricks.as_strided(anchor, sizes, strides)
-        if np.shares_memory(whole[..., :half], whole[..., half:]):
+        try:
+            if np.shares_memory(
+                whole[..., :half],
+                whole[..., half:],
+                max_work=_MAX_WORK,  # type: ignore[arg-type]
+            ):
+                return True
+        except np.exceptions.TooHardError:
             return True
         sizes = [*sizes[:-1], half]
     return False

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from gpubcast.element_types import Category, ElementType, categories
-from gpubcast.errors import Error
+from gpubcast.errors import Error, brief
 
 
 class Rule(enum.Enum):
@@ -433,13 +433,19 @@ def comparison(direction: Any, total_order: Any) -> tuple[str, bool]:
     Raises:
         Error: no such direction.
     """
-    if direction not in DIRECTIONS:
+    if not isinstance(direction, str) or direction not in DIRECTIONS:
         raise Error(
-            f"compare: direction must be one of {', '.join(DIRECTIONS)}, got {direction!r}",
+            f"compare: direction is one of {', '.join(DIRECTIONS)}, not {brief(direction)}",
             rule="T0",
-            kind="gpubcast:attribute",
+            kind="gpubcast:keyword value",
         )
-    return DIRECTIONS[direction], bool(total_order)
+    if not isinstance(total_order, bool):
+        raise Error(
+            f"compare: total_order is True or False, not {brief(total_order)}",
+            rule="T0",
+            kind="gpubcast:keyword value",
+        )
+    return DIRECTIONS[direction], total_order
 
 
 # --- unary -------------------------------------------------------------------------------------
@@ -591,12 +597,11 @@ def op(name: str) -> Op:
     Raises:
         Error: no such operation; the text names ours for a NumPy or HLO name, or the nearest.
     """
-    row = OPS.get(name)
+    row = OPS.get(name) if isinstance(name, str) else None
     if row is not None:
         return row
-    raise Error(
-        f"no operation {name!r}{suggestion(name)}", rule="T0", kind="gpubcast:unknown operation"
-    )
+    hint = suggestion(name) if isinstance(name, str) else ""
+    raise Error(f"no operation {brief(name)}{hint}", rule="T0", kind="gpubcast:unknown operation")
 
 
 def suggestion(name: str) -> str:

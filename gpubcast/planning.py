@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from gpubcast import ops
 from gpubcast.element_types import ElementType
-from gpubcast.errors import ElementTypeError, Error, ShapeError
+from gpubcast.errors import ElementTypeError, Error, LayoutError, ShapeError
 from gpubcast.expression import Expression, Parameter
 from gpubcast.inference import Inferred
 from gpubcast.layout import PaddingValue
@@ -40,7 +40,18 @@ class Operand:
 
     @staticmethod
     def of(shape: Shape) -> Operand:
-        """The operand that fills a whole buffer with the given layout."""
+        """The operand that fills a whole buffer with the given layout.
+
+        Raises:
+            LayoutError: the layout has attributes that are text only.
+        """
+        if shape.layout.attributes:
+            raise LayoutError(
+                f"{shape}: the attributes {shape.layout.attributes} are carried in text and shape "
+                "inference only; an array has none",
+                rule="P4",
+                kind="gpubcast:layout attributes",
+            )
         return Operand(shape, shape.strides, shape.padded_dimensions)
 
 
@@ -335,7 +346,7 @@ def check_rank(plan: BroadcastPlan) -> BroadcastPlan:
     Raises:
         ShapeError: more than 16 axes after merging.
     """
-    if plan.rank > MAX_RANK:
+    if plan.rank > MAX_RANK and plan.num_visited:
         raise ShapeError(
             f"{plan.rank} axes remain after merging; kernels walk at most {MAX_RANK}",
             rule="P1",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -19,7 +20,7 @@ from gpubcast import config, expression
 from gpubcast.backends.base import Backend, KernelSource
 from gpubcast.codegen import cpu as cpu_code
 from gpubcast.codegen import cuda as cuda_code
-from gpubcast.errors import DeviceError, LayoutError, ShapeError
+from gpubcast.errors import DeviceError, Error, LayoutError, ShapeError
 from gpubcast.expression import Expression
 from gpubcast.launch import (
     Device,
@@ -32,7 +33,7 @@ from gpubcast.launch import (
 )
 from gpubcast.layout import Layout
 from gpubcast.planning import BroadcastPlan, Operand, build
-from gpubcast.schedule import CudaTarget, schedule
+from gpubcast.schedule import CudaTarget, Target, schedule
 from gpubcast.shape import Shape
 from gpubcast.simplify import normalise
 
@@ -49,6 +50,23 @@ class _State:
 
 
 _STATE = _State(threading.Lock(), threading.RLock(), {}, OrderedDict(), {})
+
+
+def _hold_locks() -> None:
+    # A child inherits the locks as they are at the fork, but not the threads that would release
+    # them; so the forking thread holds them. No compilation is then under way.
+    _STATE.compiling.acquire()
+    _STATE.lock.acquire()
+
+
+def _release_locks() -> None:
+    _STATE.lock.release()
+    _STATE.compiling.release()
+
+
+os.register_at_fork(
+    before=_hold_locks, after_in_parent=_release_locks, after_in_child=_release_locks
+)
 
 
 def backend(kind: str) -> Backend:
@@ -135,14 +153,16 @@ def prepare(
     if allowed not in (None, device[0]):
         raise DeviceError(f"the call runs on {device[0]!r}, but GPUBCAST_BACKEND={allowed}")
     host = backend(device[0])
-    key = (graph, operands, out, out_layout, device, alignment, host)
+    with host.on(device[1]):
+        target = host.target()
+    key = (graph, operands, out, out_layout, device, alignment, host, target)
     with _STATE.lock:
         found = _STATE.launches.get(key)
         if found is not None:
             _STATE.launches.move_to_end(key)
             return found
     with host.on(device[1]):
-        made = _make(host, graph, operands, out, out_layout, device, alignment)
+        made = _make(host, target, graph, operands, out, out_layout, device, alignment)
     with _STATE.lock:
         _STATE.launches[key] = made
         if len(_STATE.launches) > MAX_PLANS:
@@ -192,6 +212,7 @@ def _check_out(inferred: Shape, out: Operand, out_layout: Layout | None) -> None
 
 def _make(
     host: Backend,
+    target: Target,
     graph: Expression,
     operands: tuple[Operand, ...],
     out: Operand | None,
@@ -209,7 +230,6 @@ def _make(
     if plan.num_visited == 0:
         return Launch(host, plan, None, None, None, output, b"", offsets, device)
     addresses = [(alignment[view] if view < len(alignment) else 0) + add for view, add in offsets]
-    target = host.target()
     chosen = schedule(plan, target, tuple(math.gcd(address, 16) for address in addresses))
     code = cuda_code if isinstance(target, CudaTarget) else cpu_code
     source = code.generate(plan, chosen)
@@ -223,29 +243,37 @@ def _make(
 def _kernel(host: Backend, device: Device, source: KernelSource) -> Any:
     """The loaded kernel of a source: one compilation per key and device."""
     key = (host, device, source.key)
-    # Double-checked: compilers hold global locks, so waiting for one costs nothing.
-    if key not in _STATE.kernels:
-        with _STATE.compiling:
-            if key not in _STATE.kernels:
-                began = time.perf_counter()
-                _dump(source, host.kind)
-                kernel = host.load(source)
-                with _STATE.lock:
-                    _STATE.kernels[key] = kernel
-                if config.debug() >= 1:
-                    seconds = time.perf_counter() - began
-                    say(f"{device_name(device)}: kernel {source.key} ready in {seconds:.3f} s")
-                if config.debug() >= 4:
-                    say(source.text)
-    return _STATE.kernels[key]
+    kernel = _STATE.kernels.get(key)
+    if kernel is not None:
+        return kernel
+    # Compilers hold global locks, so waiting for another kernel's compilation costs nothing.
+    with _STATE.compiling:
+        kernel = _STATE.kernels.get(key)
+        if kernel is not None:
+            return kernel
+        began = time.perf_counter()
+        _dump(source, host.kind)
+        kernel = host.load(source)
+        with _STATE.lock:
+            _STATE.kernels[key] = kernel
+    if config.debug() >= 1:
+        seconds = time.perf_counter() - began
+        say(f"{device_name(device)}: kernel {source.key} ready in {seconds:.3f} s")
+    if config.debug() >= 4:
+        say(source.text)
+    return kernel
 
 
 def _dump(source: KernelSource, kind: str) -> None:
     folder = config.dump_dir()
-    if folder is not None:
+    if folder is None:
+        return
+    suffix = "cu" if kind == "cuda" else "py"
+    try:
         folder.mkdir(parents=True, exist_ok=True)
-        suffix = "cu" if kind == "cuda" else "py"
         (folder / f"{source.entry}.{suffix}").write_text(source.text)
+    except OSError as error:
+        raise Error(f"GPUBCAST_DUMP={folder}: {error}") from error
 
 
 def allocate(shape: Shape, device: Device) -> Any:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from gpubcast import ops
 from gpubcast.planning import Access, BroadcastPlan
-from gpubcast.simplify import span
 
 THREADS = 256
 VECTOR_BYTES = 16
@@ -71,7 +70,7 @@ class Schedule:
         reads, writes: the kind of each access.
         vector: elements per vector access.
         unroll: FLAT: vectors per thread; ROWS: rows per thread.
-        index_bits: 32 or 64, width of in-kernel offsets.
+        index_bits: width of the linear index, which GATHER divides; offsets have 64 bits.
         rank: number of axes the kernel decodes at run time: all of them (GATHER, NEST) or those
             outside the tile (ROWS); 0 for FLAT.
         fills: whether padding slots are written.
@@ -275,16 +274,13 @@ def _lanes(extent: int, vector: int) -> int:
 
 def _gather(plan: BroadcastPlan) -> Schedule:
     visited = max(plan.num_visited, 1)
-    farthest = max(
-        (max(abs(offset) for offset in _relative_span(a, plan)) for a in plan.accesses), default=0
-    )
     # The last block counts past the end before it finds that it has nothing to do.
     overshoot = -(-visited // THREADS) * THREADS
-    bits = 32 if max(overshoot, farthest) < 2**31 else 64
+    bits = 32 if overshoot < 2**31 else 64
     return Schedule(
         Family.GATHER,
-        tuple(_gather_kind(access, plan) for access in plan.reads),
-        tuple(_gather_kind(access, plan) for access in plan.writes),
+        tuple(_gather_kind(access, plan, Kind.SCALAR) for access in plan.reads),
+        tuple(_gather_kind(access, plan, Kind.LINEAR) for access in plan.writes),
         vector=1,
         unroll=1,
         index_bits=bits,
@@ -294,20 +290,15 @@ def _gather(plan: BroadcastPlan) -> Schedule:
         grid=-(-visited // THREADS),
         block=(THREADS, 1),
         reason=f"GATHER: an operand is neither linear nor constant along the inner axis, or that "
-        f"axis is shorter than {SHORTEST_ROW}; {bits}-bit offsets",
+        f"axis is shorter than {SHORTEST_ROW}; {bits}-bit divisions",
     )
 
 
-def _relative_span(access: Access, plan: BroadcastPlan) -> tuple[int, int]:
-    low, high = span(access, plan)
-    return low - access.offset, high - access.offset
-
-
-def _gather_kind(access: Access, plan: BroadcastPlan) -> Kind:
+def _gather_kind(access: Access, plan: BroadcastPlan, constant: Kind) -> Kind:
     if access.by_value:
         return Kind.VALUE
     if not any(access.strides):
-        return Kind.SCALAR if access in plan.reads else Kind.LINEAR
+        return constant
     linear, step = True, 1
     for axis, stride in zip(reversed(plan.axes), reversed(access.strides), strict=True):
         linear &= stride == step

@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex
 
 from gpubcast.element_types import ElementType
 from gpubcast.element_types import element_type as as_element_type
-from gpubcast.errors import LayoutError, ShapeError
+from gpubcast.errors import LayoutError, ShapeError, brief
 from gpubcast.layout import (
     MAX_SIZE,
     Layout,
@@ -271,8 +271,8 @@ class Shape:
     def text(self, layout: bool = True) -> str:
         """HLO text: ``"f32[2,3]{1,0}"``, without layout ``"f32[2,3]"``; a scalar is ``"f32[]"``."""
         head = f"{self.element_type}[{_joined(self.dimensions)}]"
-        plain_scalar = not self.dimensions and self.layout.padded_dimensions is None
-        return head if plain_scalar or not layout else head + str(self.layout)
+        order = str(self.layout) if layout else "{}"
+        return head if order == "{}" else head + order
 
     def __hash__(self) -> int:
         return self._hash
@@ -311,4 +311,21 @@ def _checked_bytes(row: ElementType, sizes: tuple[int, ...], *, rule: str) -> in
         f"{' (padded)' if rule == 'S3' else ''}: {reason}",
         rule=rule,
         kind="invalid shape type=<n>, dims=<list>",
+    )
+
+
+def as_shape(x: Any) -> Shape:
+    """A Shape, or the one that a text states.
+
+    Raises:
+        Error: ``x`` is neither, or the text is refused.
+    """
+    if isinstance(x, Shape):
+        return x
+    if isinstance(x, str):
+        return Shape.parse(x)
+    raise ShapeError(
+        f"expected a Shape or its text, such as 'f32[2,3]', got {brief(x)}",
+        rule="S11",
+        kind="gpubcast:not a shape",
     )

@@ -274,13 +274,14 @@ class _Parser:
         sizes: list[int] | None = None
         size_places: list[int] = []
         value = PaddingValue.INVALID
+        carried = ""
         # The place in line of a refused layout is before its refused attributes.
         since = len(self.refusals)
         if self.eat(":"):
             if self.token.text == "pad":
                 at = self.token.offset
                 sizes, size_places, value = self.padding()
-            self.attributes()
+            carried = self.attributes()
         if self.token.text in _ATTRIBUTES:
             raise self.expected(
                 "'}'", "; attributes stand at most once, in the order " + " ".join(_ATTRIBUTES)
@@ -288,7 +289,7 @@ class _Parser:
         self.need("}")
         try:
             check_minor_to_major(tuple(order), rank)
-            layout = Layout(tuple(order), sizes, value)
+            layout = Layout(tuple(order), sizes, value, carried)
             layout.validate(dimensions)
         except LayoutError as error:
             bad = _offender(error.rule, order, sizes or [], dimensions)
@@ -321,28 +322,39 @@ class _Parser:
         self.items(item, ")")
         return sizes, places, value or PaddingValue.INVALID
 
-    def attributes(self) -> None:
-        """XLA's attributes, each at most once and in this order."""
-        self.attribute("D", "level types", lambda: self.group(self.level))
-        self.attribute("T", "tiled layouts", lambda: self.groups(self.tile))
-        self.attribute("L", "tail alignments", self.number, neutral=1)
-        self.attribute("#", "index types", self.unsigned)
-        self.attribute("*", "pointer types", self.unsigned)
-        self.attribute("E", "element widths", self.number, neutral=0)
-        self.attribute("S", "memory spaces", self.number, neutral=0)
-        self.attribute("SC", "split layouts", lambda: self.groups(self.integer, split=True))
-        self.attribute("P", "physical shapes", self.physical)
-        self.attribute("M", "metadata prefixes", self.number, neutral=0)
+    def attributes(self) -> str:
+        """XLA's attributes, each at most once and in this order; those carried, as text."""
+        return (
+            self.attribute("D", lambda: self.group(self.level))
+            + self.attribute("T", lambda: self.groups(self.tile), refused="tiled layouts")
+            + self.attribute("L", self.number, neutral=1)
+            + self.attribute("#", self.unsigned)
+            + self.attribute("*", self.unsigned)
+            + self.attribute("E", self.number, neutral=0)
+            + self.attribute("S", self.number, neutral=0)
+            + self.attribute("SC", lambda: self.groups(self.integer, split=True))
+            + self.attribute("P", self.physical, refused="physical shapes")
+            + self.attribute("M", self.number, neutral=0)
+        )
 
     def attribute(
-        self, name: str, what: str, read: Callable[[], int | None], neutral: int | None = None
-    ) -> None:
-        """One attribute; XLA drops it from the canonical text where it has its neutral value."""
+        self,
+        name: str,
+        read: Callable[[], int | None],
+        neutral: int | None = None,
+        refused: str = "",
+    ) -> str:
+        """The canonical text of one attribute; XLA drops it where it has its neutral value."""
         start, since = self.at, len(self.refusals)
-        if self.eat(name):
-            value = read()
-            if value is None or value != neutral:
-                self.refuse(what, start, rule="L9", since=since)
+        if not self.eat(name):
+            return ""
+        value = read()
+        if refused:
+            self.refuse(refused, start, rule="L9", since=since)
+            return ""
+        if value is not None:
+            return "" if value == neutral else f"{name}({value})"
+        return "".join(token.text for token in self.tokens[start : self.at])
 
     def number(self) -> int:
         self.need("(")

@@ -37,6 +37,8 @@ OWNERS = {
     "numba": "backends/cpu",
     "llvmlite": "backends/cpu",
 }
+# Documented where they are: Array's operators are looked up in a registry that eager fills.
+BACK_EDGES = (("arrays", "eager"),)
 STATE = "runtime.py"
 MAX_LINES = 450
 UNLIMITED = ("ops.py", "functions.py")  # a row is never split off its table; a generated file
@@ -95,6 +97,8 @@ def _import_errors(package: Path, module: str, inner: str, name: str) -> Iterato
     target = _module(rest)
     if target not in ORDER:
         yield f"imports {name}, which has no place in ORDER (tools/lint_layers.py)"
+    elif (module, target) in BACK_EDGES:
+        return
     elif target != module and ORDER.index(target) > ORDER.index(module):
         yield f"{module} imports {target}, which comes after it"
 

@@ -135,10 +135,10 @@ def _rows_parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
 
 
 def _gather_parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
-    extents = [axis.extent for axis in plan.axes] or [1]
-    sizes = [axis.size for axis in plan.axes] or [1]
+    extents = [axis.extent for axis in plan.axes]
+    sizes = [axis.size for axis in plan.axes]
     strides = [access.strides[k] for k in range(plan.rank) for access in plan.accesses]
-    packed = struct.pack(f"<{len(strides)}q", *strides) or bytes(8 * len(plan.accesses))
+    packed = struct.pack(f"<{len(strides)}q", *strides)
     packed += struct.pack("<q", math.prod(extents))
     packed += struct.pack(f"<{len(sizes)}q", *sizes)
     divide = fast_div if schedule.index_bits == 32 else fast_div64

@@ -31,7 +31,7 @@ def test_parts_cover_the_range_once(total: int, chunks: int) -> None:
         with lock:
             seen.extend(range(low, high))
 
-    Pool().run(task, total, chunks)
+    Pool(4).run(task, total, chunks)
     assert sorted(seen) == list(range(total))
 
 
@@ -41,7 +41,7 @@ def test_a_failure_in_a_part_is_raised() -> None:
             raise ValueError("part")
 
     with pytest.raises(ValueError, match="part"):
-        Pool().run(task, 10, 2)
+        Pool(4).run(task, 10, 2)
 
 
 @pytest.mark.parametrize("shape", [(LARGE,), (3, LARGE // 2), (LARGE // 64, 64)])

@@ -38,7 +38,7 @@ def test_each_error_is_ours_and_a_builtin(error: type[errors.Error], builtin: ty
 def test_pickling_keeps_message_rule_kind_and_operands(error: type[errors.Error], carry) -> None:
     carried = carry(error("no", rule="B5c", kind="Expected <n>", operands=OPERANDS))
     assert type(carried) is error
-    assert str(carried) == "no"
+    assert str(carried) == "no [B5c]"
     assert carried.rule == "B5c"
     assert carried.kind == "Expected <n>"
     assert carried.operands == OPERANDS

@@ -40,7 +40,7 @@ def test_operands_are_shapes_or_text() -> None:
     for wrong in (3, np.zeros(3), None):
         with pytest.raises(Error) as caught:
             infer_shape("add", x, wrong)  # type: ignore[arg-type]
-        assert (caught.value.rule, caught.value.kind) == ("T0", "gpubcast:not a shape")
+        assert (caught.value.rule, caught.value.kind) == ("S11", "gpubcast:not a shape")
 
 
 def test_T0_unknown_operation_names_ours() -> None:

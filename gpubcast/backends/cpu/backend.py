@@ -12,7 +12,7 @@ import numpy as np
 from gpubcast import config
 from gpubcast.backends.base import KernelSource
 from gpubcast.backends.cpu.threads import Pool
-from gpubcast.errors import CompileError, numbered
+from gpubcast.errors import CompileError, DeviceError, numbered
 from gpubcast.schedule import CpuTarget
 
 ALIGNMENT = 64
@@ -24,7 +24,7 @@ class CpuBackend:
     kind = "cpu"
 
     def __init__(self) -> None:
-        self._pool = Pool()
+        self._pool = Pool(config.threads())
 
     def on(self, index: int) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
@@ -33,7 +33,10 @@ class CpuBackend:
         return CpuTarget(config.threads())
 
     def allocate(self, num_bytes: int) -> np.ndarray[Any, Any]:
-        raw = np.empty(num_bytes + ALIGNMENT, np.uint8)
+        try:
+            raw = np.empty(num_bytes + ALIGNMENT, np.uint8)
+        except (MemoryError, ValueError) as error:
+            raise DeviceError(f"{num_bytes:,} bytes cannot be allocated: {error}") from error
         start = -raw.ctypes.data % ALIGNMENT
         return raw[start : start + num_bytes]
 
@@ -68,7 +71,7 @@ class CpuBackend:
         compiler = numba.njit(signature, nogil=True, error_model="numpy")
         try:
             return compiler(scope[source.entry])
-        except numba.core.errors.NumbaError as error:
+        except Exception as error:  # numba's, llvmlite's or LLVM's own
             raise CompileError(
                 f"numba refused kernel {source.entry}: {error}\n{numbered(source.text)}",
                 source=source.text,

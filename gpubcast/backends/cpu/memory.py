@@ -57,7 +57,9 @@ def to_memory(builder: Any, element_type: ElementType, value: Any) -> Any:
         bits = builder.bitcast(value, _word(32))
         odd = builder.and_(builder.lshr(bits, bits.type(16)), bits.type(1))
         rounded = builder.add(bits, builder.add(odd, bits.type(0x7FFF)))
-        quiet = builder.or_(bits, bits.type(0x400000))
+        # A NaN keeps its upper bits, so that moving one is exact; none may become an infinity.
+        lost = builder.icmp_unsigned("==", builder.and_(bits, bits.type(0x7F0000)), bits.type(0))
+        quiet = builder.select(lost, builder.or_(bits, bits.type(0x400000)), bits)
         nan = builder.fcmp_unordered("uno", value, value)
         chosen = builder.lshr(builder.select(nan, quiet, rounded), bits.type(16))
         return builder.trunc(chosen, _word(16))

@@ -53,8 +53,17 @@ def stored(text: str, arch: str) -> Path | None:
 
 
 def fetch(name: str, arch: str, make: Callable[[], bytes]) -> Path:
-    """The file of a key, made and stored if it is missing or damaged."""
-    place = _folder(arch)
+    """The file of a key, made and stored if it is missing or damaged.
+
+    A folder that fails meanwhile (a full disk, no locks on a network) is left for a private one.
+    """
+    try:
+        return _fetch(_folder(arch), name, make)
+    except OSError:
+        return _fetch(_private_folder(arch), name, make)
+
+
+def _fetch(place: Path, name: str, make: Callable[[], bytes]) -> Path:
     found = _valid(place, name)
     if found is not None:
         return found

@@ -73,14 +73,16 @@ class CupyBackend:
         self._same_process()
         if index >= self._count:
             raise DeviceError(f"no device 'cuda:{index}': this machine has {self._count}")
-        if _runtime.getDevice() == index:
-            return contextlib.nullcontext()
+        with _reported():
+            if _runtime.getDevice() == index:
+                return contextlib.nullcontext()
         device: contextlib.AbstractContextManager[Any] = cupy.cuda.Device(index)
         return device
 
     def target(self) -> CudaTarget:
         self._same_process()
-        return _target(_runtime.getDevice())
+        with _reported():
+            return _target(_runtime.getDevice())
 
     def allocate(self, num_bytes: int) -> Any:
         self._same_process()
