@@ -19,10 +19,10 @@ import numpy as np
 
 import gpubcast as gb
 from gpubcast import config, runtime
-from gpubcast.launch import parse_device
 from gpubcast.backends.cuda import driver
 from gpubcast.explain.parts import Table
 from gpubcast.explain.text import table
+from gpubcast.launch import parse_device
 from gpubcast.progress import working
 
 MOST_ROUNDS, FEWEST_ROUNDS = 15, 3
