@@ -17,6 +17,7 @@ from gpubcast.planning import Operand, build
 from gpubcast.schedule import CudaTarget, Family, schedule
 from gpubcast.shape import Shape
 from tests import operations
+from tests.compile import sass
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 # Compiling together costs half of compiling one by one, and keeps the headers' share small.
@@ -29,7 +30,7 @@ SHAPES = {
 }
 UNARY_SHAPES = {
     Family.FLAT: "[4096]",
-    Family.ROWS: "[64,128]{1,0:pad(64,136)}",
+    Family.ROWS: "[64,128]{1,0:pad(64,144)}",
     Family.GATHER: "[64,128]",
 }
 
@@ -101,6 +102,29 @@ def test_kernels_compile_without_spills(family: Family, first: int) -> None:
     )
     for arch in ARCHITECTURES:
         check(list(texts), arch)
+
+
+@pytest.mark.skipif(sass.nvdisasm() is None, reason="nvidia-cuda-nvdisasm is not installed")
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_flat_and_rows_divide_nothing_and_move_vectors(arch: str) -> None:
+    """Judged with copy and add, whose arithmetic hides nothing: bitcast of equal types copies."""
+    kernels = {}
+    for kind in ("u8", "bf16", "f32", "f64"):
+        for family in (Family.FLAT, Family.ROWS):
+            kernels[source("add", kind, family)] = f"add {kind} {family.name}"
+            word = {"u8": "s8", "bf16": "u16", "f32": "s32", "f64": "s64"}[kind]
+            copied = source("bitcast_convert_type", kind, family, to=word)
+            kernels[copied] = f"copy {kind} {family.name}"
+    made = nvrtc.compile_cubin("\n".join(kernels), arch)
+    reports = sass.report(made.image, made.log)
+    assert len(reports) == len(kernels) == 16
+    for text, label in kernels.items():
+        entry = re.search(r"\b(gb_[0-9a-f]{16})\(const", text)
+        assert entry is not None
+        found = reports[entry[1]]
+        assert found.divisions == (), label
+        assert (found.count("LDL"), found.count("STL"), found.spill_bytes) == (0, 0, 0), label
+        assert found.wide_loads >= 1 and found.wide_stores >= 1, label
 
 
 def test_a_spill_would_be_noticed() -> None:
