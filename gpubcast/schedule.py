@@ -12,10 +12,13 @@ import math
 from dataclasses import dataclass
 
 from gpubcast import ops
+from gpubcast.errors import ShapeError
 from gpubcast.planning import Access, BroadcastPlan
 
 THREADS = 256
 VECTOR_BYTES = 16
+# Blocks along x; along y and z a grid has 65,535 only, so they are not used.
+MAX_GRID = 2**31 - 1
 # Handing a part to another CPU thread costs as much as moving about a megabyte.
 PARALLEL_BYTES = 4 << 20
 # Shorter inner axes leave most lanes of a warp idle in ROWS.
@@ -103,10 +106,21 @@ def schedule(plan: BroadcastPlan, target: Target, alignment: tuple[int, ...]) ->
         target: where it will run.
         alignment: per access, the largest power of two, at most 16, that divides the address of
             the first element visited. Ignored for launch parameters and on the CPU.
+
+    Raises:
+        ShapeError: more blocks than a GPU launches.
     """
     if isinstance(target, CpuTarget):
         return _nest(plan, target)
-    return _flat(plan, alignment) or _rows(plan, alignment) or _gather(plan)
+    chosen = _flat(plan, alignment) or _rows(plan, alignment) or _gather(plan)
+    if chosen.grid > MAX_GRID:
+        raise ShapeError(
+            f"{plan.num_visited:,} slots need {chosen.grid:,} blocks; a launch has at most "
+            f"{MAX_GRID:,}",
+            rule="P5",
+            kind="gpubcast:grid",
+        )
+    return chosen
 
 
 def _stride(access: Access, axis: int) -> int:
@@ -229,7 +243,7 @@ def _rows(plan: BroadcastPlan, alignment: tuple[int, ...]) -> Schedule | None:
     tiles = -(-plan.axes[-1].extent // (block[0] * vector)) * -(-height // (block[1] * rows))
     batch = [axis.extent for k, axis in enumerate(plan.axes[:-1]) if k != row_axis]
     grid = tiles * math.prod(batch)
-    if grid > 2**31 - 1 or max(batch, default=0) > 2**31 - 1:
+    if grid > MAX_GRID:
         return None
     return Schedule(
         Family.ROWS,

@@ -200,6 +200,17 @@ def test_gather_index_width_at_the_boundary(size: int, bits: int) -> None:
     assert (gpu(plan).family, gpu(plan).index_bits) == (Family.GATHER, bits)
 
 
+def test_a_grid_beyond_the_hardware_is_refused_P5() -> None:
+    strided = Operand(Shape("u8", (2**40,)), (2,), (2**40,))
+    graph = expression.single("neg", {})
+    nodes = expression.typed(graph, (strided.shape,))
+    out = Operand.of(nodes[graph.outputs[0]].shape)
+    plan = simplify.normalise(build(graph, nodes, (strided,), (out,)))
+    with pytest.raises(ShapeError, match="blocks") as caught:
+        gpu(plan)
+    assert caught.value.rule == "P5"
+
+
 def test_more_than_2_31_elements_take_64_bit_bases() -> None:
     plan = normal("add", "u8[65536,65536]", "u8[1,65536]")
     chosen = gpu(plan)

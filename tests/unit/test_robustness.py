@@ -239,8 +239,11 @@ def test_a_thread_that_does_not_start_costs_nothing_but_time(monkeypatch) -> Non
     assert sorted(seen) == list(range(1000))
 
 
-def test_an_interrupted_launch_waits_for_its_parts() -> None:
+def test_an_interrupted_launch_waits_for_its_parts(request: pytest.FixtureRequest) -> None:
     """A signal handler that raises (Ctrl-C) must not free memory that threads still write."""
+    # A process in the background may ignore SIGINT, so the test brings its own handler.
+    before = signal.signal(signal.SIGUSR1, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGUSR1, before))
     release, running = threading.Event(), []
 
     def task(low: int, high: int) -> None:
@@ -252,7 +255,7 @@ def test_an_interrupted_launch_waits_for_its_parts() -> None:
             while not running:
                 pass
             threading.Timer(0.1, release.set).start()
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGUSR1)
 
     pool = threads.Pool(2)
     with pytest.raises(KeyboardInterrupt):
