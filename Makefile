@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check $(PIP_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format typecheck generate pytest bench wheel docker-replay clean
+.PHONY: help demo test check lint format typecheck generate pytest wheel docker-replay clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' $(firstword $(MAKEFILE_LIST)) | \
@@ -46,9 +46,6 @@ pytest: $(VENV)/.installed-test
 	@command -v g++ >/dev/null || echo "g++ is missing: the emulated tests, which run the CUDA" \
 	    "sources on the CPU, are skipped (Debian, Ubuntu: apt-get install g++)"
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
-
-bench: $(VENV)/.installed ## Measure on this machine
-	@$(BIN)/gpubcast bench
 
 wheel: $(VENV)/.installed-test ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m hatchling build

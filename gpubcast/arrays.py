@@ -105,6 +105,24 @@ class Array:
                 ) from None
         return self._strided
 
+    @property
+    def buffer(self) -> Any:
+        """The whole flat memory, padding included: a 1-D NumPy or CuPy array in address order.
+
+        Raises:
+            LayoutError: the array is a slice, whose memory belongs to another array.
+        """
+        if self._buffer is None:
+            raise LayoutError(
+                "a slice has no buffer of its own; call a.with_layout(...) for a packed copy",
+                rule="A9",
+                kind="gpubcast:view",
+            )
+        shape = self._operand.shape
+        host = runtime.backend(self._device[0])
+        flat = (shape.allocated_elements,), (shape.element_type.itemsize,)
+        return host.view(self._buffer, 0, shape.element_type.dtype, *flat)
+
     def numpy(self) -> np.ndarray[Any, Any]:
         """The logical elements as a new NumPy array, copied from the device if need be."""
         return runtime.backend(self._device[0]).to_host(self.view())

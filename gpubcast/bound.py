@@ -14,7 +14,7 @@ from gpubcast.codegen import cpu as cpu_code
 from gpubcast.codegen import cuda as cuda_code
 from gpubcast.errors import Error, LayoutError, ShapeError, brief
 from gpubcast.expression import Expression
-from gpubcast.launch import Launch, View, aligned, devices_of
+from gpubcast.launch import Launch, View, aligned, device_name, devices_of
 from gpubcast.layout import Layout
 from gpubcast.operands import is_scalar, scalar_view
 from gpubcast.planning import BroadcastPlan, Operand
@@ -38,7 +38,7 @@ def _checked_arch(arch: object) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Plan:
     """An operation with its operands' shapes fixed. Device-neutral, hashable, picklable.
 
@@ -59,6 +59,10 @@ class Plan:
     def __post_init__(self) -> None:
         _, output = runtime.plan_for(self.expression, self._operands(), None, self.out_layout)
         object.__setattr__(self, "output_shape", output)
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(map(str, self.shapes))
+        return f"<gpubcast.Plan {self.name}: ({shapes}) -> {self.output_shape}>"
 
     def __call__(self, *operands: Any, out: Any = None) -> Any:
         """Run on arrays of the planned dimensions and types.
@@ -182,7 +186,15 @@ class BoundCall:
             kind="gpubcast:bound call",
         )
 
+    def __repr__(self) -> str:
+        return f"<gpubcast.BoundCall on {device_name(self._launch.device)}>"
+
     def __call__(self) -> Any:
+        """Run the kernel on the bound buffers and return ``out``.
+
+        Raises:
+            DeviceError: the launch failed.
+        """
         launch = self._launch
         with launch.backend.on(launch.device[1]):
             launch.start(self._parameters)

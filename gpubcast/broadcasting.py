@@ -410,7 +410,8 @@ def type_refusal(rule: str, kind: str, operands: tuple[Shape, ...], what: str) -
 
 def _explicit(rule: str, kind: str, operands: tuple[Shape, ...], what: str) -> ShapeError:
     """An error of an operation whose operands must all have the dimensions of operand 1."""
-    fix = "place the operand with broadcast_in_dim first; only scalars are broadcast here"
+    scalars = "pred may be a scalar" if rule in ("C1", "C3") else "lo and hi may be scalars"
+    fix = f"only {scalars}; broadcast the other operand first, with broadcast or broadcast_in_dim"
     rows = _against(operands, 1)
     return _refused(f"{what} [{rule}]", rows, fix, rule=rule, kind=kind, operands=operands)
 

@@ -40,7 +40,7 @@ VARIABLES: tuple[Variable, ...] = (
         "GPUBCAST_SYNC", "1: wait after each launch, so that a CUDA fault names its kernel", "0"
     ),
     Variable("GPUBCAST_CHECK", "1: verify plans between passes", "0"),
-    Variable("GPUBCAST_CACHE_DIR", "folder for compiled kernels", "~/.cache/gpubcast"),
+    Variable("GPUBCAST_CACHE_DIR", "folder for compiled CUDA kernels", "~/.cache/gpubcast"),
     Variable("GPUBCAST_THREADS", "CPU threads a kernel may use", "the affinity mask"),
 )
 
@@ -114,3 +114,9 @@ def cache_dir() -> Path:
         return _path("GPUBCAST_CACHE_DIR", text)
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
     return (Path(base) if base else Path.home() / ".cache") / "gpubcast"
+
+
+def unknown() -> tuple[str, ...]:
+    """Variables that are set and begin like ours, but mean nothing: a misspelling, most likely."""
+    known = {variable.name for variable in VARIABLES}
+    return tuple(sorted(n for n in os.environ if n.startswith("GPUBCAST_") and n not in known))

@@ -116,6 +116,7 @@ def choose_device(wanted: str | None) -> tuple[str, str]:
         return wanted, "as asked"
     allowed = config.backend()
     if allowed is not None:
+        runtime.backend(allowed)
         return allowed, f"GPUBCAST_BACKEND={allowed}"
     seen = driver.probe()
     if not seen.gpus:

@@ -221,6 +221,9 @@ def _cache() -> Iterator[Check]:
 
 
 def _environment() -> Iterator[Check]:
+    for name in config.unknown():
+        advice = "no such variable; docs/env.md lists them"
+        yield Check("environment", Status.FAILED, f"{name} is set", advice)
     if not config.given():
         yield Check("environment", Status.OK, "no GPUBCAST_ variable is set")
     for variable, value in config.given():

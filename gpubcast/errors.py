@@ -48,7 +48,7 @@ def _tagged(message: str, rule: str | None) -> str:
 def brief(value: object) -> str:
     """``repr`` for messages: short, and never an error of its own."""
     try:
-        text = repr(value)
+        text = " ".join(repr(value).split())
     except Exception:
         text = f"an object of type {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."

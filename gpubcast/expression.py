@@ -109,8 +109,13 @@ def typed(expression: Expression, operands: tuple[Shape, ...]) -> tuple[Inferred
         Error: whatever rule refuses a node.
     """
     if len(operands) != expression.num_parameters:
+        last = expression.nodes[expression.outputs[0]]
+        names = ops.OPS[last.op].operands if isinstance(last, Apply) else ()
+        known = len(names) == expression.num_parameters and isinstance(last, Apply)
+        what = f"{last.op}: takes" if known and isinstance(last, Apply) else "the expression takes"
+        listed = f" ({', '.join(names)})" if known else ""
         raise Error(
-            f"the expression takes {expression.num_parameters} operands, got {len(operands)}",
+            f"{what} {expression.num_parameters} operands{listed}, got {len(operands)}",
             rule="T0",
             kind="gpubcast:number of operands",
         )
@@ -159,7 +164,7 @@ def operand_types(
 
 
 def _unify(types: list[ElementType | None], i: int, node: Apply) -> None:
-    row = ops.op(node.op)
+    row = ops.op(node.op, internal=True)
     alike = list(node.args)
     if row.rule is ops.Rule.SELECT:
         if types[alike[0]] is None:

@@ -71,7 +71,8 @@ def add(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -104,7 +105,8 @@ def sub(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -137,7 +139,8 @@ def mul(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -171,7 +174,8 @@ def div(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -205,7 +209,8 @@ def rem(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -241,7 +246,8 @@ def pow(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -275,7 +281,8 @@ def max(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -309,7 +316,8 @@ def min(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -342,7 +350,8 @@ def atan2(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -374,7 +383,8 @@ def bitwise_and(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -406,7 +416,8 @@ def bitwise_or(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -438,7 +449,8 @@ def bitwise_xor(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -471,7 +483,8 @@ def shift_left(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -504,7 +517,8 @@ def shift_right_logical(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -537,7 +551,8 @@ def shift_right_arithmetic(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -571,7 +586,8 @@ def eq(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -605,7 +621,8 @@ def ne(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -639,7 +656,8 @@ def lt(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -673,7 +691,8 @@ def le(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -707,7 +726,8 @@ def gt(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -741,7 +761,8 @@ def ge(
             ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -779,7 +800,8 @@ def compare(
         total_order: compare floats by their total order instead of IEEE 754's.
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -809,7 +831,8 @@ def neg(
 
     Args:
         x: the operand.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -830,7 +853,8 @@ def abs(
 
     Args:
         x: the operand.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -851,7 +875,8 @@ def sign(
 
     Args:
         x: the operand.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -872,7 +897,8 @@ def bitwise_not(
 
     Args:
         x: the operand.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -893,7 +919,8 @@ def floor(
 
     Args:
         x: the operand.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -914,7 +941,8 @@ def sqrt(
 
     Args:
         x: the operand.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -936,7 +964,8 @@ def exp(
 
     Args:
         x: the operand.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -958,7 +987,8 @@ def log(
 
     Args:
         x: the operand.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -980,7 +1010,8 @@ def tanh(
 
     Args:
         x: the operand.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -1002,7 +1033,8 @@ def erf(
 
     Args:
         x: the operand.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -1027,7 +1059,8 @@ def select(
     Args:
         pred, on_true, on_false: ``pred`` is a scalar or has the dimensions of the others, which
             are equal.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -1052,7 +1085,8 @@ def clamp(
 
     Args:
         lo, x, hi: ``lo`` and ``hi`` are scalars or have the dimensions of ``x``.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -1078,7 +1112,8 @@ def convert_element_type(
     Args:
         x: the operand.
         to: the element type of the result: an XLA name or a NumPy dtype.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -1102,7 +1137,8 @@ def bitcast_convert_type(
     Args:
         x: the operand.
         to: the element type of the result: an XLA name or a NumPy dtype.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -1126,7 +1162,8 @@ def broadcast(
     Args:
         x: the operand.
         sizes: sizes of the new leading dimensions.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -1154,7 +1191,8 @@ def broadcast_in_dim(
         shape: dimensions of the result.
         broadcast_dimensions: for each dimension of ``x`` its place in the result; unique, in
             any order.
-        out: receives the result and is returned; its dimensions and type fit.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:

@@ -54,7 +54,8 @@ def infer_shape(name: str, *operands: Shape | str, **attributes: Any) -> Shape:
         >>> str(infer_shape("add", "f32[2,3]", "f32[3]", broadcast_dimensions=(1,)))
         'f32[2,3]{1,0}'
     """
-    return infer(name, tuple(map(as_shape, operands)), attributes).shape
+    row = ops.op(name)
+    return infer(row.name, tuple(map(as_shape, operands)), attributes).shape
 
 
 def infer(
@@ -76,7 +77,7 @@ def infer(
     Raises:
         Error: see :func:`infer_shape`.
     """
-    row = ops.op(name)
+    row = ops.op(name, internal=True)
     given = _keywords(row, shapes, attributes)
     if row.rule is Rule.BITCAST:
         return _bitcast(shapes[0], element_type(given["to"]))
@@ -228,8 +229,8 @@ def _refused_by_us(row: Op, shapes: tuple[Shape, ...], given: Mapping[str, Any])
     if len(names) > 1:
         raise _type_error(
             row, shapes, "T5", "gpubcast:mixed floating types",
-            f"operands of the floating types {' and '.join(names)}; convert one with "
-            f"convert_element_type(x, {next(iter(names))!r})",
+            f"operands of the floating types {' and '.join(names)}; convert one of them with "
+            f"convert_element_type(x, {' or '.join(map(repr, names))})",
         )  # fmt: skip
     kind = values[0].element_type
     comparison = ops.op(ops.DIRECTIONS[given["direction"]]) if "direction" in given else row
@@ -265,6 +266,8 @@ def _result_type(row: Op, shapes: tuple[Shape, ...], given: Mapping[str, Any]) -
         case Result.REAL:
             return element_type(_COMPONENTS.get(value.name, value.name))
         case Result.KEY:
+            if not value.is_floating:
+                return value
             return element_type("s64" if value.bits == 64 else "s32")
         case Result.TO:
             return element_type(given["to"])

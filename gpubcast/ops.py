@@ -591,14 +591,14 @@ _row(
 ALIASES: dict[str, str] = {alias: row.name for row in OPS.values() for alias in row.aliases}
 
 
-def op(name: str) -> Op:
-    """The row of an operation.
+def op(name: str, *, internal: bool = False) -> Op:
+    """The row of an operation that users may name, or with ``internal`` of any.
 
     Raises:
         Error: no such operation; the text names ours for a NumPy or HLO name, or the nearest.
     """
     row = OPS.get(name) if isinstance(name, str) else None
-    if row is not None:
+    if row is not None and (row.public or internal):
         return row
     hint = suggestion(name) if isinstance(name, str) else ""
     raise Error(f"no operation {brief(name)}{hint}", rule="T0", kind="gpubcast:unknown operation")
@@ -608,5 +608,6 @@ def suggestion(name: str) -> str:
     """``"; gpubcast calls it 'sub'"`` for a foreign name, a near miss, or an empty text."""
     if name in ALIASES:
         return f"; gpubcast calls it {ALIASES[name]!r}"
-    near = difflib.get_close_matches(name, OPS, n=1)
+    public = [row.name for row in OPS.values() if row.public and row.name != name]
+    near = difflib.get_close_matches(name, public, n=1)
     return f"; did you mean {near[0]!r}?" if near else ""

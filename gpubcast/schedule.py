@@ -303,9 +303,18 @@ def _gather(plan: BroadcastPlan) -> Schedule:
         row_axis=-1,
         grid=-(-visited // THREADS),
         block=(THREADS, 1),
-        reason=f"GATHER: an operand is neither linear nor constant along the inner axis, or that "
-        f"axis is shorter than {SHORTEST_ROW}; {bits}-bit divisions",
+        reason=f"GATHER: {_why_no_rows(plan)}; {bits}-bit divisions",
     )
+
+
+def _why_no_rows(plan: BroadcastPlan) -> str:
+    inner = plan.axes[-1].extent if plan.axes else 1
+    for access in plan.accesses:
+        if _stride(access, -1) not in (0, 1):
+            return f"an operand has stride {_stride(access, -1)} along the inner axis"
+    if inner < SHORTEST_ROW:
+        return f"the inner axis of {inner} is shorter than {SHORTEST_ROW}"
+    return "rows would need more blocks than a launch has"
 
 
 def _gather_kind(access: Access, plan: BroadcastPlan, constant: Kind) -> Kind:

@@ -324,8 +324,9 @@ def as_shape(x: Any) -> Shape:
         return x
     if isinstance(x, str):
         return Shape.parse(x)
+    hint = "; describe an array with gb.array(x).xla_shape" if hasattr(x, "dtype") else ""
     raise ShapeError(
-        f"expected a Shape or its text, such as 'f32[2,3]', got {brief(x)}",
+        f"expected a Shape or its text, such as 'f32[2,3]', got {brief(x)}{hint}",
         rule="S11",
         kind="gpubcast:not a shape",
     )

@@ -11,6 +11,7 @@ from gpubcast.ops import OPS, Op, Result, Rule
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "gpubcast" / "functions.py"
 PACKAGE = ROOT / "gpubcast" / "__init__.py"
+TABLE = ROOT / "docs" / "operations.md"
 MARK = "    # Operations, written by make generate:\n"
 
 HEAD = '''"""The public operations, one function per row of the operation table.
@@ -41,6 +42,13 @@ ATTRIBUTE_DOCS = {
     "to": "the element type of the result: an XLA name or a NumPy dtype.",
     "sizes": "sizes of the new leading dimensions.",
     "shape": "dimensions of the result.",
+}
+SAME_DIMENSIONS = "An array of the dimensions of ``x``."
+RETURN_DOCS = {
+    Rule.BINARY: "An array; where one size is 1, the result has the other.",
+    Rule.SELECT: "An array of the dimensions of ``on_true``.",
+    Rule.BROADCAST: "An array of ``sizes`` followed by the dimensions of ``x``.",
+    Rule.BROADCAST_IN_DIM: "An array of the dimensions ``shape``.",
 }
 OPERAND_DOCS = {
     Rule.BINARY: "operands of one element type: arrays of one rank, or of two ranks with "
@@ -112,7 +120,11 @@ def docstring(row: Op) -> str:
             "broadcast_dimensions",
             "for each dimension of ``x`` its place in the result; unique, in any order.",
         )
-    parts += _argument("out", "receives the result and is returned; its dimensions and type fit.")
+    parts += _argument(
+        "out",
+        "receives the result and is returned; exactly its dimensions and type, elements that do "
+        "not overlap each other, and no ``out_layout`` beside it.",
+    )
     parts += _argument("out_layout", "layout of the new result; None for the inferred one.")
     parts += ["", "Raises:"]
     parts += _argument(
@@ -153,6 +165,27 @@ def module() -> str:
     return "\n\n".join([f"{HEAD}\n__all__ = [\n{names()}]\n", *map(function, rows())])
 
 
+def table() -> str:
+    """The whole text of docs/operations.md."""
+    lines = [
+        "# The operations",
+        "",
+        "Written by `make generate` from `gpubcast/ops.py`. Types are those that have kernels.",
+        "Error: the largest allowed on either device, in units in the last place of f32 and f64;",
+        "0 is correctly rounded. f16 and bf16 round the f32 result once.",
+        "",
+        "| function | HLO | element types | result | value | at the edges | error |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows():
+        accepted = " ".join(sorted((t.name for t in row.accepts if t.computes), key=_type_order))
+        error = "0" if row.ulp == (0, 0) else f"{row.ulp[0]}, {row.ulp[1]}"
+        result = {Result.SAME: "same", Result.PRED: "pred", Result.TO: "`to`"}.get(row.result, "")
+        cells = (f"`{row.name}`", f"`{row.opcode}`", accepted, result, row.doc, row.edges, error)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def package() -> str:
     """The whole text of __init__.py, with the names of the functions in ``__all__``."""
     before, _, rest = PACKAGE.read_text().partition(MARK)
@@ -160,7 +193,7 @@ def package() -> str:
 
 
 if __name__ == "__main__":
-    made = {TARGET: module(), PACKAGE: package()}
+    made = {TARGET: module(), PACKAGE: package(), TABLE: table()}
     if "--check" in sys.argv:
         stale = [path.name for path, text in made.items() if path.read_text() != text]
         sys.exit(f"{', '.join(stale)}: run make generate" if stale else 0)

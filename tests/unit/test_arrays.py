@@ -419,3 +419,21 @@ def test_threads_get_right_results() -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_buffer_is_the_whole_memory() -> None:
+    array = gb.array(F, layout=gb.Layout((0, 1), (4, 5), gb.PaddingValue.ZERO))
+    wanted = np.zeros((4, 5), "f4")
+    wanted[:3, :4] = F
+    np.testing.assert_array_equal(array.buffer, wanted.reshape(-1, order="F"))
+    assert np.shares_memory(array.buffer, array.view())
+    assert gb.empty("bf16[0,3]").buffer.size == 0
+    with pytest.raises(gb.LayoutError) as caught:
+        _ = array[1:].buffer
+    assert caught.value.rule == "A9"
+
+
+def test_plans_print_as_they_are() -> None:
+    plan = gb.plan("neg", "f32[2]")
+    assert repr(plan) == "<gpubcast.Plan neg: (f32[2]{0}) -> f32[2]{0}>"
+    assert repr(plan.bind(F[0, :2], out=np.empty(2, "f4"))) == "<gpubcast.BoundCall on cpu>"

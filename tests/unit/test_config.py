@@ -121,3 +121,9 @@ def test_every_variable_named_in_the_package_is_in_the_table(repository: Path) -
         for name in re.findall(r"GPUBCAST_[A-Z_]*[A-Z]", path.read_text(encoding="utf-8"))
     }
     assert named == {v.name for v in config.VARIABLES}
+
+
+def test_a_misspelt_variable_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert config.unknown() == ()
+    monkeypatch.setenv("GPUBCAST_THREAD", "2")
+    assert config.unknown() == ("GPUBCAST_THREAD",)

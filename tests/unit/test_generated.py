@@ -14,6 +14,7 @@ from tools import generate
 def test_functions_are_generated_from_the_table() -> None:
     assert generate.TARGET.read_text() == generate.module(), "run make generate"
     assert generate.PACKAGE.read_text() == generate.package(), "run make generate"
+    assert generate.TABLE.read_text() == generate.table(), "run make generate"
     assert set(functions.__all__) <= set(gb.__all__)
 
 

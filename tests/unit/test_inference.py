@@ -170,8 +170,11 @@ def test_result_types() -> None:
     assert inferred("abs", "c128[2]") == "f64[2]{0}"
     assert inferred("abs", "s8[2]") == "s8[2]{0}"
     assert inferred("select", "pred[]", "s8[2]", "s8[2]") == "s8[2]{0}"
-    assert inferred("total_order_key", "f16[2]") == "s32[2]{0}"
-    assert inferred("total_order_key", "f64[2]") == "s64[2]{0}"
+    for kind, key in (("f16", "s32"), ("f64", "s64"), ("u8", "u8")):
+        shape = infer("total_order_key", (Shape(kind, (2,)),), {}).shape
+        assert shape == Shape(key, (2,))
+    with pytest.raises(Error, match="no operation 'total_order_key'"):
+        infer_shape("total_order_key", "f16[2]")
     assert inferred("convert_element_type", "c64[2]", to="s4") == "s4[2]{0}"
     assert inferred("convert_element_type", "f32[2]", to=np.float16) == "f16[2]{0}"
 

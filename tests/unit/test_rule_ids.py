@@ -83,3 +83,22 @@ def test_every_documented_id_is_exercised_by_a_test() -> None:
     exercised = set(re.findall(rf'"({ID.pattern})"', tests))
     exercised |= set(re.findall(r"def test_(R\d)_", tests))
     assert documented() - exercised == set()
+
+
+def test_every_kind_of_our_own_is_documented() -> None:
+    text = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| `(gpubcast:[^`]*)` \|", text, re.MULTILINE))
+    used = {
+        node.value
+        for source in sources().values()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if re.fullmatch(r"gpubcast:[a-z][a-z _-]*[a-z]", node.value)
+    }
+    assert len(used) > 40
+    assert used <= listed
+    # Those put together at run time: keywords, integer atan2, what text holds.
+    assert listed - used == {
+        "gpubcast:integer atan2", "gpubcast:missing keyword", "gpubcast:unknown keyword",
+        "gpubcast:unsupported <words>",
+    }  # fmt: skip

@@ -222,10 +222,17 @@ FUNCTIONS: dict[str, Any] = {
     "odd_float": _odd_float,
     "odd_signed": _odd_signed,
     "odd_unsigned": _odd_unsigned,
-    **{name: getattr(math, name) for name in ("sqrt", "exp", "log", "tanh", "erf")},
-    **{name: getattr(math, name) for name in ("fabs", "pow", "atan2")},
+    # What C's math library has, under C's names, so that a new row needs no line here.
+    **{
+        name: getattr(math, name)
+        for name in (
+            *("sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin"),
+            *("acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc"),
+            *("fabs", "pow", "atan2", "hypot", "copysign", "lgamma"),
+        )
+    },
     # In numba math.floor gives an integer, which has no -0.0, and there is no math.fmod.
-    **{name: getattr(np, name) for name in ("floor", "fmod")},
+    **{name: getattr(np, name) for name in ("floor", "ceil", "trunc", "rint", "fmod")},
     **{
         f"saturate_{row.name}": _saturate(NUMBA_TYPES[row.compute])
         for row in ELEMENT_TYPES.values()
