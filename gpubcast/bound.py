@@ -15,7 +15,7 @@ from gpubcast.codegen import cuda as cuda_code
 from gpubcast.errors import Error, LayoutError, ShapeError, brief
 from gpubcast.expression import Expression
 from gpubcast.launch import Launch, View, aligned, device_name, devices_of
-from gpubcast.layout import Layout
+from gpubcast.layout import Layout, check_layout
 from gpubcast.operands import is_scalar, scalar_view
 from gpubcast.planning import BroadcastPlan, Operand
 from gpubcast.schedule import CpuTarget, CudaTarget, Schedule, schedule
@@ -249,11 +249,6 @@ def plan(
         >>> str(plan("add", "f32[2,3]", "f32[3]", broadcast_dimensions=(1,)).output_shape)
         'f32[2,3]{1,0}'
     """
-    if not isinstance(out_layout, Layout | None):
-        raise LayoutError(
-            f"out_layout is a Layout, not {brief(out_layout)}",
-            rule="L11",
-            kind="gpubcast:not a layout",
-        )
+    check_layout(out_layout, "out_layout")
     known = tuple(map(as_shape, shapes))
     return Plan(name, expression.single(name, attributes), known, out_layout)

@@ -15,10 +15,10 @@ from gpubcast.arrays import (
     view_of,
     wrap,
 )
-from gpubcast.errors import ElementTypeError, LayoutError, brief
+from gpubcast.errors import ElementTypeError
 from gpubcast.expression import Attributes, Expression
 from gpubcast.launch import View
-from gpubcast.layout import Layout
+from gpubcast.layout import Layout, check_layout
 from gpubcast.operands import is_scalar, scalar_view
 
 
@@ -69,12 +69,7 @@ def finish(
     out_layout: Layout | None,
 ) -> Any:
     """Run a graph on views of the operands; see ``apply``."""
-    if not isinstance(out_layout, Layout | None):
-        raise LayoutError(
-            f"out_layout is a Layout, not {brief(out_layout)}",
-            rule="L11",
-            kind="gpubcast:not a layout",
-        )
+    check_layout(out_layout, "out_layout")
     if out is not None:
         target, copy_back = output_view(out)
         runtime.run(graph, views, target, out_layout)

@@ -376,3 +376,18 @@ class Layout:
 @lru_cache(maxsize=64)
 def _default(rank: int) -> Layout:
     return Layout(tuple(range(rank - 1, -1, -1)))
+
+
+def check_layout(layout: object, what: str) -> None:
+    """Refuse what is neither a Layout nor None.
+
+    Raises:
+        LayoutError: rule L11.
+    """
+    if layout is not None and not isinstance(layout, Layout):
+        raise refused(
+            LayoutError,
+            f"{what} must be a Layout or None, got {_brief(layout)}",
+            rule="L11",
+            kind="gpubcast:not a layout",
+        )

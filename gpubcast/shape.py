@@ -17,6 +17,7 @@ from gpubcast.layout import (
     MAX_SIZE,
     Layout,
     PaddingValue,
+    check_layout,
     integer,
     integers,
     listed,
@@ -80,14 +81,8 @@ class Shape:
         padded = sizes
         if layout is None:
             layout = Layout.default(len(sizes))
-        elif not isinstance(layout, Layout):
-            raise refused(
-                LayoutError,
-                f"layout must be a Layout or None, got {type(layout).__name__}",
-                rule="L11",
-                kind="gpubcast:not a layout",
-            )
         else:
+            check_layout(layout, "layout")
             layout.validate(sizes)
             if layout.padded_dimensions is not None:
                 padded = layout.padded_dimensions
