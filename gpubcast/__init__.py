@@ -8,6 +8,8 @@ array([[1., 2., 3.],
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -108,6 +110,15 @@ _HOMES = {
     "shape": ("Shape",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def _finish_loading() -> None:
+    # A child inherits import locks that other threads hold, but not those threads.
+    if "gpubcast.functions" in sys.modules:
+        import_module("gpubcast.functions")
+
+
+os.register_at_fork(before=_finish_loading)
 
 
 def __getattr__(name: str) -> Any:

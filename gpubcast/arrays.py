@@ -168,7 +168,7 @@ class Array:
             # The ellipsis keeps NumPy from turning a single element into a scalar.
             whole = any(entry is Ellipsis for entry in entries)
             selected = self.view()[entries if whole else (*entries, Ellipsis)]
-        except (IndexError, TypeError, ValueError) as error:
+        except (IndexError, OverflowError, TypeError, ValueError) as error:
             raise ShapeError(str(error), rule="A5", kind="gpubcast:index") from None
         return from_strided(selected, self._device)
 

@@ -14,7 +14,7 @@ from typing import Any
 from gpubcast import broadcasting, kinds, ops
 from gpubcast.broadcasting import Broadcast, result_shape, type_refusal
 from gpubcast.element_types import Category, ElementType, element_type
-from gpubcast.errors import ElementTypeError, Error, ShapeError
+from gpubcast.errors import ElementTypeError, Error, ShapeError, brief
 from gpubcast.layout import Layout, PaddingValue
 from gpubcast.ops import Op, Result, Rule
 from gpubcast.shape import Shape, as_shape
@@ -161,13 +161,16 @@ def _keywords(row: Op, shapes: tuple[Shape, ...], attributes: Mapping[str, Any])
             raise _bad_call(row, shapes, "missing keyword", f"needs the keyword {key}")
         if key not in given:
             continue
-        if attribute.choices and given[key] not in attribute.choices:
+        value = given[key]
+        if attribute.choices and not (isinstance(value, str) and value in attribute.choices):
             raise _bad_call(
-                row, shapes, "attribute",
-                f"{key}={given[key]!r}; it is one of {', '.join(attribute.choices)}",
+                row, shapes, "keyword value",
+                f"{key}={brief(value)}; it is one of {', '.join(attribute.choices)}",
             )  # fmt: skip
         if attribute.default in ("True", "False") and not isinstance(given[key], bool):
-            raise _bad_call(row, shapes, "attribute", f"{key}={given[key]!r}; it is True or False")
+            raise _bad_call(
+                row, shapes, "keyword value", f"{key}={brief(value)}; it is True or False"
+            )
     return given
 
 

@@ -349,7 +349,10 @@ class Layout:
         return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Layout, (self.minor_to_major, self.padded_dimensions, self.padding_value))
+        return (
+            Layout,
+            (self.minor_to_major, self.padded_dimensions, self.padding_value, self.attributes),
+        )
 
     def __str__(self) -> str:
         """HLO text with our padding suffix: ``{0,1}``, ``{0,1:pad(3,5,zero)}``."""

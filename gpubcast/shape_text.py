@@ -354,6 +354,8 @@ class _Parser:
             return ""
         if value is not None:
             return "" if value == neutral else f"{name}({value})"
+        if self.tokens[self.at - 2].text == "(":
+            return ""  # an empty list says nothing
         return "".join(token.text for token in self.tokens[start : self.at])
 
     def number(self) -> int:
@@ -412,6 +414,8 @@ def _offender(
         return next(i for i, d in enumerate(order) if not 0 <= d < rank)
     if rule == "L4":
         return next(i for i, d in enumerate(order) if d in order[:i])
+    if rule != "L6":
+        return -1
     return next(
         i
         for i, (padded, size) in enumerate(zip(sizes, dimensions, strict=True))

@@ -71,7 +71,7 @@ def test_T0_keywords() -> None:
     refusal(Error, "T0", missing, "broadcast", "f32[]")
     refusal(Error, "T0", missing, "broadcast_in_dim", "f32[]", shape=(2,))
     refusal(Error, "T0", missing, "convert_element_type", "f32[]")
-    value = "gpubcast:attribute"
+    value = "gpubcast:keyword value"
     text = refusal(Error, "T0", value, "compare", "f32[]", "f32[]", direction="lt")
     assert "EQ, NE, LT, LE, GT, GE" in text
     refusal(Error, "T0", value, "compare", "f32[]", "f32[]", direction="LT", total_order=1)

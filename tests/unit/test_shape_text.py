@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +147,8 @@ def test_result_layout_texts_round_trip(row: dict[str, Any]) -> None:
         ("f32[2]{0:SC(0:1,2)(0:3)M(8)}", "f32[2]{0:SC(0:1,2)(0:3)M(8)}"),
         ("f32[2]{0:pad(3)E(0)S(5)}", "f32[2]{0:pad(3)S(5)}"),
         ("f32[]{:S(1)}", "f32[]{:S(1)}"),
+        ("f32[5]{0:D()}", "f32[5]{0}"),
+        ("f32[5]{0:D()L(2)}", "f32[5]{0:L(2)}"),
     ],
 )
 def test_canonical_text(text: str, canonical: str) -> None:
@@ -161,6 +165,9 @@ def test_L9_attributes_are_canonical_text(text: object) -> None:
 def test_attributes_are_part_of_a_layout() -> None:
     layout = Layout((0, 1), attributes="L(256)S(2)")
     assert layout != Layout((0, 1)) and eval(repr(layout)) == layout
+    shape = Shape("f32", (2, 3), layout)
+    for how in (copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
+        assert how(layout) == layout and how(shape) == shape
     assert Shape.parse("f32[2,3]{0,1:L(256)S(2)}").layout == layout
     assert layout.permute((1, 0)) == Layout((1, 0), attributes="L(256)S(2)")
 
