@@ -112,13 +112,20 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
-def _finish_loading() -> None:
-    # A child inherits import locks that other threads hold, but not those threads.
+def _before_fork() -> None:
+    # A child inherits the locks that other threads hold, those of imports too, but not the threads
+    # that would release them: what is being loaded is loaded to its end first.
     if "gpubcast.functions" in sys.modules:
         import_module("gpubcast.functions")
+        import_module("gpubcast.runtime").before_fork()
 
 
-os.register_at_fork(before=_finish_loading)
+def _after_fork() -> None:
+    if "gpubcast.functions" in sys.modules:
+        import_module("gpubcast.runtime").after_fork()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 def __getattr__(name: str) -> Any:

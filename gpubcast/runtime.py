@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import threading
 import time
 from collections import OrderedDict
@@ -47,26 +46,29 @@ class _State:
     backends: dict[str, Backend]
     launches: OrderedDict[Any, Launch]
     kernels: dict[Any, Any]
+    forking: bool = False
 
 
 _STATE = _State(threading.Lock(), threading.RLock(), {}, OrderedDict(), {})
 
 
-def _hold_locks() -> None:
-    # A child inherits the locks as they are at the fork, but not the threads that would release
-    # them; so the forking thread holds them. No compilation is then under way.
+def before_fork() -> None:
+    """Hold the locks over a fork (the package registers this).
+
+    A child inherits the locks as they are, but not the threads that would release them; so the
+    forking thread holds them. No compilation is then under way.
+    """
     _STATE.compiling.acquire()
     _STATE.lock.acquire()
+    _STATE.forking = True
 
 
-def _release_locks() -> None:
-    _STATE.lock.release()
-    _STATE.compiling.release()
-
-
-os.register_at_fork(
-    before=_hold_locks, after_in_parent=_release_locks, after_in_child=_release_locks
-)
+def after_fork() -> None:
+    """Release what ``before_fork`` holds, in the parent and in the child."""
+    if _STATE.forking:
+        _STATE.forking = False
+        _STATE.lock.release()
+        _STATE.compiling.release()
 
 
 def backend(kind: str) -> Backend:
