@@ -120,12 +120,18 @@ def _before_fork() -> None:
         import_module("gpubcast.runtime").before_fork()
 
 
-def _after_fork() -> None:
-    if "gpubcast.functions" in sys.modules:
-        import_module("gpubcast.runtime").after_fork()
+def _after_fork(*, child: bool) -> None:
+    # Nothing is imported here: a child must not wait for a lock that nobody releases.
+    release = getattr(sys.modules.get("gpubcast.runtime"), "after_fork", None)
+    if release is not None:
+        release(child=child)
 
 
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+os.register_at_fork(
+    before=_before_fork,
+    after_in_parent=lambda: _after_fork(child=False),
+    after_in_child=lambda: _after_fork(child=True),
+)
 
 
 def __getattr__(name: str) -> Any:

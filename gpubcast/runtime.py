@@ -37,6 +37,7 @@ from gpubcast.shape import Shape
 from gpubcast.simplify import normalise
 
 MAX_PLANS = 4096
+FORK_SECONDS = 5
 
 
 @dataclass(slots=True)
@@ -56,19 +57,22 @@ def before_fork() -> None:
     """Hold the locks over a fork (the package registers this).
 
     A child inherits the locks as they are, but not the threads that would release them; so the
-    forking thread holds them. No compilation is then under way.
+    forking thread holds them. It waits a few seconds only: a compiling thread may itself wait for
+    a lock that another library's fork hook holds.
     """
-    _STATE.compiling.acquire()
-    _STATE.lock.acquire()
-    _STATE.forking = True
+    _STATE.forking = _STATE.compiling.acquire(timeout=FORK_SECONDS)
+    if _STATE.forking:
+        _STATE.lock.acquire()
 
 
-def after_fork() -> None:
-    """Release what ``before_fork`` holds, in the parent and in the child."""
+def after_fork(*, child: bool) -> None:
+    """Release what ``before_fork`` holds; a child gets new locks where it held none."""
     if _STATE.forking:
         _STATE.forking = False
         _STATE.lock.release()
         _STATE.compiling.release()
+    elif child:
+        _STATE.lock, _STATE.compiling = threading.Lock(), threading.RLock()
 
 
 def backend(kind: str) -> Backend:
@@ -79,7 +83,10 @@ def backend(kind: str) -> Backend:
     """
     found = _STATE.backends.get(kind)
     if found is None:
-        found = _STATE.backends.setdefault(kind, _make_backend(kind))
+        # Making one imports its libraries, which a fork must not cut in half.
+        with _STATE.compiling:
+            found = _STATE.backends.get(kind) or _make_backend(kind)
+            _STATE.backends[kind] = found
     return found
 
 
