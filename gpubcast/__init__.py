@@ -24,9 +24,11 @@ if TYPE_CHECKING:
         Error,
         LayoutError,
         ShapeError,
+        SplitWarning,
         UnknownNameError,
     )
     from gpubcast.functions import *
+    from gpubcast.fusion import Fused, apply, fuse
     from gpubcast.inference import infer_shape
     from gpubcast.layout import Layout, PaddingValue
     from gpubcast.shape import Shape
@@ -41,18 +43,22 @@ __all__ = [
     "ElementType",
     "ElementTypeError",
     "Error",
+    "Fused",
     "Layout",
     "LayoutError",
     "PaddingValue",
     "Plan",
     "Shape",
     "ShapeError",
+    "SplitWarning",
     "UnknownNameError",
+    "apply",
     "array",
     "element_type",
     "empty",
     "from_dlpack",
     "full",
+    "fuse",
     "infer_shape",
     "plan",
     # Operations, written by make generate:
@@ -103,8 +109,9 @@ _HOMES = {
     "element_types": ("ElementType", "element_type"),
     "errors": (
         *("CompileError", "DeviceError", "ElementTypeError", "Error", "LayoutError"),
-        *("ShapeError", "UnknownNameError"),
+        *("ShapeError", "SplitWarning", "UnknownNameError"),
     ),
+    "fusion": ("Fused", "apply", "fuse"),
     "inference": ("infer_shape",),
     "layout": ("Layout", "PaddingValue"),
     "shape": ("Shape",),

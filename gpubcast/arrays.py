@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpubcast import expression, runtime
+from gpubcast import expression, operators, runtime
 from gpubcast.element_types import element_type
 from gpubcast.errors import DeviceError, ElementTypeError, Error, LayoutError, ShapeError, brief
 from gpubcast.launch import CPU, Device, View, device_name, parse_device
@@ -25,9 +25,9 @@ from gpubcast.operands import (
 from gpubcast.planning import Operand
 from gpubcast.shape import Shape, as_shape
 
-# The one back edge of the house: eager.py puts the operators' functions here, and is loaded when
-# an operator is first used.
-OPERATORS: dict[str, Callable[..., Any]] = {}
+# The one back edge of the house: eager.py puts the function of the operators here, and is loaded
+# when one is first used.
+OPERATORS: list[Callable[..., Any]] = []
 
 
 class Array:
@@ -137,7 +137,7 @@ class Array:
     def with_layout(self, layout: Layout | None) -> Array:
         """A copy with another layout (None: row-major); padding is filled as it promises."""
         shape = self._operand.shape.with_layout(layout)
-        return wrap(*runtime.run(runtime.COPY, (view_of(self),), None, shape.layout))
+        return made(runtime.COPY, view_of(self), shape.layout)
 
     @property
     def T(self) -> Array:
@@ -240,39 +240,10 @@ class Array:
         return self.numpy().reshape(())[()]
 
 
-def _operator(name: str, *, reflected: bool = False) -> Callable[..., Any]:
-    def method(self: Array, other: Any) -> Any:
-        if not is_operand(other):
-            return NotImplemented
-        left, right = (other, self) if reflected else (self, other)
-        return _operator_function(name)(left, right)
-
-    return method
-
-
-def _unary_operator(name: str) -> Callable[[Array], Any]:
-    return lambda self: _operator_function(name)(self)
-
-
-def _operator_function(name: str) -> Callable[..., Any]:
+def _operate(name: str, *operands: Any) -> Any:
     if not OPERATORS:
         import_module("gpubcast.eager")
-    return OPERATORS[name]
-
-
-BINARY_OPERATORS = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "truediv", "mod": "mod", "pow": "pow",
-    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-    "lshift": "shift_left", "rshift": "rshift",
-}  # fmt: skip
-COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-for _symbol, _name in BINARY_OPERATORS.items():
-    setattr(Array, f"__{_symbol}__", _operator(_name))
-    setattr(Array, f"__r{_symbol}__", _operator(_name, reflected=True))
-for _name in COMPARISONS:
-    setattr(Array, f"__{_name}__", _operator(_name))
-for _symbol, _name in (("neg", "neg"), ("abs", "abs"), ("invert", "bitwise_not")):
-    setattr(Array, f"__{_symbol}__", _unary_operator(_name))
+    return OPERATORS[0](name, *operands)
 
 
 def _is_index(entry: Any) -> bool:
@@ -290,6 +261,12 @@ def _restored(shape: Shape, data: np.ndarray[Any, Any], device: str) -> Array:
 def wrap(shape: Shape, buffer: Any, device: Device) -> Array:
     """The array over a new flat buffer."""
     return Array(Operand.of(shape), buffer, None, device)
+
+
+def made(graph: expression.Expression, view: View, layout: Layout) -> Array:
+    """The new array that a graph makes of one operand."""
+    shapes, buffers, device = runtime.run(graph, (view,), None, (layout,))
+    return wrap(shapes[0], buffers[0], device)
 
 
 def from_strided(strided: Any, device: Device) -> Array:
@@ -350,7 +327,7 @@ def full(shape: Shape | str, value: Any, *, device: str = "cpu") -> Array:
     view = scalar_view(value, shape.element_type)
     placed = View(view.operand, view.slot, parse_device(device), value)
     graph = expression.single("broadcast", {"sizes": shape.dimensions})
-    return wrap(*runtime.run(graph, (placed,), None, shape.layout))
+    return made(graph, placed, shape.layout)
 
 
 def from_dlpack(x: Any) -> Array:
@@ -384,6 +361,9 @@ def is_operand(x: Any) -> bool:
     return isinstance(x, known) or any(
         offers(x, name) for name in ("__dlpack__", "__cuda_array_interface__")
     )
+
+
+operators.install(Array, _operate, is_operand)
 
 
 def view_of(x: Any) -> View:

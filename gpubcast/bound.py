@@ -14,9 +14,9 @@ from gpubcast.codegen import cpu as cpu_code
 from gpubcast.codegen import cuda as cuda_code
 from gpubcast.errors import Error, LayoutError, ShapeError, brief
 from gpubcast.expression import Expression
-from gpubcast.launch import Launch, View, aligned, device_name, devices_of
+from gpubcast.launch import Launch, View, aligned, check_apart, device_name, devices_of
 from gpubcast.layout import Layout, check_layout
-from gpubcast.operands import is_scalar, scalar_view
+from gpubcast.operands import is_scalar, scalar_operand, scalar_view
 from gpubcast.planning import BroadcastPlan, Operand
 from gpubcast.schedule import CpuTarget, CudaTarget, Schedule, schedule
 from gpubcast.shape import Shape, as_shape
@@ -40,29 +40,53 @@ def _checked_arch(arch: object) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan:
-    """An operation with its operands' shapes fixed. Device-neutral, hashable, picklable.
+    """An operation or a fused function with its operands' shapes fixed. Device-neutral, hashable,
+    picklable.
 
     Attributes:
         name: what is computed, for messages.
         expression: the graph.
-        shapes: the operands' shapes.
-        out_layout: layout of new results; None for the inferred one.
-        output_shape: shape of the result.
+        shapes: the shapes of the graph's parameters.
+        out_layout: layout of new results, for several a tuple; None for the inferred ones.
+        arguments: for each parameter, the argument of a call that it is.
+        scalars: the parameters that are Python scalars, passed by value.
+        arity: number of arguments.
+        output_shapes: shapes of the results.
     """
 
     name: str
     expression: Expression
     shapes: tuple[Shape, ...]
-    out_layout: Layout | None = None
-    output_shape: Shape = field(init=False, compare=False)
+    out_layout: Any = None
+    arguments: tuple[int, ...] = ()
+    scalars: frozenset[int] = frozenset()
+    arity: int = 0
+    output_shapes: tuple[Shape, ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        _, output = runtime.plan_for(self.expression, self._operands(), None, self.out_layout)
-        object.__setattr__(self, "output_shape", output)
+        if not self.arguments:
+            object.__setattr__(self, "arguments", tuple(range(len(self.shapes))))
+            object.__setattr__(self, "arity", len(self.shapes))
+        object.__setattr__(self, "output_shapes", self._planned().outputs)
+
+    @property
+    def output_shape(self) -> Shape:
+        """Shape of the result.
+
+        Raises:
+            Error: there are several results; see ``output_shapes``.
+        """
+        if len(self.output_shapes) > 1:
+            raise Error(
+                f"{self.name} has {len(self.output_shapes)} results; see output_shapes",
+                rule="A8",
+                kind="gpubcast:several results",
+            )
+        return self.output_shapes[0]
 
     def __repr__(self) -> str:
-        shapes = ", ".join(map(str, self.shapes))
-        return f"<gpubcast.Plan {self.name}: ({shapes}) -> {self.output_shape}>"
+        shapes, results = (", ".join(map(str, x)) for x in (self.shapes, self.output_shapes))
+        return f"<gpubcast.Plan {self.name}: ({shapes}) -> {results}>"
 
     def __call__(self, *operands: Any, out: Any = None) -> Any:
         """Run on arrays of the planned dimensions and types.
@@ -84,7 +108,8 @@ class Plan:
                 from the plan.
         """
         views = self._views(self._checked(operands))
-        for i, (x, view) in enumerate(zip(operands, views, strict=True)):
+        for i, view in zip(self.arguments, views, strict=True):
+            x = operands[i]
             if not is_scalar(x) and not isinstance(x, np.generic) and not _shares(x, view):
                 raise LayoutError(
                     f"bind: operand {i} would be copied, so that later changes are not seen; bind "
@@ -92,33 +117,52 @@ class Plan:
                     rule="A8",
                     kind="gpubcast:operand cannot be bound",
                 )
-        target, copy_back = output_view(out)
-        if copy_back is not None:
-            raise LayoutError(
-                "bind: the elements of out are not aligned; call the plan instead",
-                rule="A2",
-                kind="gpubcast:unaligned out",
-            )
-        return BoundCall(*_bound(self.expression, views, target), out, views)
+        targets = []
+        for target, copy_back in map(output_view, eager.outs_of(self.expression, out)):
+            if copy_back is not None:
+                raise LayoutError(
+                    "bind: the elements of out are not aligned; call the plan instead",
+                    rule="A2",
+                    kind="gpubcast:unaligned out",
+                )
+            targets.append(target)
+        return _bound(self.expression, views, tuple(targets), out)
+
+    @property
+    def broadcast_plans(self) -> tuple[BroadcastPlan, ...]:
+        """The normalised plans for operands in the planned layouts, one per kernel."""
+        return tuple(one.plan for one in self._planned().kernels)
 
     @property
     def broadcast_plan(self) -> BroadcastPlan:
-        """The normalised plan for operands in the planned layouts."""
-        return runtime.plan_for(self.expression, self._operands(), None, self.out_layout)[0]
+        """The plan of the only kernel.
+
+        Raises:
+            Error: there are several; see ``broadcast_plans``.
+        """
+        plans = self.broadcast_plans
+        if len(plans) > 1:
+            raise Error(
+                f"{self.name} takes {len(plans)} kernels; see broadcast_plans",
+                rule="A8",
+                kind="gpubcast:several kernels",
+            )
+        return plans[0]
 
     def schedule(self, arch: str | None = None) -> Schedule:
-        """The schedule for aligned operands, on a GPU architecture or (None) on the CPU."""
-        plan = self.broadcast_plan
-        target = CpuTarget() if arch is None else CudaTarget(_checked_arch(arch), _ANY)
-        return schedule(plan, target, (16,) * len(plan.accesses))
+        """The only kernel's schedule for aligned operands, on a GPU architecture or (None) on the
+        CPU."""
+        return _schedule(self.broadcast_plan, arch)
 
     def cuda_source(self, arch: str = "sm_90") -> str:
-        """The generated CUDA source; no GPU is needed."""
-        return cuda_code.generate(self.broadcast_plan, self.schedule(_checked_arch(arch))).text
+        """The generated CUDA source of every kernel; no GPU is needed."""
+        plans = self.broadcast_plans
+        return "\n".join(cuda_code.generate(plan, _schedule(plan, arch)).text for plan in plans)
 
     def cpu_source(self) -> str:
-        """The generated numba source."""
-        return cpu_code.generate(self.broadcast_plan, self.schedule()).text
+        """The generated numba source of every kernel."""
+        plans = self.broadcast_plans
+        return "\n\n".join(cpu_code.generate(plan, _schedule(plan, None)).text for plan in plans)
 
     def explain(self, *, arch: str = "sm_90", source: bool = False) -> Explanation:
         """Alignment, axes, memory and launches of the plan, to print or to show in a notebook.
@@ -134,16 +178,28 @@ class Plan:
         from gpubcast.explain import explain
 
         return explain(
-            self.name, self.expression, self.shapes, self.out_layout, arch=arch, source=source
+            self.name,
+            self.expression,
+            self._operands(),
+            eager.layouts_of(self.expression, self.out_layout),
+            arch=arch,
+            source=source,
         )
 
+    def _planned(self) -> runtime.Planned:
+        layouts = eager.layouts_of(self.expression, self.out_layout)
+        return runtime.plan_for(self.expression, self._operands(), None, layouts)
+
     def _operands(self) -> tuple[Operand, ...]:
-        return tuple(Operand.of(shape) for shape in self.shapes)
+        return tuple(
+            scalar_operand(shape.element_type) if i in self.scalars else Operand.of(shape)
+            for i, shape in enumerate(self.shapes)
+        )
 
     def _checked(self, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        if len(operands) != len(self.shapes):
+        if len(operands) != self.arity:
             raise Error(
-                f"{self.name}: the plan takes {len(self.shapes)} operands, got {len(operands)}",
+                f"{self.name}: the plan takes {self.arity} operands, got {len(operands)}",
                 rule="A8",
                 kind="gpubcast:number of operands",
             )
@@ -151,7 +207,8 @@ class Plan:
 
     def _views(self, operands: tuple[Any, ...]) -> tuple[View, ...]:
         views = []
-        for i, (x, shape) in enumerate(zip(operands, self.shapes, strict=True)):
+        for i, shape in zip(self.arguments, self.shapes, strict=True):
+            x = operands[i]
             view = scalar_view(x, shape.element_type) if is_scalar(x) else view_of(x)
             found = view.operand.shape
             if (found.element_type, found.dimensions) != (shape.element_type, shape.dimensions):
@@ -169,15 +226,15 @@ class Plan:
 class BoundCall:
     """A launch with every argument packed; calling it runs the kernel and returns ``out``."""
 
-    __slots__ = ("_launch", "_out", "_parameters", "_views")
+    __slots__ = ("_held", "_launch", "_out", "_parameters")
 
     def __init__(
-        self, launch: Launch, parameters: bytearray, out: Any, views: tuple[View, ...]
+        self, launch: Launch, parameters: tuple[bytearray, ...], out: Any, held: Any
     ) -> None:
         self._launch = launch
         self._parameters = parameters
         self._out = out
-        self._views = views
+        self._held = held  # whatever keeps the bound memory alive
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise Error(
@@ -210,25 +267,36 @@ def _shares(x: Any, view: View) -> bool:
     return view.array is not None and not isinstance(x, (list, tuple))
 
 
-def _bound(graph: Expression, views: tuple[View, ...], out: View) -> tuple[Launch, bytearray]:
-    device = devices_of((*views, out))
-    every = (*views, out)
+def _schedule(plan: BroadcastPlan, arch: str | None) -> Schedule:
+    target = CpuTarget() if arch is None else CudaTarget(_checked_arch(arch), _ANY)
+    return schedule(plan, target, (16,) * len(plan.accesses))
+
+
+def _bound(
+    graph: Expression, views: tuple[View, ...], outs: tuple[View, ...], out: Any
+) -> BoundCall:
+    every = (*views, *outs)
+    device = devices_of(every)
     launch = runtime.prepare(
         graph,
         tuple(view.operand for view in views),
-        out.operand,
+        tuple(view.operand for view in outs),
         None,
         device,
         aligned(every, device),
     )
-    if launch.overlaps(views, out):
-        raise Error(
+    check_apart(outs)
+    if launch.overlaps(views, outs):
+        raise LayoutError(
             "bind: out shares memory with an operand in another order, which would need a "
             "temporary; call the plan instead",
             rule="A2",
             kind="gpubcast:out overlaps an operand",
         )
-    return launch, launch.parameters([view.slot for view in every])
+    slots = [view.slot for view in every]
+    with launch.backend.on(device[1]):
+        held = runtime.temporaries(launch, slots)
+    return BoundCall(launch, launch.parameters(slots), out, (views, held))
 
 
 def plan(

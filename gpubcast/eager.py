@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
-from gpubcast import expression, runtime
-from gpubcast.arrays import (
-    BINARY_OPERATORS,
-    COMPARISONS,
-    OPERATORS,
-    Array,
-    output_view,
-    view_of,
-    wrap,
-)
-from gpubcast.errors import ElementTypeError
+from gpubcast import expression, operators, runtime, tracing
+from gpubcast.arrays import OPERATORS, Array, output_view, view_of, wrap
+from gpubcast.errors import Error
 from gpubcast.expression import Attributes, Expression
-from gpubcast.launch import View
+from gpubcast.launch import Device, View
 from gpubcast.layout import Layout, check_layout
 from gpubcast.operands import is_scalar, scalar_view
+from gpubcast.shape import Shape
+from gpubcast.traced import Traced
 
 
 @functools.lru_cache(4096)
@@ -39,7 +34,8 @@ def apply(
 
     Args:
         name: the operation.
-        operands: gpubcast, NumPy, CuPy or DLPack arrays, lists, scalars.
+        operands: gpubcast, NumPy, CuPy or DLPack arrays, lists, scalars; traced values in a
+            function that is being fused.
         out: an array that receives the result and is returned.
         out_layout: layout of the new array.
         attributes: the operation's keywords.
@@ -50,14 +46,9 @@ def apply(
     Raises:
         Error: a rule refuses the call.
     """
+    if any([isinstance(x, Traced) for x in operands]):
+        return tracing.apply(name, operands, attributes, out is not None or out_layout is not None)
     graph = _graph(name, expression.canonical(name, attributes))
-    return execute(graph, operands, out, out_layout)
-
-
-def execute(
-    graph: Expression, operands: tuple[Any, ...], out: Any, out_layout: Layout | None
-) -> Any:
-    """Run a graph on arrays; see ``apply``."""
     return finish(graph, operands, views_of(graph, operands), out, out_layout)
 
 
@@ -69,15 +60,58 @@ def finish(
     out_layout: Layout | None,
 ) -> Any:
     """Run a graph on views of the operands; see ``apply``."""
-    check_layout(out_layout, "out_layout")
-    if out is not None:
-        target, copy_back = output_view(out)
-        runtime.run(graph, views, target, out_layout)
+    if out is None:
+        layouts = layouts_of(graph, out_layout)
+        made = [wrap(*one) for one in _each(runtime.run(graph, views, None, layouts))]
+        if not any(isinstance(x, Array) for x in operands):
+            made = [array.view() for array in made]
+        return tuple(made) if graph.packed else made[0]
+    outs = outs_of(graph, out)
+    targets = [output_view(x) for x in outs]
+    runtime.run(graph, views, tuple([t for t, _ in targets]), layouts_of(graph, out_layout))
+    for _, copy_back in targets:
         if copy_back is not None:
             copy_back()
-        return out
-    made = wrap(*runtime.run(graph, views, None, out_layout))
-    return made if any(isinstance(x, Array) for x in operands) else made.view()
+    return out
+
+
+def _each(
+    made: tuple[tuple[Shape, ...], tuple[Any, ...], Device],
+) -> Iterator[tuple[Shape, Any, Device]]:
+    shapes, buffers, device = made
+    return ((shape, buffer, device) for shape, buffer in zip(shapes, buffers, strict=True))
+
+
+def layouts_of(graph: Expression, out_layout: Any) -> tuple[Layout | None, ...] | None:
+    """``out_layout`` as one entry per result.
+
+    Raises:
+        LayoutError: it is neither a Layout nor, for several results, a tuple of them.
+    """
+    if out_layout is None:
+        return None
+    given = tuple(out_layout) if graph.packed and isinstance(out_layout, (tuple, list)) else None
+    for layout in given or (out_layout,):
+        check_layout(layout, "out_layout")
+    return given if given is not None else (out_layout,)
+
+
+def outs_of(graph: Expression, out: Any) -> tuple[Any, ...]:
+    """``out`` as one array per result.
+
+    Raises:
+        Error: several results and no tuple.
+    """
+    if not graph.packed:
+        return (out,)
+    if not isinstance(out, (tuple, list)):
+        raise Error(
+            f"out is a tuple of {len(graph.outputs)} arrays, one per result, not "
+            f"{type(out).__name__}",
+            rule="A2",
+            kind="gpubcast:number of outs",
+        )
+    return tuple(out)
 
 
 def views_of(graph: Expression, operands: tuple[Any, ...]) -> tuple[View, ...]:
@@ -93,47 +127,10 @@ def views_of(graph: Expression, operands: tuple[Any, ...]) -> tuple[View, ...]:
     )
 
 
-# --- operators ---------------------------------------------------------------------------------
+def _operate(operator: str, *operands: Any) -> Any:
+    """An operator of ``Array``."""
+    kind = next(x.xla_shape.element_type for x in operands if isinstance(x, Array))
+    return apply(operators.operation(operator, kind), operands)
 
 
-def _floats_only(name: str, symbol: str) -> Any:
-    def function(x: Any, y: Any) -> Any:
-        kind = next(v.xla_shape.element_type for v in (x, y) if isinstance(v, Array))
-        if kind.is_integral:
-            raise ElementTypeError(
-                f"{symbol} is not defined on {kind}: gb.div truncates toward zero and gb.rem has "
-                "the dividend's sign, as in XLA; call the one you mean, or convert to a float "
-                "type with gb.convert_element_type",
-                rule="A7",
-                kind="gpubcast:integer operator",
-            )
-        return apply(name, (x, y))
-
-    return function
-
-
-def _shift_right(x: Any, y: Any) -> Any:
-    kind = next(v.xla_shape.element_type for v in (x, y) if isinstance(v, Array))
-    signed = kind.category.value == "signed"
-    return apply("shift_right_arithmetic" if signed else "shift_right_logical", (x, y))
-
-
-def _plain(name: str) -> Any:
-    return lambda *operands: apply(name, operands)
-
-
-OPERATORS.update(
-    {
-        name: _plain(name)
-        for name in (
-            *(set(BINARY_OPERATORS.values()) - {"truediv", "mod", "rshift"}),
-            *COMPARISONS,
-            "neg",
-            "abs",
-            "bitwise_not",
-        )
-    },
-    truediv=_floats_only("div", "/"),
-    mod=_floats_only("rem", "%"),
-    rshift=_shift_right,
-)
+OPERATORS.append(_operate)

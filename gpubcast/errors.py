@@ -92,6 +92,10 @@ class UnknownNameError(Error, AttributeError):
     """``gpubcast`` has no such name; the text names ours."""
 
 
+class SplitWarning(UserWarning):
+    """An expression takes several kernels, with temporaries between them; it is still right."""
+
+
 def numbered(source: str) -> str:
     """Source text with line numbers, so that a compiler's "line 37" means something."""
     return "\n".join(f"{i:4d} | {line}" for i, line in enumerate(source.splitlines(), 1))

@@ -7,18 +7,23 @@ one iteration space.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from gpubcast import ops
+from gpubcast import labels, ops
 from gpubcast.broadcasting import integer_list
 from gpubcast.element_types import ELEMENT_TYPES, ElementType, element_type
 from gpubcast.errors import ElementTypeError, Error, brief
-from gpubcast.inference import Inferred, infer
+from gpubcast.inference import Inferred, infer, padding_of, result_layout
+from gpubcast.labels import Pattern
+from gpubcast.layout import Layout
 from gpubcast.shape import Shape
 
 Attributes = tuple[tuple[str, Hashable], ...]
+Size = tuple[int, int] | int
+"""The size of a dimension: that of dimension ``[1]`` of node ``[0]``, or a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,54 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True)
+class Constant:
+    """A scalar that is part of the code: the name of its element type and its storage bits."""
+
+    element_type: str
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The dimensions of a node put elsewhere: a transpose, a broadcast, a dropped dimension.
+
+    Attributes:
+        arg: the node.
+        place: for each of its dimensions, the dimension of the result where it goes; None for one
+            along which the node does not vary and which the result does not have.
+        shape: the sizes of the result.
+        labelled: number of the pattern (``Expression.patterns``) whose labels it carries out.
+        output: which of that pattern's outputs the result is; None for an operand being aligned.
+    """
+
+    arg: int
+    place: tuple[int | None, ...]
+    shape: tuple[Size, ...]
+    labelled: int
+    output: int | None = None
+
+
+Node = Parameter | Constant | Apply | Place
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a graph's source calls things; for messages and pictures, never part of its meaning.
+
+    Attributes:
+        operands: the parameters' names.
+        lines: for each node the line of the source that made it, or "".
+    """
+
+    operands: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+
+    def operand(self, index: int) -> str:
+        """What a parameter is called."""
+        return self.operands[index] if index < len(self.operands) else f"operand {index}"
+
+
+@dataclass(frozen=True, slots=True)
 class Expression:
     """A graph in topological order.
 
@@ -45,11 +98,22 @@ class Expression:
         num_parameters: number of operands.
         nodes: each node refers to earlier nodes only.
         outputs: the nodes whose values are the results.
+        patterns: labels that were used, each with the nodes that are its operands.
+        axes: per output, the label of each of its dimensions (None for a literal 1), where
+            labels say how the outputs lie beside each other; else empty.
+        packed: whether the results are a tuple even when there is only one.
+        fast_math: whether operations may be reassociated and contracted.
+        names: what the source calls things; no part of equality.
     """
 
     num_parameters: int
-    nodes: tuple[Parameter | Apply, ...]
+    nodes: tuple[Node, ...]
     outputs: tuple[int, ...]
+    patterns: tuple[tuple[Pattern, tuple[int, ...]], ...] = ()
+    axes: tuple[tuple[str | None, ...], ...] = ()
+    packed: bool = False
+    fast_math: bool = False
+    names: Names = field(default=Names(), compare=False)
 
 
 def single(name: str, attributes: Mapping[str, Any]) -> Expression:
@@ -120,13 +184,86 @@ def typed(expression: Expression, operands: tuple[Shape, ...]) -> tuple[Inferred
             kind="gpubcast:number of operands",
         )
     result: list[Inferred] = []
-    for node in expression.nodes:
-        if isinstance(node, Parameter):
-            result.append(Inferred(operands[node.index], ()))
-        else:
-            shapes = tuple(result[i].shape for i in node.args)
-            result.append(infer(node.op, shapes, dict(node.attributes)))
+    checked: set[int] = set()
+    for i, node in enumerate(expression.nodes):
+        try:
+            result.append(_inferred(expression, node, operands, result, checked))
+        except Error as error:
+            raise located(error, _line(expression, i)) from None
+    for number in range(len(expression.patterns)):
+        _check_labels(expression, number, result, checked)
     return tuple(result)
+
+
+def _inferred(
+    expression: Expression,
+    node: Node,
+    operands: tuple[Shape, ...],
+    done: list[Inferred],
+    checked: set[int],
+) -> Inferred:
+    if isinstance(node, Parameter):
+        return Inferred(operands[node.index], ())
+    if isinstance(node, Constant):
+        return Inferred(Shape(node.element_type, ()), ())
+    if isinstance(node, Apply):
+        shapes = tuple(done[i].shape for i in node.args)
+        return infer(node.op, shapes, dict(node.attributes))
+    _check_labels(expression, node.labelled, done, checked)
+    dimensions = tuple(
+        size if isinstance(size, int) else done[size[0]].shape.dimensions[size[1]]
+        for size in node.shape
+    )
+    shape = Shape(done[node.arg].shape.element_type, dimensions)
+    if node.output is not None:
+        shape = shape.with_layout(_labelled_layout(expression, node, dimensions, done))
+    return Inferred(shape, (node.place,))
+
+
+def _labelled_layout(
+    expression: Expression, node: Place, dimensions: tuple[int, ...], done: list[Inferred]
+) -> Layout:
+    """The layout of a labelled output (R1): the operands' labels say where their axes go."""
+    pattern, nodes = expression.patterns[node.labelled]
+    group = pattern.outputs[node.output or 0]
+    shapes, maps = [], []
+    for i, own in zip(nodes, pattern.operands, strict=True):
+        if labels.ONE not in own and set(own) == set(group):
+            shapes.append(done[i].shape)
+            maps.append(tuple(map(group.index, own)))
+    layout = result_layout(dimensions, tuple(shapes), tuple(maps))
+    return padding_of(layout, done[node.arg].shape.element_type)
+
+
+def _check_labels(
+    expression: Expression, number: int, done: list[Inferred], checked: set[int]
+) -> None:
+    if number in checked:
+        return
+    checked.add(number)
+    pattern, nodes = expression.patterns[number]
+    names = tuple(
+        expression.names.operand(node.index)
+        if isinstance(node := expression.nodes[i], Parameter)
+        else f"operand {k}"
+        for k, i in enumerate(nodes)
+    )
+    labels.sizes(pattern, [done[i].shape for i in nodes], names)
+
+
+def _line(expression: Expression, node: int) -> str:
+    lines = expression.names.lines
+    return lines[node] if node < len(lines) else ""
+
+
+def located(error: Error, line: str) -> Error:
+    """The same error, naming the line of a fused function where it arose."""
+    if not line or line in str(error):
+        return error
+    again = copy.copy(error)
+    first, newline, rest = str(error).partition("\n")
+    again.args = (f"{first}\n  in {line}{newline}{rest}",)
+    return again
 
 
 def operand_types(

@@ -29,12 +29,13 @@ class Inferred:
 
     Attributes:
         shape: element type, dimensions and layout of the result.
-        maps: ``maps[i][d]`` is the output dimension to which dimension d of operand i goes. A
+        maps: ``maps[i][d]`` is the output dimension to which dimension d of operand i goes; None
+            where the output has none for it, because the operand does not vary along it. A
             bitcast to a wider type has no entry for the last dimension, which it consumes.
     """
 
     shape: Shape
-    maps: tuple[tuple[int, ...], ...]
+    maps: tuple[tuple[int | None, ...], ...]
 
 
 def infer_shape(name: str, *operands: Shape | str, **attributes: Any) -> Shape:
@@ -95,7 +96,29 @@ def infer(
         tuple(shapes[i] for i in chosen),
         tuple(placed.maps[i] for i in chosen),
     )
-    return Inferred(shape.with_layout(_padding_of(layout, kind)), placed.maps)
+    return Inferred(shape.with_layout(padding_of(layout, kind)), placed.maps)
+
+
+def result_type(
+    name: str, types: Sequence[ElementType], attributes: Mapping[str, Any]
+) -> ElementType:
+    """The element type of an operation's result, whatever the operands' dimensions are.
+
+    Raises:
+        Error: T0, a keyword; ElementTypeError: rules C1, C2, C4, T1 to T8.
+    """
+    row = ops.op(name, internal=True)
+    shapes = tuple(Shape(kind, ()) for kind in types)
+    given = _keywords(row, shapes, attributes)
+    if row.rule is Rule.BITCAST:
+        return element_type(given["to"])
+    _refused_by_xla(row, shapes)
+    if row.rule in (Rule.SELECT, Rule.CLAMP):
+        _dimensions(row, shapes, given)
+    if row.result is Result.COMPLEX:
+        _check_component(row, shapes)
+    _refused_by_us(row, shapes, given)
+    return _result_type(row, shapes, given)
 
 
 def result_layout(
@@ -133,8 +156,9 @@ def _layout_operands(row: Op) -> tuple[int, ...]:
     return tuple(range(row.arity))
 
 
-def _padding_of(layout: Layout, kind: ElementType) -> Layout:
-    # R4: a complex type has no lowest or highest value to write.
+def padding_of(layout: Layout, kind: ElementType) -> Layout:
+    """A layout that an element type can have: a complex type has no lowest or highest value to
+    write (R4)."""
     unordered = layout.padding_value in (PaddingValue.LOWEST, PaddingValue.HIGHEST)
     if kind.is_complex and unordered:
         return Layout(layout.minor_to_major, layout.padded_dimensions, attributes=layout.attributes)
@@ -311,7 +335,7 @@ def _bitcast(operand: Shape, to: ElementType) -> Inferred:
         order = layout.minor_to_major
     carried = Layout(order, padded, layout.padding_value)
     shape = result_shape("bitcast_convert_type", to.name, dimensions, operands)
-    return Inferred(shape.with_layout(_padding_of(carried, to)), (place,))
+    return Inferred(shape.with_layout(padding_of(carried, to)), (place,))
 
 
 def _bad_call(row: Op, shapes: tuple[Shape, ...], kind: str, what: str) -> Error:

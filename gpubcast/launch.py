@@ -14,8 +14,8 @@ import numpy as np
 
 from gpubcast import config
 from gpubcast.backends.base import Backend, KernelSource
-from gpubcast.errors import DeviceError, brief
-from gpubcast.planning import BroadcastPlan, Operand
+from gpubcast.errors import DeviceError, LayoutError, brief
+from gpubcast.planning import Access, BroadcastPlan, Operand
 from gpubcast.schedule import Schedule
 from gpubcast.shape import Shape
 
@@ -44,86 +44,131 @@ class View:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Launch:
-    """A plan made ready on one device.
+class Step:
+    """One kernel of a launch.
 
     Attributes:
-        plan, schedule: what runs, and how.
+        plan, schedule: what runs, and how; no schedule where nothing is visited.
         source: the generated kernel; None where nothing is visited.
         kernel: the backend's handle.
-        output: shape of the result.
         template: the packed parameters with empty slots.
-        offsets: per slot, the index of its view (operands, then outputs) and bytes to add.
-        device: where it runs.
+        offsets: per slot, the index of its view (operands, outputs, temporaries) and bytes to add.
     """
 
-    backend: Backend
     plan: BroadcastPlan
     schedule: Schedule | None
     source: KernelSource | None
     kernel: Any
-    output: Shape
     template: bytes
     offsets: tuple[tuple[int, int], ...]
-    device: Device
 
     def parameters(self, slots: list[int]) -> bytearray:
-        """The parameters with slots filled in: operands' addresses or bits, then outputs'."""
+        """The parameters with slots filled in: addresses or bits of all views."""
         packed = bytearray(self.template)
-        if not packed:
-            return packed
-        words = [slots[view] + add for view, add in self.offsets]
-        struct.pack_into(f"<{len(words)}Q", packed, 0, *words)
+        if packed:
+            words = [slots[view] + add for view, add in self.offsets]
+            struct.pack_into(f"<{len(words)}Q", packed, 0, *words)
         return packed
 
-    def start(self, parameters: bytearray) -> None:
-        """Start the kernel on the current stream; its device is current."""
-        if self.schedule is None:
-            return
-        began = time.perf_counter() if config.debug() >= 2 else 0.0
-        self.backend.launch(self.kernel, self.schedule.grid, self.schedule.block, parameters)
-        if began or config.sync():
-            self._finish(began)
 
-    def _finish(self, began: float) -> None:
-        assert self.source is not None
+@dataclass(frozen=True, slots=True, eq=False)
+class Launch:
+    """Plans made ready on one device.
+
+    Attributes:
+        steps: the kernels, in order; nearly always one.
+        outputs: shapes of the results.
+        temporaries: shapes of what only the kernels see.
+        device: where it runs.
+    """
+
+    backend: Backend
+    steps: tuple[Step, ...]
+    outputs: tuple[Shape, ...]
+    temporaries: tuple[Shape, ...]
+    device: Device
+
+    def parameters(self, slots: list[int]) -> tuple[bytearray, ...]:
+        """Every kernel's parameters: operands' addresses or bits, outputs', temporaries'."""
+        return tuple([step.parameters(slots) for step in self.steps])
+
+    def start(self, parameters: tuple[bytearray, ...]) -> None:
+        """Start the kernels on the current stream; its device is current."""
+        for step, packed in zip(self.steps, parameters, strict=True):
+            if step.schedule is None:
+                continue
+            began = time.perf_counter() if config.debug() >= 2 else 0.0
+            self.backend.launch(step.kernel, step.schedule.grid, step.schedule.block, packed)
+            if began or config.sync():
+                self._finish(step, began)
+
+    def _finish(self, step: Step, began: float) -> None:
+        assert step.source is not None
         try:
             self.backend.synchronize()
         except Exception as error:
-            raise DeviceError(f"kernel {self.source.entry} failed: {error}") from error
+            raise DeviceError(f"kernel {step.source.entry} failed: {error}") from error
         if began:
             seconds = time.perf_counter() - began
-            rate = self.num_bytes / seconds / 1e9
-            say(f"{self.source.entry}: {seconds * 1e6:.1f} us, {rate:.1f} GB/s")
+            rate = step.plan.num_bytes / seconds / 1e9
+            say(f"{step.source.entry}: {seconds * 1e6:.1f} us, {rate:.1f} GB/s")
 
-    def overlaps(self, views: tuple[View, ...], out: View) -> bool:
-        """Whether writing ``out`` could change what is still to be read from an operand.
+    def overlaps(self, views: tuple[View, ...], outs: tuple[View, ...]) -> bool:
+        """Whether writing an output could change what is still to be read from an operand.
 
-        An operand whose elements are read from the very places where their results go is safe:
-        each is read before it is written.
+        An operand whose elements are read from the very places where their results go is safe, if
+        no other thread or kernel reads them: each is read before it is written.
         """
-        write = self.plan.writes[0]
+        alone = len(self.steps) == 1
+        for step in self.steps:
+            for number, write in enumerate(step.plan.writes):
+                out = step.offsets[len(step.plan.reads) + number][0] - len(views)
+                if out < len(outs) and self._meets(
+                    views, outs[out], write, step.plan, alone and not step.plan.lacks(write)
+                ):
+                    return True
+        return False
+
+    def _meets(
+        self, views: tuple[View, ...], out: View, write: Access, plan: BroadcastPlan, may: bool
+    ) -> bool:
+        """Whether an output shares memory with an operand other than in place; ``may``: whether
+        in place is safe."""
         first, last = _span_bytes(out)
-        for read in self.plan.reads:
-            view = views[read.operand]
+        for number, view in enumerate(views):
             if view.operand.by_value:
                 continue
             low, high = _span_bytes(view)
             if low >= last or first >= high:
                 continue
-            in_place = (
+            reads = [read for read in plan.reads if read.operand == number] if may else []
+            in_place = bool(reads) and all(
                 view.slot == out.slot
                 and (read.strides, read.offset) == (write.strides, write.offset)
                 and read.element_type.itemsize == write.element_type.itemsize
+                for read in reads
             )
             if not in_place and _share_memory(view, out):
                 return True
         return False
 
-    @property
-    def num_bytes(self) -> int:
-        """Bytes that must move: each operand read once, each output written once."""
-        return self.plan.num_bytes
+
+def check_apart(outs: tuple[View, ...]) -> None:
+    """Refuse outputs that share memory with each other.
+
+    Raises:
+        LayoutError: two of them do.
+    """
+    for i, one in enumerate(outs):
+        for other in outs[:i]:
+            first, last = _span_bytes(one)
+            low, high = _span_bytes(other)
+            if low < last and first < high and _share_memory(one, other):
+                raise LayoutError(
+                    f"out {outs.index(other)} and out {i} share memory; each result needs its own",
+                    rule="A2",
+                    kind="gpubcast:outs overlap",
+                )
 
 
 def parse_device(text: str) -> Device:

@@ -151,11 +151,12 @@ def scalar_view(value: Any, kind: ElementType) -> View:
         ElementTypeError: the value does not fit the type.
     """
     bits = int.from_bytes(_scalar_bytes(value, kind), "little")
-    return View(_scalar_operand(kind), bits, None)
+    return View(scalar_operand(kind), bits, None)
 
 
 @functools.cache
-def _scalar_operand(kind: ElementType) -> Operand:
+def scalar_operand(kind: ElementType) -> Operand:
+    """The operand of a scalar that is passed by value."""
     return Operand(Shape(kind, ()), (), (), by_value=True)
 
 

@@ -8,17 +8,18 @@ picklable, the same for every device.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpubcast import ops
 from gpubcast.element_types import ElementType
-from gpubcast.errors import ElementTypeError, Error, LayoutError, ShapeError
-from gpubcast.expression import Expression, Parameter
+from gpubcast.errors import ElementTypeError, LayoutError, ShapeError
+from gpubcast.expression import Apply, Constant, Expression, Node, Parameter, Place
 from gpubcast.inference import Inferred
 from gpubcast.layout import PaddingValue
 from gpubcast.shape import Shape
 
 MAX_RANK = 16
+CONSTANT = "constant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +92,23 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One scalar operation on earlier values; values are the reads, then the instructions."""
+    """One scalar operation on earlier values; values are the reads, then the instructions.
+
+    Attributes:
+        op: the operation; ``CONSTANT`` for a value that is part of the code.
+        args: the values it takes.
+        element_type: of the result.
+        bits: the storage bits of a constant.
+    """
 
     op: str
     args: tuple[int, ...]
     element_type: ElementType
+    bits: int | None = None
+
+    def __str__(self) -> str:
+        inner = f"{self.bits:#x}" if self.bits is not None else ",".join(f"%{a}" for a in self.args)
+        return f"{self.op}.{self.element_type}({inner})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +119,13 @@ class Program:
         reads: element type of each read.
         code: the instructions.
         results: the values written, one per output.
+        fast_math: whether instructions may be reassociated and contracted.
     """
 
     reads: tuple[ElementType, ...]
     code: tuple[Instruction, ...]
     results: tuple[int, ...]
+    fast_math: bool = False
 
     def type_of(self, value: int) -> ElementType:
         """Element type of a value."""
@@ -118,13 +133,18 @@ class Program:
             return self.reads[value]
         return self.code[value - len(self.reads)].element_type
 
+    def needed(self, results: tuple[int, ...]) -> tuple[int, ...]:
+        """The values that some results are computed from, in order."""
+        base, wanted = len(self.reads), set(results)
+        for i in range(len(self.code) - 1, -1, -1):
+            if base + i in wanted:
+                wanted.update(self.code[i].args)
+        return tuple(sorted(wanted))
+
     def __str__(self) -> str:
         reads = [f"%{i}={t}" for i, t in enumerate(self.reads)]
         base = len(self.reads)
-        code = [
-            f"%{base + i}={c.op}.{c.element_type}({','.join(f'%{a}' for a in c.args)})"
-            for i, c in enumerate(self.code)
-        ]
+        code = [f"%{base + i}={instruction}" for i, instruction in enumerate(self.code)]
         return " ".join([*reads, *code, "->", *(f"%{r}" for r in self.results)])
 
 
@@ -138,6 +158,9 @@ class BroadcastPlan:
         reads, writes: one access per value read and per output.
         fill: per output, the padding value to write where an index is at or past an axis' size;
             None where there is no padding or nothing is promised about it.
+
+    One write at least has every axis; another may lack some (stride 0), and is then written at
+    their first index only.
     """
 
     program: Program
@@ -175,6 +198,27 @@ class BroadcastPlan:
         return any(value is not None for value in self.fill)
 
     @property
+    def main(self) -> Access:
+        """The write whose memory says how the axes are walked: it has every axis."""
+        return next((w for w in self.writes if not self.lacks(w)), self.writes[0])
+
+    def lacks(self, access: Access) -> tuple[int, ...]:
+        """The axes along which an access stands still."""
+        return tuple(
+            k
+            for k, (axis, stride) in enumerate(zip(self.axes, access.strides, strict=True))
+            if stride == 0 and axis.extent > 1
+        )
+
+    def varies(self) -> tuple[frozenset[int], ...]:
+        """For each value of the program, the axes along which it varies."""
+        every = range(self.rank)
+        known = [frozenset(k for k in every if access.strides[k]) for access in self.reads]
+        for instruction in self.program.code:
+            known.append(frozenset().union(*(known[a] for a in instruction.args)))
+        return tuple(known)
+
+    @property
     def accesses(self) -> tuple[Access, ...]:
         """Reads, then writes: the order of a kernel's slots."""
         return self.reads + self.writes
@@ -185,45 +229,76 @@ def build(
     nodes: tuple[Inferred, ...],
     operands: tuple[Operand, ...],
     outputs: tuple[Operand, ...],
+    places: tuple[tuple[int | None, ...], ...] = (),
 ) -> BroadcastPlan:
-    """The plan whose axes are the dimensions of the output.
+    """The plan of one kernel, whose axes are the dimensions of the first output.
 
     Args:
         expression: the graph.
         nodes: the result of ``expression.typed`` for these operands.
         operands: one per parameter.
-        outputs: one per result, all with the same dimensions.
+        outputs: one per result.
+        places: per output, the axis of each of its dimensions; None for one of size 1 that has
+            none. By default the outputs' dimensions are the axes.
 
     Raises:
         ElementTypeError: a type has no kernels.
-        Error: the outputs differ in dimensions.
     """
     dimensions = outputs[0].shape.dimensions
-    if any(output.shape.dimensions != dimensions for output in outputs):
-        raise Error("the outputs of one kernel must have the same dimensions")
-    walk = _Walk(expression, nodes, operands, dimensions)
-    identity = tuple(range(len(dimensions)))
-    results = tuple(walk.visit(node, identity) for node in expression.outputs)
+    places = places or (tuple(range(len(dimensions))),) * len(outputs)
+    walk = Walk(expression, nodes, operands, dimensions)
+    results = tuple(map(walk.visit, expression.outputs, places))
     # Values are numbered reads first; while walking, instruction i is numbered -1 - i.
     reads = tuple(walk.reads)
 
     def number(value: int) -> int:
         return value if value >= 0 else len(reads) - 1 - value
 
-    code = tuple(
-        Instruction(c.op, tuple(number(a) for a in c.args), c.element_type) for c in walk.code
-    )
-    program = Program(tuple(a.element_type for a in reads), code, tuple(map(number, results)))
+    code = tuple(replace(c, args=tuple(number(a) for a in c.args)) for c in walk.code)
+    program = Program(
+        tuple(a.element_type for a in reads), code, tuple(map(number, results)),
+        expression.fast_math,
+    )  # fmt: skip
     for index in range(len(reads) + len(code)):
         _must_compute(program.type_of(index))
     writes = tuple(
-        Access(i, o.shape.element_type, o.strides, 0, o.extents) for i, o in enumerate(outputs)
+        _access(i, output, place, dimensions)
+        for i, (output, place) in enumerate(zip(outputs, places, strict=True))
     )
-    fill = tuple(_fill(output) for output in outputs)
-    filled = next((o for o, value in zip(outputs, fill, strict=True) if value is not None), None)
-    extents = filled.extents if filled is not None else dimensions
+    fill = tuple(map(filled, outputs))
+    extents = next(
+        (o.extents for o, value in zip(outputs, fill, strict=True) if value is not None), dimensions
+    )
     axes = tuple(Axis(size, extent) for size, extent in zip(dimensions, extents, strict=True))
     return BroadcastPlan(program, axes, reads, writes, fill)
+
+
+def filled(output: Operand) -> PaddingValue | None:
+    """The padding value that an output's slots are to hold; None where nothing is written."""
+    value = output.shape.layout.padding_value
+    return value if value.written and output.extents != output.shape.dimensions else None
+
+
+def _access(
+    index: int, operand: Operand, place: tuple[int | None, ...], dimensions: tuple[int, ...]
+) -> Access:
+    """An array walked over axes: ``place`` says which of them indexes each of its dimensions."""
+    strides = [0] * len(dimensions)
+    extents = list(dimensions)
+    for dimension, axis in enumerate(place):
+        if axis is not None:
+            # A dimension reached through two axes of one operand would add up; places are
+            # injective, so each axis is met once.
+            strides[axis] = operand.strides[dimension]
+            extents[axis] = operand.extents[dimension]
+    return Access(
+        index,
+        operand.shape.element_type,
+        tuple(strides),
+        0,
+        tuple(extents),
+        operand.by_value,
+    )
 
 
 def _moves_only(row: ops.Op, source: ElementType, result: ElementType) -> bool:
@@ -243,16 +318,16 @@ def _must_compute(element_type: ElementType) -> None:
         )
 
 
-def _fill(output: Operand) -> PaddingValue | None:
-    value = output.shape.layout.padding_value
-    return value if value.written and output.extents != output.shape.dimensions else None
-
-
-class _Walk:
-    """Pushes index maps from the output down to the parameters.
+class Walk:
+    """Pushes index maps from the outputs down to the parameters.
 
     A map says for each dimension of a node which axis indexes it, or None where its size 1 is
     broadcast. A node reached with two maps is two values: they are read at different places.
+
+    Attributes:
+        reads: each distinct read.
+        code: each distinct instruction.
+        placed: per parameter, the maps through which it is read.
     """
 
     def __init__(
@@ -268,22 +343,46 @@ class _Walk:
         self.dimensions = dimensions
         self.reads: list[Access] = []
         self.code: list[Instruction] = []
+        self.placed: dict[int, list[tuple[int | None, ...]]] = {}
         self._values: dict[object, int] = {}
 
     def visit(self, index: int, axes: tuple[int | None, ...]) -> int:
         """The value of a node, read through a map from its dimensions to axes."""
         key = (index, axes)
         if key not in self._values:
-            node = self.expression.nodes[index]
-            if isinstance(node, Parameter):
-                self._values[key] = self._read(node.index, axes)
-            else:
-                self._values[key] = self._apply(index, axes)
+            self._values[key] = self._value(index, self.expression.nodes[index], axes)
         return self._values[key]
 
-    def _apply(self, index: int, axes: tuple[int | None, ...]) -> int:
-        node, inferred = self.expression.nodes[index], self.nodes[index]
-        assert not isinstance(node, Parameter)
+    def _value(self, index: int, node: Node, axes: tuple[int | None, ...]) -> int:
+        if isinstance(node, Parameter):
+            return self._read(node.index, axes)
+        inferred = self.nodes[index]
+        if isinstance(node, Constant):
+            kind = inferred.shape.element_type
+            return self._instruction(Instruction(CONSTANT, (), kind, node.bits))
+        if isinstance(node, Place):
+            return self._argument(node.arg, node.place, inferred, axes)
+        return self._apply(node, inferred, axes)
+
+    def _argument(
+        self, index: int, place: tuple[int | None, ...], inferred: Inferred,
+        axes: tuple[int | None, ...],
+    ) -> int:  # fmt: skip
+        """An argument of a node whose own dimensions are indexed by ``axes``."""
+        sizes, result = self.nodes[index].shape.dimensions, inferred.shape.dimensions
+        inner = tuple(
+            None if to is None or (size == 1 and result[to] != 1) else axes[to]
+            for size, to in zip(sizes, place, strict=True)
+        )
+        return self.visit(index, inner)
+
+    def _instruction(self, instruction: Instruction) -> int:
+        if instruction not in self._values:
+            self.code.append(instruction)
+            self._values[instruction] = -len(self.code)
+        return self._values[instruction]
+
+    def _apply(self, node: Apply, inferred: Inferred, axes: tuple[int | None, ...]) -> int:
         row = ops.OPS[node.op]
         element_type = inferred.shape.element_type
         source = self.nodes[node.args[0]].shape.element_type
@@ -294,46 +393,22 @@ class _Walk:
                 rule="P3",
                 kind="gpubcast:bitcast width",
             )
-        args = []
-        for argument, dimension_map in zip(node.args, inferred.maps, strict=True):
-            dimensions = self.nodes[argument].shape.dimensions
-            args.append(
-                self.visit(
-                    argument,
-                    tuple(
-                        None if size == 1 and inferred.shape.dimensions[to] != 1 else axes[to]
-                        for size, to in zip(dimensions, dimension_map, strict=True)
-                    ),
-                )
-            )
+        args = tuple(
+            self._argument(argument, place, inferred, axes)
+            for argument, place in zip(node.args, inferred.maps, strict=True)
+        )
         if _moves_only(row, source, element_type):
             return args[0]
-        instruction = Instruction(node.op, tuple(args), element_type)
-        if instruction not in self._values:
-            self.code.append(instruction)
-            self._values[instruction] = -len(self.code)
-        return self._values[instruction]
+        return self._instruction(Instruction(node.op, args, element_type))
 
     def _read(self, parameter: int, axes: tuple[int | None, ...]) -> int:
         operand = self.operands[parameter]
-        strides = [0] * len(self.dimensions)
-        extents = list(self.dimensions)
-        for dimension, axis in enumerate(axes):
-            if axis is None:
-                continue
-            if operand.shape.dimensions[dimension] != 1:
-                # A dimension reached through two axes of one operand would add up; maps are
-                # injective, so each axis is met once.
-                strides[axis] = operand.strides[dimension]
-                extents[axis] = operand.extents[dimension]
-        access = Access(
-            parameter,
-            operand.shape.element_type,
-            tuple(strides),
-            0,
-            tuple(extents),
-            operand.by_value,
+        axes = tuple(
+            None if size == 1 else axis
+            for size, axis in zip(operand.shape.dimensions, axes, strict=True)
         )
+        access = _access(parameter, operand, axes, self.dimensions)
+        self.placed.setdefault(parameter, []).append(axes)
         if access not in self._values:
             self._values[access] = len(self.reads)
             self.reads.append(access)

@@ -10,6 +10,7 @@ import contextlib
 import math
 import threading
 import time
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,22 +20,27 @@ from gpubcast import config, expression
 from gpubcast.backends.base import Backend, KernelSource
 from gpubcast.codegen import cpu as cpu_code
 from gpubcast.codegen import cuda as cuda_code
-from gpubcast.errors import DeviceError, Error, LayoutError, ShapeError
+from gpubcast.errors import DeviceError, Error, LayoutError, ShapeError, SplitWarning
 from gpubcast.expression import Expression
 from gpubcast.launch import (
     Device,
     Launch,
+    Step,
     View,
     aligned,
+    check_apart,
     device_name,
     devices_of,
     say,
 )
 from gpubcast.layout import Layout
-from gpubcast.planning import BroadcastPlan, Operand, build
+from gpubcast.partition import MAX_CODE, MAX_READS, Kernel, partition
+from gpubcast.planning import Operand
 from gpubcast.schedule import CudaTarget, Target, schedule
 from gpubcast.shape import Shape
 from gpubcast.simplify import normalise
+
+OutLayouts = tuple[Layout | None, ...] | None
 
 MAX_PLANS = 4096
 FORK_SECONDS = 5
@@ -139,8 +145,8 @@ def kernels() -> tuple[str, ...]:
 def prepare(
     graph: Expression,
     operands: tuple[Operand, ...],
-    out: Operand | None,
-    out_layout: Layout | None,
+    outs: tuple[Operand, ...] | None,
+    out_layouts: OutLayouts,
     device: Device,
     alignment: tuple[int, ...] = (),
 ) -> Launch:
@@ -149,13 +155,13 @@ def prepare(
     Args:
         graph: what to compute.
         operands: the operands.
-        out: the output's memory; None for a new array with the inferred layout.
-        out_layout: replaces the inferred layout; only without ``out``.
+        outs: the outputs' memory; None for new arrays with the inferred layouts.
+        out_layouts: replace the inferred layouts, where not None; only without ``outs``.
         device: where to run.
         alignment: per operand and given output, the address modulo 16; missing ones are aligned.
 
     Raises:
-        Error: a rule refuses the operands, ``out`` or ``out_layout``.
+        Error: a rule refuses the operands, ``outs`` or ``out_layouts``.
         DeviceError: GPUBCAST_BACKEND forbids the device.
     """
     allowed = config.backend()
@@ -164,14 +170,14 @@ def prepare(
     host = backend(device[0])
     with host.on(device[1]):
         target = host.target()
-    key = (graph, operands, out, out_layout, device, alignment, host, target)
+    key = (graph, operands, outs, out_layouts, device, alignment, host, target)
     with _STATE.lock:
         found = _STATE.launches.get(key)
         if found is not None:
             _STATE.launches.move_to_end(key)
             return found
     with host.on(device[1]):
-        made = _make(host, target, graph, operands, out, out_layout, device, alignment)
+        made = _make(host, target, graph, operands, outs, out_layouts, device, alignment)
     with _STATE.lock:
         _STATE.launches[key] = made
         if len(_STATE.launches) > MAX_PLANS:
@@ -179,44 +185,88 @@ def prepare(
     return made
 
 
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A call planned: its normalised kernels, and the shapes of results and temporaries."""
+
+    kernels: tuple[Kernel, ...]
+    outputs: tuple[Shape, ...]
+    temporaries: tuple[Shape, ...]
+
+
 def plan_for(
     graph: Expression,
     operands: tuple[Operand, ...],
-    out: Operand | None = None,
-    out_layout: Layout | None = None,
-) -> tuple[BroadcastPlan, Shape]:
-    """The normalised plan of a call and the shape of its result; nothing is compiled.
+    outs: tuple[Operand, ...] | None = None,
+    out_layouts: OutLayouts = None,
+) -> Planned:
+    """The plans of a call; nothing is compiled.
 
     Raises:
-        Error: a rule refuses the operands, ``out`` or ``out_layout``.
+        Error: a rule refuses the operands, ``outs`` or ``out_layouts``.
     """
     nodes = expression.typed(graph, tuple(o.shape for o in operands))
-    inferred = nodes[graph.outputs[0]].shape
-    if out is not None:
-        _check_out(inferred, out, out_layout)
-    elif out_layout is not None:
-        inferred = inferred.with_layout(out_layout)
-    output = out if out is not None else Operand.of(inferred)
-    built = build(graph, nodes, operands, (output,))
-    return normalise(built), output.shape
+    inferred = tuple(nodes[index].shape for index in graph.outputs)
+    if outs is not None:
+        _check_outs(inferred, outs, out_layouts)
+    else:
+        inferred = _laid_out(inferred, out_layouts)
+        outs = tuple(map(Operand.of, inferred))
+    made = partition(graph, nodes, operands, outs)
+    kernels = tuple(Kernel(normalise(one.plan), one.views) for one in made.kernels)
+    if made.temporaries:
+        size = sum(shape.byte_size for shape in made.temporaries)
+        warnings.warn(
+            f"the expression is too large for one kernel (at most {MAX_READS} operands and "
+            f"{MAX_CODE} operations): {len(kernels)} kernels and temporaries of {size:,} bytes",
+            SplitWarning,
+            stacklevel=2,
+        )
+    return Planned(kernels, tuple(out.shape for out in outs), made.temporaries)
 
 
-def _check_out(inferred: Shape, out: Operand, out_layout: Layout | None) -> None:
-    if out_layout is not None:
+def _laid_out(shapes: tuple[Shape, ...], layouts: OutLayouts) -> tuple[Shape, ...]:
+    if layouts is None:
+        return shapes
+    if len(layouts) != len(shapes):
+        raise LayoutError(
+            f"out_layout has {len(layouts)} layouts for {len(shapes)} results; pass a tuple with "
+            "one, or None, for each",
+            rule="A2",
+            kind="gpubcast:out_layout",
+        )
+    return tuple(
+        shape if layout is None else shape.with_layout(layout)
+        for shape, layout in zip(shapes, layouts, strict=True)
+    )
+
+
+def _check_outs(
+    inferred: tuple[Shape, ...], outs: tuple[Operand, ...], out_layouts: OutLayouts
+) -> None:
+    if out_layouts is not None:
         raise LayoutError(
             "out_layout together with out: the layout of out is that of its memory",
             rule="A2",
             kind="gpubcast:out and out_layout",
         )
-    wanted = (inferred.element_type, inferred.dimensions)
-    if wanted != (out.shape.element_type, out.shape.dimensions):
-        raise ShapeError(
-            f"out is {out.shape.text(layout=False)}, but the result is "
-            f"{inferred.text(layout=False)}; out has exactly the result's dimensions and type",
+    if len(outs) != len(inferred):
+        raise Error(
+            f"out has {len(outs)} arrays for {len(inferred)} results",
             rule="A2",
-            kind="gpubcast:out",
-            operands=(out.shape,),
+            kind="gpubcast:number of outs",
         )
+    for i, (result, out) in enumerate(zip(inferred, outs, strict=True)):
+        wanted = (result.element_type, result.dimensions)
+        if wanted != (out.shape.element_type, out.shape.dimensions):
+            name = "out" if len(outs) == 1 else f"out {i}"
+            raise ShapeError(
+                f"{name} is {out.shape.text(layout=False)}, but the result is "
+                f"{result.text(layout=False)}; out has exactly the result's dimensions and type",
+                rule="A2",
+                kind="gpubcast:out",
+                operands=(out.shape,),
+            )
 
 
 def _make(
@@ -224,20 +274,26 @@ def _make(
     target: Target,
     graph: Expression,
     operands: tuple[Operand, ...],
-    out: Operand | None,
-    out_layout: Layout | None,
+    outs: tuple[Operand, ...] | None,
+    out_layouts: OutLayouts,
     device: Device,
     alignment: tuple[int, ...],
 ) -> Launch:
-    plan, output = plan_for(graph, operands, out, out_layout)
-    first_output = len(operands)
-    views = [a.operand for a in plan.reads] + [first_output + a.operand for a in plan.writes]
+    planned = plan_for(graph, operands, outs, out_layouts)
+    steps = tuple(_step(host, target, one, device, alignment) for one in planned.kernels)
+    return Launch(host, steps, planned.outputs, planned.temporaries, device)
+
+
+def _step(
+    host: Backend, target: Target, one: Kernel, device: Device, alignment: tuple[int, ...]
+) -> Step:
+    plan = one.plan
     offsets = tuple(
         (view, access.offset * access.element_type.itemsize)
-        for view, access in zip(views, plan.accesses, strict=True)
+        for view, access in zip(one.views, plan.accesses, strict=True)
     )
     if plan.num_visited == 0:
-        return Launch(host, plan, None, None, None, output, b"", offsets, device)
+        return Step(plan, None, None, None, b"", offsets)
     addresses = [(alignment[view] if view < len(alignment) else 0) + add for view, add in offsets]
     chosen = schedule(plan, target, tuple(math.gcd(address, 16) for address in addresses))
     code = cuda_code if isinstance(target, CudaTarget) else cpu_code
@@ -245,8 +301,7 @@ def _make(
     if config.debug() >= 3:
         say(f"{plan}\n{chosen}")
     kernel = _kernel(host, device, source)
-    packed = code.parameters(plan, chosen)
-    return Launch(host, plan, chosen, source, kernel, output, packed, offsets, device)
+    return Step(plan, chosen, source, kernel, code.parameters(plan, chosen), offsets)
 
 
 def _kernel(host: Backend, device: Device, source: KernelSource) -> Any:
@@ -295,52 +350,78 @@ def allocate(shape: Shape, device: Device) -> Any:
 def run(
     graph: Expression,
     views: tuple[View, ...],
-    out: View | None = None,
-    out_layout: Layout | None = None,
-) -> tuple[Shape, Any, Device]:
+    outs: tuple[View, ...] | None = None,
+    out_layouts: OutLayouts = None,
+) -> tuple[tuple[Shape, ...], tuple[Any, ...], Device]:
     """Compute an expression.
 
     Returns:
-        The result's shape, its new flat buffer (None when ``out`` was given) and the device.
+        The results' shapes, their new flat buffers (none when ``outs`` were given), the device.
 
     Raises:
         Error: a rule refuses the call; DeviceError: mixed devices.
     """
-    known = views if out is None else (*views, out)
+    known = views if outs is None else (*views, *outs)
     device = devices_of(known)
     operands = tuple([view.operand for view in views])
-    target = None if out is None else out.operand
-    launch = prepare(graph, operands, target, out_layout, device, aligned(known, device))
-    if out is not None and launch.overlaps(views, out):
-        return _run_beside(graph, views, out, device)
+    targets = None if outs is None else tuple([out.operand for out in outs])
+    launch = prepare(graph, operands, targets, out_layouts, device, aligned(known, device))
+    if outs is not None:
+        if len(outs) > 1:
+            check_apart(outs)
+        if launch.overlaps(views, outs):
+            return _run_beside(graph, views, outs, device)
     host = launch.backend
-    buffer = None
+    slots = [view.slot for view in known]
+    buffers: tuple[Any, ...] = ()
     with host.on(device[1]):
-        if out is None:
-            buffer = host.allocate(launch.output.byte_size)
-            last = host.address(buffer)
-        else:
-            last = out.slot
-        launch.start(launch.parameters([view.slot for view in views] + [last]))
-    return launch.output, buffer, device
+        if outs is None:
+            buffers = tuple([host.allocate(shape.byte_size) for shape in launch.outputs])
+            slots += [host.address(buffer) for buffer in buffers]
+        held = temporaries(launch, slots)
+        launch.start(launch.parameters(slots))
+    del held
+    return launch.outputs, buffers, device
+
+
+def temporaries(launch: Launch, slots: list[int]) -> list[Any]:
+    """Memory for a launch's temporaries, on the current device; their addresses join ``slots``.
+
+    Raises:
+        DeviceError: a graph is being captured, where nothing may be allocated.
+    """
+    if not launch.temporaries:
+        return []
+    host = launch.backend
+    if host.capturing():
+        raise _no_temporary("the expression needs more than one kernel and temporaries between")
+    held = [host.allocate(shape.byte_size) for shape in launch.temporaries]
+    slots += [host.address(buffer) for buffer in held]
+    return held
+
+
+def _no_temporary(why: str) -> DeviceError:
+    return DeviceError(
+        f"{why}, and a graph being captured must not allocate",
+        rule="A2",
+        kind="gpubcast:temporary during capture",
+    )
 
 
 def _run_beside(
-    graph: Expression, views: tuple[View, ...], out: View, device: Device
-) -> tuple[Shape, Any, Device]:
-    """Compute into a temporary, then copy: the result is as if nothing overlapped."""
+    graph: Expression, views: tuple[View, ...], outs: tuple[View, ...], device: Device
+) -> tuple[tuple[Shape, ...], tuple[Any, ...], Device]:
+    """Compute into temporaries, then copy: the results are as if nothing overlapped."""
     host = backend(device[0])
     if host.capturing():
-        raise DeviceError(
-            "out shares memory with an operand in another order, which needs a temporary, and "
-            "a graph being captured must not allocate",
-            rule="A2",
-            kind="gpubcast:temporary during capture",
+        raise _no_temporary(
+            "out shares memory with an operand in another order, which needs a temporary"
         )
-    compact = Layout(out.operand.shape.layout.minor_to_major)
-    shape, buffer, _ = run(graph, views, None, compact)
-    temporary = View(Operand.of(shape), host.address(buffer), device, buffer)
-    return run(COPY, (temporary,), out)
+    compact = tuple(Layout(out.operand.shape.layout.minor_to_major) for out in outs)
+    shapes, buffers, _ = run(graph, views, None, compact)
+    for shape, buffer, out in zip(shapes, buffers, outs, strict=True):
+        run(COPY, (View(Operand.of(shape), host.address(buffer), device, buffer),), (out,))
+    return tuple(out.operand.shape for out in outs), (), device
 
 
 COPY = expression.single("broadcast", {"sizes": ()})

@@ -21,6 +21,12 @@ VECTOR_BYTES = 16
 MAX_GRID = 2**31 - 1
 # Handing a part to another CPU thread costs as much as moving about a megabyte.
 PARALLEL_BYTES = 4 << 20
+# Vectors that a thread holds for each of its rows before registers are short.
+MANY_STREAMS = 4
+# Blocks for each multiprocessor that keep it busy to the end.
+BLOCKS_PER_MULTIPROCESSOR = 4
+# A tile's width is counted in 32 bits.
+MAX_STEPS = 2**18
 # Shorter inner axes leave most lanes of a warp idle in ROWS.
 SHORTEST_ROW = 32
 
@@ -44,6 +50,7 @@ class Kind(enum.Enum):
     ROW = "ROW"  # ROWS: unit stride along the inner axis, repeated along the row axis
     COLUMN = "COLUMN"  # ROWS: repeated along the inner axis
     GATHERED = "GATHERED"  # any strides
+    PARTIAL = "PARTIAL"  # GATHER, NEST: a write that lacks axes; done at their first index only
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,10 @@ class Schedule:
         rank: number of axes the kernel decodes at run time: all of them (GATHER, NEST) or those
             outside the tile (ROWS); 0 for FLAT.
         fills: whether padding slots are written.
+        axes: NEST: per access, the axes along which it moves, where that is not said by its kind;
+            else None.
+        steps: ROWS: how many times a block goes on along the inner axis; 0 where each covers its
+            own width only, which is another kernel.
         row_axis: ROWS: the plan's axis that runs along the rows of a tile; -1 for none.
         grid: number of blocks (NEST: iterations of the outermost loop).
         block: threads of a block along the inner axis and along the rows (NEST: into how many
@@ -96,6 +107,8 @@ class Schedule:
     grid: int
     block: tuple[int, int]
     reason: str
+    axes: tuple[tuple[int, ...] | None, ...] = ()
+    steps: int = 0
 
 
 def schedule(plan: BroadcastPlan, target: Target, alignment: tuple[int, ...]) -> Schedule:
@@ -112,7 +125,7 @@ def schedule(plan: BroadcastPlan, target: Target, alignment: tuple[int, ...]) ->
     """
     if isinstance(target, CpuTarget):
         return _nest(plan, target)
-    chosen = _flat(plan, alignment) or _rows(plan, alignment) or _gather(plan)
+    chosen = _flat(plan, alignment) or _rows(plan, alignment, target) or _gather(plan)
     if chosen.grid > MAX_GRID:
         raise ShapeError(
             f"{plan.num_visited:,} slots need {chosen.grid:,} blocks; a launch has at most "
@@ -134,13 +147,27 @@ def _nest(plan: BroadcastPlan, target: CpuTarget) -> Schedule:
         inner = _stride(access, -1)
         return {0: Kind.SCALAR, 1: Kind.LINEAR}.get(inner, Kind.GATHERED)
 
+    def written(access: Access) -> Kind:
+        if _stride(access, -1) == 1 or not plan.lacks(access):
+            return Kind.LINEAR if _stride(access, -1) <= 1 else Kind.GATHERED
+        return Kind.PARTIAL
+
+    def axes(access: Access) -> tuple[int, ...]:
+        return tuple(k for k in range(plan.rank) if access.strides[k])
+
     # A plan of rank 0 is walked as one axis with one index.
     outer = plan.axes[0].extent if plan.axes else 1
     parts = min(target.threads, outer) if plan.num_bytes >= PARALLEL_BYTES else 1
+    reads = tuple(map(kind, plan.reads))
+    # Where an operation can leave the inner loop, it matters how many loops it can leave.
+    leaves = _leaves_inner_loop(plan)
+    moving = [axes(a) if k is Kind.SCALAR and leaves else None
+              for a, k in zip(plan.reads, reads, strict=True)]  # fmt: skip
+    moving += [axes(write) if plan.lacks(write) else None for write in plan.writes]
     return Schedule(
         Family.NEST,
-        tuple(map(kind, plan.reads)),
-        tuple(Kind.GATHERED if _stride(w, -1) > 1 else Kind.LINEAR for w in plan.writes),
+        reads,
+        tuple(map(written, plan.writes)),
         vector=1,
         unroll=1,
         index_bits=64,
@@ -151,6 +178,16 @@ def _nest(plan: BroadcastPlan, target: CpuTarget) -> Schedule:
         block=(parts, 1),
         reason="NEST: one loop per axis, the compiler vectorises the inner one"
         + (f"; the outer one in {parts} parts" if parts > 1 else ""),
+        axes=tuple(moving),
+    )
+
+
+def _leaves_inner_loop(plan: BroadcastPlan) -> bool:
+    """Whether an operation does not vary along the inner axis."""
+    varies = plan.varies()[len(plan.reads) :]
+    return any(
+        instruction.args and plan.rank - 1 not in axes
+        for instruction, axes in zip(plan.program.code, varies, strict=True)
     )
 
 
@@ -177,18 +214,18 @@ def _flat(plan: BroadcastPlan, alignment: tuple[int, ...]) -> Schedule | None:
     linear_or_scalar = all(s in (0, 1) for access in plan.accesses for s in access.strides)
     if plan.rank > 1 or plan.fills or not linear_or_scalar:
         return None
-    kinds = [_flat_kind(access) for access in plan.reads]
     streams = [
         (access, align)
         for access, align in zip(plan.accesses, alignment, strict=True)
         if _flat_kind(access) is Kind.LINEAR
     ]
     vector, narrowed = _vector(streams, [[] for _ in streams])
-    unroll = 1 if _heavy(plan) else 2
+    reads = tuple(map(_flat_kind, plan.reads))
+    unroll = 1 if _heavy(plan) or len(streams) > MANY_STREAMS else 2
     return Schedule(
         Family.FLAT,
-        tuple(kinds),
-        (Kind.LINEAR,) * len(plan.writes),
+        reads,
+        tuple(map(_flat_kind, plan.writes)),
         vector,
         unroll,
         index_bits=64,
@@ -202,7 +239,13 @@ def _flat(plan: BroadcastPlan, alignment: tuple[int, ...]) -> Schedule | None:
 
 
 def _heavy(plan: BroadcastPlan) -> bool:
-    return any(ops.OPS[instruction.op].heavy for instruction in plan.program.code)
+    """Whether an operation on single elements takes many registers; others are done beforehand."""
+    every = frozenset(range(plan.rank))
+    varies = plan.varies()[len(plan.reads) :]
+    return any(
+        instruction.args and ops.OPS[instruction.op].heavy and (axes == every or not every)
+        for instruction, axes in zip(plan.program.code, varies, strict=True)
+    )
 
 
 def _flat_kind(access: Access) -> Kind:
@@ -211,12 +254,12 @@ def _flat_kind(access: Access) -> Kind:
     return Kind.LINEAR if _stride(access, -1) == 1 or not access.strides else Kind.SCALAR
 
 
-def _rows(plan: BroadcastPlan, alignment: tuple[int, ...]) -> Schedule | None:
+def _rows(plan: BroadcastPlan, alignment: tuple[int, ...], target: CudaTarget) -> Schedule | None:
     if not plan.axes or plan.axes[-1].extent < SHORTEST_ROW:
         return None
     if any(_stride(access, -1) not in (0, 1) for access in plan.reads):
         return None
-    if any(_stride(access, -1) != 1 for access in plan.writes):
+    if any(_stride(access, -1) not in (0, 1) for access in plan.writes):
         return None
     row_axis = _row_axis(plan)
 
@@ -228,27 +271,36 @@ def _rows(plan: BroadcastPlan, alignment: tuple[int, ...]) -> Schedule | None:
             return Kind.TILE if along_row or row_axis < 0 else Kind.ROW
         return Kind.COLUMN if along_row else Kind.SCALAR
 
+    def written(access: Access) -> Kind:
+        # An output that lacks only axes outside the tile is a tile, written for some of them.
+        own = kind(access)
+        return Kind.PARTIAL if own is Kind.TILE and plan.lacks(access) else own
+
     streams = [
         (access, align)
         for access, align in zip(plan.accesses, alignment, strict=True)
         if access.strides[-1] == 1
     ]
     vector, narrowed = _vector(streams, [list(access.strides[:-1]) for access, _ in streams])
-    reads = tuple(map(kind, plan.reads))
+    reads, writes = tuple(map(kind, plan.reads)), tuple(map(written, plan.writes))
     # Four rows reuse a broadcast row four times; more streams or heavy operations would spill.
-    rows = 1 if _heavy(plan) else 4 if reads.count(Kind.TILE) <= 1 else 2
+    moving = reads.count(Kind.TILE) + reads.count(Kind.ROW)
+    few = reads.count(Kind.TILE) <= 1 and moving <= MANY_STREAMS
+    rows = 1 if _heavy(plan) or moving > 2 * MANY_STREAMS else 4 if few else 2
     lanes = _lanes(plan.axes[-1].extent, vector)
     block = (lanes, THREADS // lanes)
     height = plan.axes[row_axis].extent if row_axis >= 0 else 1
-    tiles = -(-plan.axes[-1].extent // (block[0] * vector)) * -(-height // (block[1] * rows))
+    across = -(-plan.axes[-1].extent // (block[0] * vector))
     batch = [axis.extent for k, axis in enumerate(plan.axes[:-1]) if k != row_axis]
-    grid = tiles * math.prod(batch)
+    bands = -(-height // (block[1] * rows)) * math.prod(batch)
+    steps = _steps(plan, reads, across, bands, target)
+    grid = -(-across // max(steps, 1)) * bands
     if grid > MAX_GRID:
         return None
     return Schedule(
         Family.ROWS,
         reads,
-        (Kind.TILE,) * len(plan.writes),
+        writes,
         vector,
         rows,
         index_bits=64,
@@ -258,8 +310,24 @@ def _rows(plan: BroadcastPlan, alignment: tuple[int, ...]) -> Schedule | None:
         grid=grid,
         block=block,
         reason="ROWS: every operand is linear or constant along the inner axis of "
-        f"{plan.axes[-1].extent}{narrowed}",
+        f"{plan.axes[-1].extent}{narrowed}"
+        + (f"; {steps} steps along it share what a row shares" if steps > 1 else ""),
+        steps=steps,
     )
+
+
+def _steps(
+    plan: BroadcastPlan, reads: tuple[Kind, ...], across: int, bands: int, target: CudaTarget
+) -> int:
+    """How far a block goes along the inner axis, so that what is the same for a row is loaded and
+    computed once for more of it: as far as leaves every multiprocessor enough blocks. 0 where
+    rows share too little to take a loop."""
+    columns = {i for i, kind in enumerate(reads) if kind is Kind.COLUMN}
+    shares = len(columns) > 1 or (bool(columns) and _leaves_inner_loop(plan))
+    if not shares:
+        return 0
+    wanted = -(-BLOCKS_PER_MULTIPROCESSOR * target.multiprocessors // bands)
+    return min(-(-across // min(wanted, across)), MAX_STEPS)
 
 
 def _row_axis(plan: BroadcastPlan) -> int:
@@ -294,7 +362,10 @@ def _gather(plan: BroadcastPlan) -> Schedule:
     return Schedule(
         Family.GATHER,
         tuple(_gather_kind(access, plan, Kind.SCALAR) for access in plan.reads),
-        tuple(_gather_kind(access, plan, Kind.LINEAR) for access in plan.writes),
+        tuple(
+            Kind.PARTIAL if plan.lacks(access) else _gather_kind(access, plan, Kind.LINEAR)
+            for access in plan.writes
+        ),
         vector=1,
         unroll=1,
         index_bits=bits,

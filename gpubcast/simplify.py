@@ -49,7 +49,7 @@ def flip_axes(plan: BroadcastPlan) -> BroadcastPlan:
     """Law: walking an axis backwards visits the same indices; the output then has no negative
     stride."""
     for k, axis in enumerate(plan.axes):
-        if plan.writes[0].strides[k] < 0:
+        if plan.main.strides[k] < 0:
             plan = _map(plan, functools.partial(_flip, k=k, size=axis.size))
     return plan
 
@@ -64,7 +64,7 @@ def _flip(access: Access, k: int, size: int) -> Access:
 def order_axes(plan: BroadcastPlan) -> BroadcastPlan:
     """Law: the order of loops does not change what is computed; the output's most distant
     neighbours come first."""
-    strides = plan.writes[0].strides
+    strides = plan.main.strides
     return _select_axes(plan, sorted(range(plan.rank), key=lambda k: -strides[k]))
 
 
@@ -86,7 +86,7 @@ def _merged_length(plan: BroadcastPlan, inner: int) -> int | None:
     axis = plan.axes[inner]
     candidates = [axis.extent] if axis.size in (0, axis.extent) else []
     if not plan.fills and axis.size:
-        padded = plan.writes[0].extents[inner]
+        padded = plan.main.extents[inner]
         if axis.size < padded <= MOST_EXTRA_WORK * axis.size:
             candidates.append(padded)
     for length in candidates:

@@ -23,11 +23,13 @@ class KernelSource:
         entry: name of its entry function.
         text: the complete source.
         key: the kernel key in words, the first line of the source.
+        fast_math: whether the compiler may reassociate and contract operations.
     """
 
     entry: str
     text: str
     key: str
+    fast_math: bool = False
 
 
 class Backend(Protocol):

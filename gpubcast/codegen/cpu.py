@@ -7,14 +7,15 @@ sizes and extents, the strides in elements. A launch parameter lies in its slot 
 
 from __future__ import annotations
 
+import math
 import struct
 
 from gpubcast import ops
 from gpubcast.backends.base import KernelSource
 from gpubcast.codegen.key import entry_name, kernel_key
-from gpubcast.codegen.padding import padding_bits
+from gpubcast.codegen.scalars import padding_bits, scalar_of
 from gpubcast.element_types import Category, ElementType
-from gpubcast.planning import Access, BroadcastPlan, Instruction, Program
+from gpubcast.planning import BroadcastPlan, Instruction, Program
 from gpubcast.schedule import Kind, Schedule
 
 INDENT = "    "
@@ -34,7 +35,7 @@ def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
     text = "\n".join(
         [f"# {key}", f"def {entry}(table, low, high):", *_Writer(plan, schedule).body()]
     )
-    return KernelSource(entry, text + "\n", key)
+    return KernelSource(entry, text + "\n", key, plan.program.fast_math)
 
 
 def parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
@@ -51,27 +52,26 @@ def parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
 
 
 class _Writer:
-    """Writes one kernel, section by section."""
+    """Writes one kernel: the table's words, then one nest of loops for the outputs that have every
+    axis, or lack inner ones only, and one for each set of axes that other outputs have."""
 
     def __init__(self, plan: BroadcastPlan, schedule: Schedule) -> None:
         self.plan = plan
+        self.schedule = schedule
         self.rank = schedule.rank
         self.kinds = schedule.reads + schedule.writes
-        self.fills = schedule.fills
-        self.levels = self._levels(plan.program, schedule.reads)
-
-    @staticmethod
-    def _levels(program: Program, reads: tuple[Kind, ...]) -> list[int]:
-        """Where each value is computed: 0 once, 1 once per row, 2 once per element."""
-        levels = [{Kind.VALUE: 0, Kind.SCALAR: 1}.get(kind, 2) for kind in reads]
-        for instruction in program.code:
-            levels.append(max(levels[a] for a in instruction.args))
-        return levels
+        self.first = len(plan.reads)
 
     def body(self) -> list[str]:
+        every = tuple(range(self.rank))
+        nests: dict[tuple[int, ...], list[int]] = {every: []}
+        for output in range(len(self.plan.writes)):
+            axes = self.schedule.axes[self.first + output]
+            own = every if axes is None else axes
+            nests.setdefault(every if own == every[: len(own)] else own, []).append(output)
         lines = self._table()
-        lines += self._values(0)
-        lines += self._loop(0)
+        for axes, outputs in nests.items():
+            lines += _Nest(self, axes, outputs).lines()
         return [INDENT + line for line in lines]
 
     def _table(self) -> list[str]:
@@ -85,96 +85,171 @@ class _Writer:
             )
             word += 1
         for axis in range(self.rank):
-            if axis > 0 or self.fills:
+            if axis > 0 or self.schedule.fills:
                 lines.append(f"n{axis} = load_s64(table, {word})")
                 lines.append(f"m{axis} = load_s64(table, {word + 1})")
             word += 2
-        for slot, kind in enumerate(self.kinds):
+        for slot in range(len(self.kinds)):
             for axis in range(self.rank):
-                inner = axis == self.rank - 1
-                if kind is not Kind.VALUE and (not inner or kind is Kind.GATHERED):
+                if self.moves(slot, axis) and self.strided(slot, axis):
                     lines.append(f"s{slot}_{axis} = load_s64(table, {word})")
                 word += 1
         for output, access in enumerate(self.plan.writes):
-            if self.fills:
+            if self.schedule.fills:
                 name = access.element_type.name
                 lines.append(f"f{output} = load_{name}(table + {8 * word}, 0)")
             word += 1
         return lines
 
+    def moves(self, slot: int, axis: int) -> bool:
+        """Whether an access may move along an axis."""
+        axes, kind = self.schedule.axes[slot], self.kinds[slot]
+        if axes is not None:
+            return axis in axes
+        return kind is not Kind.VALUE and (axis < self.rank - 1 or kind is not Kind.SCALAR)
+
+    def strided(self, slot: int, axis: int) -> bool:
+        """Whether the stride along an axis is not known to be one element."""
+        return axis < self.rank - 1 or self.kinds[slot] is not Kind.LINEAR
+
+
+class _Nest:
+    """Loops over some of the axes, that compute and store some of the outputs.
+
+    A value is computed in front of the loops over axes along which it does not vary.
+    """
+
+    def __init__(self, writer: _Writer, axes: tuple[int, ...], outputs: list[int]) -> None:
+        self.writer = writer
+        self.plan = writer.plan
+        self.axes = axes
+        self.outputs = outputs
+        self.fills = writer.schedule.fills
+        self.levels = self._levels()
+
+    def _levels(self) -> dict[int, int]:
+        """In how many of the loops each value lies that the outputs need."""
+        program = self.plan.program
+        needed = program.needed(tuple(program.results[output] for output in self.outputs))
+        levels: dict[int, int] = {}
+        for value in needed:
+            if value < len(program.reads):
+                levels[value] = self._depth(value)
+            else:
+                args = program.code[value - len(program.reads)].args
+                levels[value] = max((levels[a] for a in args), default=0)
+        return levels
+
+    def _depth(self, slot: int) -> int:
+        """In how many of the loops an access lies."""
+        moving = (d for d, axis in enumerate(self.axes, 1) if self.writer.moves(slot, axis))
+        return max(moving, default=0)
+
+    def lines(self) -> list[str]:
+        """The nest. Every part of a split outermost loop may run an outer part of it; what lies
+        in no loop, or not in the outermost, is stored by the first part alone."""
+        lines = self._values(0)
+        stored = self._stores(0)
+        if stored:
+            lines += ["if low == 0:", *(INDENT + line for line in stored)]
+        loop = self._loop(0) if self.axes else []
+        if self.axes and self.axes[0] != 0:
+            loop = ["if low == 0:", *(INDENT + line for line in loop)]
+        return lines + loop
+
     def _values(self, level: int) -> list[str]:
         program = self.plan.program
+        base = len(program.reads)
         lines = []
-        for slot, access in enumerate(self.plan.reads):
-            if self.levels[slot] == level:
-                index = "0" if level == 0 else self._index(slot)
-                lines.append(f"v{slot} = load_{access.element_type.name}(p{slot}, {index})")
-        base = len(self.plan.reads)
-        for i, instruction in enumerate(program.code):
-            if self.levels[base + i] == level:
-                lines.append(f"v{base + i} = {_expression(program, instruction, base + i)}")
+        for value, at in self.levels.items():
+            if at != level:
+                continue
+            if value < base:
+                name = program.reads[value].name
+                lines.append(f"v{value} = load_{name}(p{value}, {self._index(value)})")
+            else:
+                instruction = program.code[value - base]
+                lines.append(f"v{value} = {_expression(program, instruction, value)}")
+        return lines
+
+    def _stores(self, level: int) -> list[str]:
+        """The stores of the outputs that lie in ``level`` loops."""
+        lines = []
+        for output in self.outputs:
+            slot = self.writer.first + output
+            if self._depth(slot) == level:
+                name = self.plan.writes[output].element_type.name
+                value = f"v{self.plan.program.results[output]}"
+                lines.append(f"store_{name}(p{slot}, {self._index(slot)}, {value})")
         return lines
 
     def _index(self, slot: int) -> str:
-        kind, inner = self.kinds[slot], self.rank - 1
-        base = f"o{slot}_{inner - 1}" if inner > 0 else "0"
-        if kind is Kind.SCALAR:
-            return base
-        step = f"i{inner} * s{slot}_{inner}" if kind is Kind.GATHERED else f"i{inner}"
-        return step if inner == 0 else f"{base} + {step}"
+        """Distance of an access from its first element, where it is loaded or stored."""
+        depth = self._depth(slot)
+        if depth == 0:
+            return "0"
+        if depth < len(self.axes):
+            return f"o{slot}_{self.axes[depth - 1]}"
+        axis = self.axes[-1]
+        step = f"i{axis}"
+        if self.writer.strided(slot, axis):
+            step += f" * s{slot}_{axis}"
+        return f"o{slot}_{self.axes[-2]} + {step}" if len(self.axes) > 1 else step
 
-    def _offsets(self, axis: int, slots: range) -> list[str]:
-        if axis == self.rank - 1:
+    def _offsets(self, position: int, slots: list[int]) -> list[str]:
+        """Where accesses are after a step along the loop at a position, not the innermost one."""
+        if position == len(self.axes) - 1:
             return []
-        return [
-            f"o{slot}_{axis} = "
-            + (f"o{slot}_{axis - 1} + " if axis > 0 else "")
-            + f"i{axis} * s{slot}_{axis}"
-            for slot in slots
-            if self.kinds[slot] is not Kind.VALUE
-        ]
+        axis, lines = self.axes[position], []
+        for slot in slots:
+            if position < self._depth(slot):
+                step = f"i{axis} * s{slot}_{axis}" if self.writer.moves(slot, axis) else "0"
+                before = f"o{slot}_{self.axes[position - 1]} + " if position > 0 else ""
+                lines.append(f"o{slot}_{axis} = {before}{step}")
+        return lines
 
-    def _loop(self, axis: int) -> list[str]:
-        """The loop over an axis at whose indices elements are computed, then its padding."""
-        inner = axis == self.rank - 1
-        row = self._values(1) if inner else []
+    def _slots(self) -> list[int]:
+        reads = [value for value in self.levels if value < self.writer.first]
+        return reads + [self.writer.first + output for output in self.outputs]
+
+    def _loop(self, position: int) -> list[str]:
+        """The loop at a position, over the indices at which elements are computed, then the loops
+        over its padding."""
+        axis = self.axes[position]
         if axis > 0:
             head = f"for i{axis} in range(n{axis}):"
         else:
             head = f"for i0 in range(low, {'min(high, n0)' if self.fills else 'high'}):"
-        if inner:
-            body = self._values(2) + [
-                f"store_{access.element_type.name}"
-                f"(p{slot}, {self._index(slot)}, v{self.plan.program.results[output]})"
-                for output, (slot, access) in enumerate(self._writes())
-            ]
-        else:
-            body = self._offsets(axis, range(len(self.kinds))) + self._loop(axis + 1)
-        lines = [*row, head, *(INDENT + line for line in body)]
-        return lines + (self._padding(axis, bounded=True) if self.fills else [])
+        body = self._offsets(position, self._slots())
+        body += self._values(position + 1) + self._stores(position + 1)
+        if position < len(self.axes) - 1:
+            body += self._loop(position + 1)
+        lines = [head, *(INDENT + line for line in body)]
+        return lines + (self._padding(position, bounded=True) if self.fills else [])
 
-    def _padding(self, axis: int, *, bounded: bool) -> list[str]:
+    def _padding(self, position: int, *, bounded: bool) -> list[str]:
         """Loops that write padding: from the size on where ``bounded``, else everything."""
+        axis = self.axes[position]
         low = f"n{axis}" if bounded else "0"
         head = f"for i{axis} in range({low}, m{axis}):"
         if axis == 0:
             head = "for i0 in range(max(low, n0), high):"
-        if axis == self.rank - 1:
+        if position == len(self.axes) - 1:
             body = [
-                f"store_{access.element_type.name}(p{slot}, {self._index(slot)}, f{output})"
-                for output, (slot, access) in enumerate(self._writes())
+                f"store_{self.plan.writes[output].element_type.name}"
+                f"(p{self.writer.first + output}, {self._index(self.writer.first + output)}, "
+                f"f{output})"
+                for output in self.outputs
             ]
         else:
-            writes = range(len(self.plan.reads), len(self.kinds))
-            body = self._offsets(axis, writes) + self._padding(axis + 1, bounded=False)
+            writes = [self.writer.first + output for output in self.outputs]
+            body = self._offsets(position, writes) + self._padding(position + 1, bounded=False)
         return [head, *(INDENT + line for line in body)]
-
-    def _writes(self) -> list[tuple[int, Access]]:
-        first = len(self.plan.reads)
-        return [(first + i, access) for i, access in enumerate(self.plan.writes)]
 
 
 def _expression(program: Program, instruction: Instruction, index: int) -> str:
+    if instruction.bits is not None:
+        return _constant(instruction.element_type, instruction.bits)
     row = ops.OPS[instruction.op]
     names = [f"v{a}" for a in instruction.args]
     operand = program.type_of(instruction.args[0 if row.rule is not ops.Rule.SELECT else 1])
@@ -189,6 +264,13 @@ def _expression(program: Program, instruction: Instruction, index: int) -> str:
     narrow = result.category is Category.FLOATING and result.bits == 16
     used_again = any(index in later.args for later in program.code)
     return f"round_{result.name}({text})" if narrow and used_again else text
+
+
+def _constant(kind: ElementType, bits: int) -> str:
+    value = scalar_of(kind, bits)
+    if not math.isfinite(value):
+        return f"from_bits_{kind.name}(uint{kind.bits}({bits:#x}))"
+    return f"{compute_name(kind)}({value!r})"
 
 
 def _conversion(to: ElementType, source: ElementType, value: str) -> str:

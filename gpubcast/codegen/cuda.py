@@ -9,19 +9,12 @@ from __future__ import annotations
 import math
 import struct
 
-from gpubcast import ops
 from gpubcast.backends.base import KernelSource
+from gpubcast.codegen.functor import cuda_type, functor
 from gpubcast.codegen.key import entry_name, kernel_key
-from gpubcast.codegen.padding import padding_bits
-from gpubcast.element_types import Category, ElementType
-from gpubcast.planning import BroadcastPlan, Instruction, Program
-from gpubcast.schedule import THREADS, Family, Schedule
-
-
-def cuda_type(element_type: ElementType) -> str:
-    """The storage type as the prelude names it."""
-    name = element_type.storage
-    return name if name in ("float", "double") else f"gb::{name}"
+from gpubcast.codegen.scalars import padding_bits
+from gpubcast.planning import BroadcastPlan
+from gpubcast.schedule import THREADS, Family, Kind, Schedule
 
 
 def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
@@ -34,8 +27,8 @@ def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
         f"// {key}",
         f'#include "{schedule.family.value}.cuh"',
         "namespace gb {",
-        f"struct {body} {{",
-        *(f"  {line}" for line in _run(plan.program)),
+        f"struct {body} : Body {{",
+        *(f"  {line}" for line in functor(plan, schedule)),
         "};",
         "}  // namespace gb",
         f'extern "C" __global__ void __launch_bounds__({THREADS})',
@@ -44,7 +37,7 @@ def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
         "}",
         "",
     ]
-    return KernelSource(entry, "\n".join(lines), key)
+    return KernelSource(entry, "\n".join(lines), key, plan.program.fast_math)
 
 
 def _template(plan: BroadcastPlan, schedule: Schedule, body: str) -> tuple[str, str]:
@@ -55,7 +48,7 @@ def _template(plan: BroadcastPlan, schedule: Schedule, body: str) -> tuple[str, 
     )
     writes = ", ".join(
         f"gb::Write<{cuda_type(access.element_type)}"
-        + (f", gb::{kind.value}>" if schedule.family is Family.GATHER else ">")
+        + (">" if kind is Kind.TILE else f", gb::{kind.value}>")
         for access, kind in zip(plan.writes, schedule.writes, strict=True)
     )
     tail = f"{body}, gb::List<{reads}>, gb::List<{writes}>>"
@@ -64,43 +57,14 @@ def _template(plan: BroadcastPlan, schedule: Schedule, body: str) -> tuple[str, 
     if schedule.family is Family.FLAT:
         return f"flat<{schedule.vector}, {schedule.unroll}, {tail}", f"FlatParams<{slots}>"
     if schedule.family is Family.ROWS:
-        head = f"rows<{schedule.vector}, {schedule.unroll}, {fills}, {schedule.rank}"
+        steps = "true" if schedule.steps else "false"
+        head = f"rows<{schedule.vector}, {schedule.unroll}, {fills}, {steps}, {schedule.rank}"
         return f"{head}, {tail}", f"RowsParams<{slots}, {schedule.rank}, {outputs}>"
     bits = schedule.index_bits
     return (
         f"gather{bits}<{schedule.rank}, {fills}, {tail}",
         f"GatherParams{bits}<{slots}, {schedule.rank}, {outputs}>",
     )
-
-
-def _run(program: Program) -> list[str]:
-    inputs = [f"{t.compute} v{i}" for i, t in enumerate(program.reads)]
-    results = [f"{program.type_of(value).compute}& r{i}" for i, value in enumerate(program.results)]
-    lines = [f"static GB_FN void run({', '.join(inputs + results)}) {{"]
-    base = len(program.reads)
-    for i, instruction in enumerate(program.code):
-        compute = instruction.element_type.compute
-        lines.append(
-            f"  const {compute} v{base + i} = {_expression(program, instruction, base + i)};"
-        )
-    lines += [f"  r{i} = v{value};" for i, value in enumerate(program.results)]
-    return [*lines, "}"]
-
-
-def _expression(program: Program, instruction: Instruction, index: int) -> str:
-    row = ops.OPS[instruction.op]
-    names = [f"v{a}" for a in instruction.args]
-    operand = program.type_of(instruction.args[0 if row.rule is not ops.Rule.SELECT else 1])
-    result = instruction.element_type
-    if row.rule is ops.Rule.CONVERT:
-        return f"convert<{cuda_type(result)}, {cuda_type(operand)}>({names[0]})"
-    if row.rule is ops.Rule.BITCAST:
-        return f"bitcast<{cuda_type(result)}, {cuda_type(operand)}>({names[0]})"
-    text = row.cuda_for(operand.category).format(*names)
-    # A value only written is rounded by the store; one that is used again is rounded here.
-    narrow = result.category is Category.FLOATING and result.bits == 16
-    used_again = any(index in later.args for later in program.code)
-    return f"round_to<{cuda_type(result)}>({text})" if narrow and used_again else text
 
 
 def parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
@@ -118,7 +82,8 @@ def _rows_parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
     batch = [k for k in range(plan.rank - 1) if k != row]
     height = plan.axes[row].extent if row >= 0 else 1
     size_y = plan.axes[row].size if row >= 0 else 1
-    tiles_x = -(-inner.extent // (schedule.block[0] * schedule.vector))
+    steps = max(schedule.steps, 1)
+    tiles_x = -(-inner.extent // (schedule.block[0] * schedule.vector * steps))
     tiles_y = -(-height // (schedule.block[1] * schedule.unroll))
     row_strides = [access.strides[row] if row >= 0 else 0 for access in plan.accesses]
     batch_strides = [access.strides[k] for k in batch for access in plan.accesses]
@@ -126,7 +91,7 @@ def _rows_parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
     packed += struct.pack(f"<{len(batch_strides)}q", *batch_strides)
     if not batch:
         packed += bytes(8 * len(plan.accesses))
-    packed += struct.pack("<4q", inner.extent, height, inner.size, size_y)
+    packed += struct.pack("<5q", inner.extent, height, inner.size, size_y, steps)
     packed += fast_div(tiles_x) + fast_div(tiles_y)
     packed += b"".join(fast_div(plan.axes[k].extent) for k in batch) or bytes(12)
     packed += struct.pack(f"<{len(batch)}i", *(plan.axes[k].size for k in batch)) or bytes(4)

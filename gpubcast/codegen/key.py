@@ -10,14 +10,14 @@ from gpubcast.schedule import Family, Schedule
 
 def kernel_key(plan: BroadcastPlan, schedule: Schedule) -> str:
     """The key in words; equal keys are the same kernel. It is the source's first line."""
-    operands = " ".join(
-        f"{kind.value}:{access.element_type}"
-        for kind, access in zip(schedule.reads, plan.reads, strict=True)
-    )
-    writes = " ".join(
-        f"{kind.value}:{access.element_type}"
-        for kind, access in zip(schedule.writes, plan.writes, strict=True)
-    )
+    axes = schedule.axes or (None,) * len(plan.accesses)
+    slots = [
+        f"{kind.value}:{access.element_type}{_along(own)}"
+        for kind, access, own in zip(
+            schedule.reads + schedule.writes, plan.accesses, axes, strict=True
+        )
+    ]
+    operands, writes = " ".join(slots[: len(plan.reads)]), " ".join(slots[len(plan.reads) :])
     parts = [str(plan.program), f"{schedule.family.name} {operands} -> {writes}"]
     if schedule.family in (Family.FLAT, Family.ROWS):
         parts.append(f"V{schedule.vector} U{schedule.unroll}")
@@ -27,7 +27,15 @@ def kernel_key(plan: BroadcastPlan, schedule: Schedule) -> str:
         parts.append(f"{schedule.index_bits}-bit")
     if schedule.fills:
         parts.append("fill")
+    if schedule.steps:
+        parts.append("steps")
+    if plan.program.fast_math:
+        parts.append("fast math")
     return " | ".join(parts)
+
+
+def _along(axes: tuple[int, ...] | None) -> str:
+    return "" if axes is None else "@" + ".".join(map(str, axes))
 
 
 def entry_name(key: str) -> str:

@@ -7,22 +7,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from gpubcast import ops, runtime
+from gpubcast import labels, ops, runtime
 from gpubcast.alignment import Grid, State, grid, row
 from gpubcast.backends.base import KernelSource
 from gpubcast.backends.cuda import cache
+from gpubcast.backends.cuda.nvrtc import FAST_OPTIONS
 from gpubcast.codegen import cpu as cpu_code
 from gpubcast.codegen import cuda as cuda_code
+from gpubcast.codegen.scalars import scalar_of
 from gpubcast.errors import Error
 from gpubcast.explain import html, text
 from gpubcast.explain.parts import Card, Listing, Picture, Slot, Strip, Table
-from gpubcast.expression import Apply, Expression, Parameter, typed
+from gpubcast.expression import Apply, Constant, Expression, Node, Parameter, Place, typed
 from gpubcast.inference import Inferred
-from gpubcast.layout import Layout, PaddingValue
-from gpubcast.planning import BroadcastPlan, Operand, build
+from gpubcast.layout import PaddingValue
+from gpubcast.partition import partition
+from gpubcast.planning import BroadcastPlan, Operand
 from gpubcast.schedule import CpuTarget, CudaTarget, Family, Schedule, schedule
 from gpubcast.shape import Shape
-from gpubcast.simplify import normalise
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -82,8 +84,8 @@ class Explanation(Picture):
 def explain(
     name: str,
     expression: Expression,
-    shapes: tuple[Shape, ...],
-    out_layout: Layout | None = None,
+    operands: tuple[Operand, ...],
+    out_layouts: runtime.OutLayouts = None,
     *,
     arch: str = "sm_90",
     source: bool = False,
@@ -93,8 +95,8 @@ def explain(
     Args:
         name: what a fused expression is called.
         expression: the graph.
-        shapes: the operands' shapes.
-        out_layout: layout of the results; None for the inferred one.
+        operands: the operands.
+        out_layouts: layouts of the results; None for the inferred ones.
         arch: the GPU architecture of the CUDA card, e.g. ``"sm_90"``; no GPU is needed.
         source: whether text shows the generated source.
 
@@ -103,29 +105,32 @@ def explain(
     """
     if not re.fullmatch(r"sm_\d{2,3}[af]?", arch):
         raise Error(f"arch {arch!r} is not the name of a GPU architecture, such as 'sm_90'")
+    shapes = tuple(operand.shape for operand in operands)
     nodes = typed(expression, shapes)
-    outputs = tuple(nodes[index].shape for index in expression.outputs)
-    if out_layout is not None:
-        outputs = tuple(shape.with_layout(out_layout) for shape in outputs)
-    before = build(
-        expression, nodes, tuple(map(Operand.of, shapes)), tuple(map(Operand.of, outputs))
-    )
-    after = normalise(before)
-    picture = _alignment(expression, nodes, shapes, outputs)
-    launches = [_cpu(after), _cuda(after, arch)]
+    planned = runtime.plan_for(expression, operands, None, out_layouts)
+    outputs = planned.outputs
+    made = partition(expression, nodes, operands, tuple(map(Operand.of, outputs)))
+    names = _Names(expression, len(outputs))
+    picture = _alignment(expression, nodes, shapes, outputs, names)
+    tables: list[Table] = []
+    launches: list[tuple[Card, Listing | None]] = []
+    for number, (before, after) in enumerate(zip(made.kernels, planned.kernels, strict=True)):
+        which = f"kernel {number}: " if len(planned.kernels) > 1 else ""
+        columns = [names.view(view) for view in after.views]
+        title = f"{which}axes before merging, one per output dimension; strides in elements"
+        tables.append(_axes(title, before.plan, columns))
+        title = f"{which}axes after merging, the order of the loops"
+        tables.append(_axes(title, after.plan, columns))
+        launches += [_cpu(after.plan, which), _cuda(after.plan, arch, which)]
     return Explanation(
         _header(name, expression, nodes, shapes, outputs),
         picture,
         _legend(picture),
-        (
-            _axes("axes before merging, one per output dimension; strides in elements", before),
-            _axes("axes after merging, the order of the loops", after),
-        ),
+        tuple(tables),
         tuple(
             _strip(label, shape)
-            for label, shape in (
-                *((f"operand {i}", shape) for i, shape in enumerate(shapes)),
-                *zip(_output_labels(len(outputs)), outputs, strict=True),
+            for label, shape in zip(
+                map(names.view, range(len(shapes) + len(outputs))), shapes + outputs, strict=True
             )
         ),
         tuple(card for card, _ in launches),
@@ -134,8 +139,22 @@ def explain(
     )
 
 
-def _output_labels(count: int) -> tuple[str, ...]:
-    return ("output",) if count == 1 else tuple(f"output {i}" for i in range(count))
+class _Names:
+    """What the arrays of a call are called."""
+
+    def __init__(self, expression: Expression, outputs: int) -> None:
+        self._names = expression.names
+        self._operands = expression.num_parameters
+        self._outputs = outputs
+
+    def view(self, index: int) -> str:
+        """Operands first, then outputs, then temporaries."""
+        if index < self._operands:
+            return self._names.operand(index)
+        index -= self._operands
+        if index < self._outputs:
+            return "output" if self._outputs == 1 else f"output {index}"
+        return f"temporary {index - self._outputs}"
 
 
 # --- header ------------------------------------------------------------------------------------
@@ -155,18 +174,30 @@ def _header(
         for i, node in enumerate(expression.nodes)
         if isinstance(node, Apply) and node.op != "total_order_key"
     ]
-    if len(applied) == 1:
+    plain = not expression.packed and not expression.patterns
+    if len(applied) == 1 and plain and not expression.names.operands:
         attributes = "".join(f", {text}" for text in _attributes(applied[0][1], expression))
         return (f"{ops.op(applied[0][1].op).opcode}: {signature}{attributes} -> {results}",)
     lines = [f"{name}: {signature} -> {results}"]
+    lines += (f"  labels: {pattern}" for pattern, _ in expression.patterns)
     for i, node in enumerate(expression.nodes):
-        if isinstance(node, Apply):
-            arguments = ", ".join(f"%{a}" for a in node.args)
-            attributes = "".join(f", {text}" for text in _attributes(node, expression))
-            lines.append(
-                f"  %{i} = {nodes[i].shape} {ops.op(node.op).opcode}({arguments}){attributes}"
-            )
-    return tuple(lines)
+        lines.append(f"  %{i} = {_instruction(node, nodes[i].shape, expression)}")
+    roots = ", ".join(f"%{index}" for index in expression.outputs)
+    return (*lines, f"  ROOT ({roots})" if expression.packed else f"  ROOT {roots}")
+
+
+def _instruction(node: Node, shape: Shape, expression: Expression) -> str:
+    """A node as HLO writes it."""
+    if isinstance(node, Parameter):
+        return f"{shape} parameter({node.index})  {expression.names.operand(node.index)}"
+    if isinstance(node, Constant):
+        return f"{shape} constant({scalar_of(shape.element_type, node.bits)})"
+    if isinstance(node, Place):
+        place = ",".join("_" if d is None else str(d) for d in node.place)
+        return f"{shape} broadcast(%{node.arg}), dimensions={{{place}}}"
+    arguments = ", ".join(f"%{a}" for a in node.args)
+    attributes = "".join(f", {text}" for text in _attributes(node, expression))
+    return f"{shape} {ops.op(node.op, internal=True).opcode}({arguments}){attributes}"
 
 
 def _attributes(node: Apply, expression: Expression) -> Iterator[str]:
@@ -190,39 +221,50 @@ def _alignment(
     nodes: tuple[Inferred, ...],
     shapes: tuple[Shape, ...],
     outputs: tuple[Shape, ...],
+    names: _Names,
 ) -> Grid | None:
+    """The first output's dimensions and where the operands' go; with labels, the labelled axes."""
+    pattern = expression.patterns[0] if expression.patterns else None
+    if pattern is not None and pattern[1] == tuple(range(len(shapes))):
+        called = [names.view(i) for i in range(len(shapes))]
+        return labels.grid(pattern[0], shapes, called)
     sizes = outputs[0].dimensions
     if not sizes:
         return None
     rows = [
-        row(f"operand {i}: {shapes[i].text(layout=False)}", shapes[i].dimensions, place, sizes)
-        for i, place in _placements(expression, nodes, len(sizes))
+        row(f"{names.view(i)}: {shapes[i].text(layout=False)}", shapes[i].dimensions, place, sizes)
+        for i, place in _placements(expression, nodes)
     ]
-    for label, shape in zip(_output_labels(len(outputs)), outputs, strict=True):
-        rows.append(row(f"{label}: {shape.text(layout=False)}", sizes, range(len(sizes)), sizes))
+    for i, shape in enumerate(outputs):
+        if shape.dimensions == sizes:
+            label = f"{names.view(len(shapes) + i)}: {shape.text(layout=False)}"
+            rows.append(row(label, sizes, range(len(sizes)), sizes))
     return grid(rows, len(sizes))
 
 
 def _placements(
-    expression: Expression, nodes: tuple[Inferred, ...], rank: int
+    expression: Expression, nodes: tuple[Inferred, ...]
 ) -> list[tuple[int, tuple[int, ...]]]:
-    """Where each operand's dimensions go; twice for an operand that is read in two ways."""
-    seen: set[tuple[int, tuple[int, ...]]] = set()
+    """Where each operand's dimensions go in the first output; twice for an operand that is read in
+    two ways, left out where a dimension goes nowhere."""
+    seen: set[tuple[int, tuple[int | None, ...]]] = set()
     found: set[tuple[int, tuple[int, ...]]] = set()
 
-    def visit(index: int, place: tuple[int, ...]) -> None:
+    def visit(index: int, place: tuple[int | None, ...]) -> None:
         if (index, place) in seen:
             return
         seen.add((index, place))
         node = expression.nodes[index]
         if isinstance(node, Parameter):
-            found.add((node.index, place))
+            known = tuple(d for d in place if d is not None)
+            if len(known) == len(place):
+                found.add((node.index, known))
             return
-        for argument, dimensions in zip(node.args, nodes[index].maps, strict=True):
-            visit(argument, tuple(place[d] for d in dimensions))
+        arguments = (node.arg,) if isinstance(node, Place) else getattr(node, "args", ())
+        for argument, dimensions in zip(arguments, nodes[index].maps, strict=True):
+            visit(argument, tuple(None if d is None else place[d] for d in dimensions))
 
-    for output in expression.outputs:
-        visit(output, tuple(range(rank)))
+    visit(expression.outputs[0], tuple(range(nodes[expression.outputs[0]].shape.rank)))
     return sorted(found)
 
 
@@ -238,10 +280,8 @@ def _legend(picture: Grid | None) -> str:
     return "; ".join(said)
 
 
-def _axes(title: str, plan: BroadcastPlan) -> Table:
+def _axes(title: str, plan: BroadcastPlan, names: list[str]) -> Table:
     padded = any(axis.extent != axis.size for axis in plan.axes)
-    names = [f"operand {access.operand}" for access in plan.reads]
-    names += _output_labels(len(plan.writes))
     rows = tuple(
         (
             str(k),
@@ -287,8 +327,8 @@ def _letter(shape: Shape, index: tuple[int, ...]) -> str:
 # --- launch cards ------------------------------------------------------------------------------
 
 
-def _cpu(plan: BroadcastPlan) -> tuple[Card, Listing | None]:
-    title = "launch on the CPU"
+def _cpu(plan: BroadcastPlan, which: str) -> tuple[Card, Listing | None]:
+    title = f"{which}launch on the CPU"
     if plan.num_visited == 0:
         return _nothing(title, "cpu"), None
     chosen = schedule(plan, CpuTarget(), (16,) * len(plan.accesses))
@@ -304,8 +344,8 @@ def _cpu(plan: BroadcastPlan) -> tuple[Card, Listing | None]:
     return Card(title, "cpu", facts), Listing("numba source", "python", made.text)
 
 
-def _cuda(plan: BroadcastPlan, arch: str) -> tuple[Card, Listing | None]:
-    title = f"launch on a GPU, {arch}, operands aligned to 16 bytes"
+def _cuda(plan: BroadcastPlan, arch: str, which: str) -> tuple[Card, Listing | None]:
+    title = f"{which}launch on a GPU, {arch}, operands aligned to 16 bytes"
     if plan.num_visited == 0:
         return _nothing(title, "cuda"), None
     chosen = schedule(plan, CudaTarget(arch, _ANY_MULTIPROCESSORS), (16,) * len(plan.accesses))
@@ -365,7 +405,8 @@ def _loaded(source: KernelSource) -> str:
 
 def _on_disk(source: KernelSource, arch: str) -> str:
     try:
-        found = cache.stored(source.text, arch)
+        options = FAST_OPTIONS if source.fast_math else ()
+        found = cache.stored(source.text, arch, options)
     except Error as error:
         return f"{source.entry}: miss; {str(error).splitlines()[0]}"
     return f"{source.entry}: " + ("hit, on disk" if found else "miss, the first call compiles it")

@@ -68,7 +68,9 @@ class CpuBackend:
         scope = dict(_namespace())
         exec(compile(source.text, f"<gpubcast {source.entry}>", "exec"), scope)
         signature = numba.void(numba.int64, numba.int64, numba.int64)
-        compiler = numba.njit(signature, nogil=True, error_model="numpy")
+        # Infinities and NaN keep their meaning with fast math too.
+        fast = {"reassoc", "contract", "arcp", "nsz"} if source.fast_math else False
+        compiler = numba.njit(signature, nogil=True, error_model="numpy", fastmath=fast)
         try:
             return compiler(scope[source.entry])
         except Exception as error:  # numba's, llvmlite's or LLVM's own

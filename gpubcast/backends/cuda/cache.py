@@ -33,23 +33,24 @@ def key(text: str, arch: str, options: tuple[str, ...] = ()) -> str:
     return hashlib.sha256(joined.encode()).hexdigest()[:40]
 
 
-def cubin_path(text: str, arch: str) -> Path:
+def cubin_path(text: str, arch: str, options: tuple[str, ...] = ()) -> Path:
     """Path of a program's cubin, compiled now if it is not in the cache.
 
     Raises:
         CompileError: NVRTC refused the source.
         Error: the cache folder belongs to another user.
     """
-    return fetch(key(text, arch), arch, lambda: nvrtc.compile_cubin(text, arch).image)
+    name = key(text, arch, options)
+    return fetch(name, arch, lambda: nvrtc.compile_cubin(text, arch, options).image)
 
 
-def stored(text: str, arch: str) -> Path | None:
+def stored(text: str, arch: str, options: tuple[str, ...] = ()) -> Path | None:
     """The cubin of a program if it is in the cache; nothing is compiled, no folder is made.
 
     Raises:
         CompileError: there is no NVRTC, whose version is a part of the key.
     """
-    return _valid(config.cache_dir() / "cubin" / arch, key(text, arch))
+    return _valid(config.cache_dir() / "cubin" / arch, key(text, arch, options))
 
 
 def fetch(name: str, arch: str, make: Callable[[], bytes]) -> Path:

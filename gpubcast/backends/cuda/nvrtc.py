@@ -29,6 +29,8 @@ OPTIONS = (
     "-prec-sqrt=true",
     "-Xptxas=-v",
 )
+# What the user may give up with fast_math=True; denormals are kept all the same.
+FAST_OPTIONS = ("-fmad=true", "-prec-div=false", "-prec-sqrt=false")
 _MAJORS = (13, 12)
 # NVRTC serialises compilations inside a process; the lock keeps a program's calls together.
 _LOCK = threading.Lock()
@@ -121,7 +123,7 @@ def compile_cubin(text: str, arch: str, options: tuple[str, ...] = ()) -> Cubin:
     Args:
         text: CUDA source; it may include the headers of ``cuda_kernels/`` by name.
         arch: e.g. ``"sm_90"``.
-        options: flags beside ``OPTIONS``.
+        options: flags beside ``OPTIONS``, or in place of them.
 
     Raises:
         CompileError: no NVRTC, an unknown architecture, or refused source; carries source and log.
@@ -129,7 +131,9 @@ def compile_cubin(text: str, arch: str, options: tuple[str, ...] = ()) -> Cubin:
     if arch not in architectures():
         known = ", ".join(architectures())
         raise CompileError(f"NVRTC {version()} cannot compile for {arch}; it knows {known}")
-    flags = (f"-arch={arch}", *OPTIONS, *options)
+    replaced = {option.split("=")[0] for option in options}
+    kept = (option for option in OPTIONS if option.split("=")[0] not in replaced)
+    flags = (f"-arch={arch}", *kept, *options)
     with _LOCK:
         return _compile(library(), text, flags)
 

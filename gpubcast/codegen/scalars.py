@@ -1,4 +1,4 @@
-"""The storage bits of a padding value."""
+"""Scalars that are part of generated code: padding values and constants."""
 
 from __future__ import annotations
 
@@ -27,3 +27,12 @@ def padding_bits(value: PaddingValue, element_type: ElementType) -> int:
     else:
         scalar = -np.inf if value is PaddingValue.LOWEST else np.inf
     return int.from_bytes(np.array(scalar, dtype).tobytes(), "little")
+
+
+def scalar_of(element_type: ElementType, bits: int) -> bool | int | float:
+    """The Python value of storage bits; that of a floating type is exact."""
+    raw = bits.to_bytes(element_type.itemsize, "little")
+    value = np.frombuffer(raw, element_type.dtype)[0]
+    if element_type.category is Category.PRED:
+        return bool(value)
+    return int(value) if element_type.is_integral else float(value)

@@ -1,0 +1,321 @@
+"""Which kernels an expression becomes: one, unless outputs do not lie beside each other or a limit
+is passed.
+
+Outputs share a kernel when the dimensions of one are axes of the other. An expression that reads
+too many operands or has too much code is cut at a node, whose value goes through a temporary:
+values are rounded to their type after each operation, so the result has the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from gpubcast import ops
+from gpubcast.expression import Apply, Expression, Node, Parameter, Place
+from gpubcast.inference import Inferred
+from gpubcast.layout import Layout
+from gpubcast.planning import BroadcastPlan, Operand, Walk, build, filled
+from gpubcast.shape import Shape
+
+MAX_READS = 16
+MAX_WRITES = 8
+# What one kernel computes: beyond it registers spill and compilers take seconds.
+MAX_CODE = 256
+_MOVES = (ops.Rule.BROADCAST, ops.Rule.BROADCAST_IN_DIM)
+
+Places = tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One kernel of a call.
+
+    Attributes:
+        plan: its plan, not normalised.
+        views: for each access, the array: operands first, then outputs, then temporaries.
+    """
+
+    plan: BroadcastPlan
+    views: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """The kernels of a call, in order, and the arrays that only they see."""
+
+    kernels: tuple[Kernel, ...]
+    temporaries: tuple[Shape, ...]
+
+
+def partition(
+    expression: Expression,
+    nodes: tuple[Inferred, ...],
+    operands: tuple[Operand, ...],
+    outputs: tuple[Operand, ...],
+) -> Kernels:
+    """The kernels that compute an expression.
+
+    Args:
+        expression: the graph.
+        nodes: the result of ``expression.typed`` for these operands.
+        operands: one per parameter.
+        outputs: one per result.
+
+    Raises:
+        ElementTypeError: a type has no kernels.
+    """
+    if len(outputs) == 1:
+        plan = build(expression, nodes, operands, outputs)
+        if _fits(plan):
+            return Kernels((_kernel(plan, len(operands), len(outputs), (0,)),), ())
+    # Cutting counts parameters; one that is read in two ways counts twice when it is built.
+    for limit in range(MAX_READS, 2, -1):
+        made = _cut(expression, nodes, operands, outputs, limit)
+        if all(_fits(kernel.plan) for kernel in made.kernels):
+            break
+    return made
+
+
+def _fits(plan: BroadcastPlan) -> bool:
+    return len(plan.reads) <= MAX_READS and len(plan.program.code) <= MAX_CODE
+
+
+def _kernel(plan: BroadcastPlan, operands: int, outputs: int, written: tuple[int, ...]) -> Kernel:
+    """The kernel of a plan that writes the outputs ``written``; beyond ``outputs``, temporaries."""
+    reads = (a.operand if a.operand < operands else a.operand + outputs for a in plan.reads)
+    writes = (operands + written[a.operand] for a in plan.writes)
+    return Kernel(plan, (*reads, *writes))
+
+
+# --- cutting -----------------------------------------------------------------------------------
+
+
+def _cut(
+    expression: Expression,
+    nodes: tuple[Inferred, ...],
+    operands: tuple[Operand, ...],
+    outputs: tuple[Operand, ...],
+    limit: int,
+) -> Kernels:
+    cuts = _cuts(expression, limit)
+    graph = expression
+    kernels: list[Kernel] = []
+    temporaries: list[Shape] = []
+    written: tuple[int, ...]
+    for node in cuts:
+        shape = nodes[node].shape
+        shape = shape.with_layout(Layout(shape.layout.minor_to_major))
+        temporary = Operand.of(shape)
+        plan = build(replace(graph, outputs=(node,), axes=()), nodes, operands, (temporary,))
+        written = (len(outputs) + len(temporaries),)
+        kernels.append(_kernel(plan, expression.num_parameters, len(outputs), written))
+        changed = list(graph.nodes)
+        changed[node] = Parameter(graph.num_parameters)
+        graph = replace(graph, num_parameters=graph.num_parameters + 1, nodes=tuple(changed))
+        operands += (temporary,)
+        temporaries.append(shape)
+    for group in _groups(graph, nodes, operands, outputs):
+        written = tuple(number for number, _ in group.members)
+        one = replace(graph, outputs=tuple(graph.outputs[i] for i in written), axes=())
+        plan = build(
+            one,
+            nodes,
+            operands,
+            tuple(outputs[i] for i in written),
+            tuple(place for _, place in group.members),
+        )
+        kernels.append(_kernel(plan, expression.num_parameters, len(outputs), written))
+    return Kernels(tuple(kernels), tuple(temporaries))
+
+
+def _cuts(expression: Expression, limit: int) -> tuple[int, ...]:
+    """The nodes to compute into temporaries, so that no other takes more than ``limit`` operands or
+    too much code."""
+    leaves: dict[int, frozenset[int]] = {}
+    code: dict[int, frozenset[int]] = {}
+    cuts: set[int] = set()
+    for i, node in enumerate(expression.nodes):
+        arguments = _arguments(node)
+        while True:
+            leaves[i] = frozenset().union(*(leaves[a] for a in arguments))
+            code[i] = frozenset().union(*(code[a] for a in arguments))
+            if isinstance(node, Parameter):
+                leaves[i] = frozenset((i,))
+            elif isinstance(node, Apply):
+                code[i] |= {i}
+            if len(leaves[i]) <= limit and len(code[i]) <= MAX_CODE:
+                break
+            chosen = _largest(expression, arguments, leaves, code)
+            if chosen is None:
+                break
+            cuts.add(chosen)
+            leaves[chosen], code[chosen] = frozenset((chosen,)), frozenset()
+            for a in arguments:
+                below = _computed(expression, a)
+                leaves[a], code[a] = leaves[below], code[below]
+    return tuple(sorted(cuts))
+
+
+def _arguments(node: Node) -> tuple[int, ...]:
+    return node.args if isinstance(node, Apply) else (node.arg,) if isinstance(node, Place) else ()
+
+
+def _computed(expression: Expression, index: int) -> int:
+    """The node whose elements a node only moves; materialised, it is the smaller of the two."""
+    node = expression.nodes[index]
+    while isinstance(node, Place) or (isinstance(node, Apply) and ops.OPS[node.op].rule in _MOVES):
+        index = node.arg if isinstance(node, Place) else node.args[0]
+        node = expression.nodes[index]
+    return index
+
+
+def _largest(
+    expression: Expression,
+    arguments: tuple[int, ...],
+    leaves: dict[int, frozenset[int]],
+    code: dict[int, frozenset[int]],
+) -> int | None:
+    below = {_computed(expression, a) for a in arguments}
+    able = [a for a in below if code[a] and isinstance(expression.nodes[a], Apply)]
+    return max(able, key=lambda a: (len(leaves[a]), len(code[a]), -a), default=None)
+
+
+# --- outputs beside each other -------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Group:
+    """Outputs of one kernel; the first has every axis.
+
+    Attributes:
+        dimensions: the axes.
+        members: outputs, and where their dimensions go.
+        placed: per parameter, the maps from its dimensions to axes through which it is read.
+        code: number of instructions, shared ones counted twice.
+    """
+
+    dimensions: tuple[int, ...]
+    members: list[tuple[int, Places]]
+    placed: dict[int, list[Places]] = field(default_factory=dict)
+    code: int = 0
+
+    def add(self, number: int, place: Places, walk: Walk) -> None:
+        self.members.append((number, place))
+        self.code += len(walk.code)
+        for parameter, places in _moved(walk, place).items():
+            known = self.placed.setdefault(parameter, [])
+            known += [own for own in places if own not in known]
+
+    def room(self, walk: Walk, place: Places) -> bool:
+        reads = {(p, x) for p, places in self.placed.items() for x in places}
+        reads |= {(p, x) for p, places in _moved(walk, place).items() for x in places}
+        code = self.code + len(walk.code)
+        return len(self.members) < MAX_WRITES and len(reads) <= MAX_READS and code <= MAX_CODE
+
+
+def _moved(walk: Walk, place: Places) -> dict[int, list[Places]]:
+    """A walk's maps with an output's dimensions replaced by axes."""
+    return {
+        parameter: [tuple(None if d is None else place[d] for d in own) for own in places]
+        for parameter, places in walk.placed.items()
+    }
+
+
+def _groups(
+    expression: Expression,
+    nodes: tuple[Inferred, ...],
+    operands: tuple[Operand, ...],
+    outputs: tuple[Operand, ...],
+) -> list[_Group]:
+    def size(number: int) -> tuple[int, int]:
+        dimensions = outputs[number].shape.dimensions
+        return -sum(n != 1 for n in dimensions), -math.prod(dimensions)
+
+    groups: list[_Group] = []
+    for number in sorted(range(len(outputs)), key=size):
+        dimensions = outputs[number].shape.dimensions
+        identity = tuple(range(len(dimensions)))
+        walk = Walk(expression, nodes, operands, dimensions)
+        walk.visit(expression.outputs[number], identity)
+        for group in groups:
+            place = _beside(expression, group, number, walk, outputs)
+            if place is not None and group.room(walk, place):
+                group.add(number, place, walk)
+                break
+        else:
+            group = _Group(dimensions, [])
+            group.add(number, identity, walk)
+            groups.append(group)
+    return groups
+
+
+def _beside(
+    expression: Expression,
+    group: _Group,
+    number: int,
+    walk: Walk,
+    outputs: tuple[Operand, ...],
+) -> Places | None:
+    """Where an output's dimensions go among the axes of a group; None where it must stand alone."""
+    output, main = outputs[number], outputs[group.members[0][0]]
+    dimensions = output.shape.dimensions
+    identity = tuple(range(len(dimensions)))
+    if filled(output) is not None or filled(main) is not None:
+        # Padding that must be written is visited by axes of its own.
+        alike = dimensions == group.dimensions and output.extents == main.extents
+        both = filled(output) is not None and filled(main) is not None
+        return identity if alike and both else None
+    if expression.axes:
+        known = {label: k for k, label in enumerate(expression.axes[group.members[0][0]]) if label}
+        found = {d: known.get(x, -1) for d, x in enumerate(expression.axes[number]) if x}
+        if -1 in found.values():
+            return None
+    else:
+        found = _aligned(group, walk)
+        if not found and dimensions == group.dimensions:
+            return identity
+    place = tuple(found.get(d) for d in identity)
+    if any(axis is None and dimensions[d] != 1 for d, axis in enumerate(place)):
+        return None
+    if any(axis is not None and dimensions[d] != group.dimensions[axis]
+           for d, axis in enumerate(place)):  # fmt: skip
+        return None
+    # Where an axis has no index nothing is visited, so an output without that axis would be lost.
+    lacking = set(range(len(group.dimensions))) - set(place)
+    return None if any(group.dimensions[axis] == 0 for axis in lacking) else place
+
+
+def _aligned(group: _Group, walk: Walk) -> dict[int, int]:
+    """Where an output's dimensions go so that what it reads is read where the group reads it."""
+    found: dict[int, int] = {}
+    for parameter, places in walk.placed.items():
+        for own in places:
+            for there in group.placed.get(parameter, ()):
+                more = _extended(found, own, there)
+                if more is not None:
+                    found = more
+                    break
+    return found
+
+
+def _extended(found: dict[int, int], own: Places, there: Places) -> dict[int, int] | None:
+    more = dict(found)
+    for d, axis in zip(own, there, strict=True):
+        if d is None or axis is None:
+            if d is not axis:
+                return None
+            continue
+        if more.setdefault(d, axis) != axis:
+            return None
+    return more if len(set(more.values())) == len(more) else None
+
+
+def reachable(nodes: tuple[Node, ...], outputs: tuple[int, ...]) -> Iterator[int]:
+    """The nodes that outputs depend on, in order."""
+    needed = set(outputs)
+    for i in range(len(nodes) - 1, -1, -1):
+        if i in needed:
+            needed.update(_arguments(nodes[i]))
+    return iter(sorted(needed))

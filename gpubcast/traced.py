@@ -1,0 +1,156 @@
+"""What a fused function sees of its operands: a type and a rank, never a value or a size.
+
+What would need a value or a size is refused, with the line of the function that asked for it.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from gpubcast import ops
+from gpubcast.element_types import ElementType
+from gpubcast.errors import ElementTypeError, Error, ShapeError, UnknownNameError
+from gpubcast.expression import located
+
+if TYPE_CHECKING:
+    from gpubcast.tracing import Trace
+
+_PACKAGE = str(Path(__file__).parent)
+
+
+def where() -> str:
+    """The line of the function being traced: the innermost one outside this package."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if not path.startswith((_PACKAGE, "<frozen")):
+            line = linecache.getline(path, frame.f_lineno).strip()
+            shown = f": {line}" if line else ""
+            return f"{frame.f_code.co_name} ({Path(path).name}:{frame.f_lineno}){shown}"
+        frame = frame.f_back
+    return ""
+
+
+def refused(
+    what: str, rule: str, kind: str, error: type[Error] = Error, line: str | None = None
+) -> Error:
+    """A refusal that names the line of the function being traced, or the one given."""
+    return located(error(what, rule=rule, kind=f"gpubcast:{kind}"), line or where())
+
+
+def _needs_value(what: str) -> Error:
+    return refused(
+        f"{what} needs the value of a traced array, which a fused function does not have: it is "
+        "traced once, before any data; choose elementwise with gb.select, or name a parameter "
+        "that decides in static=",
+        "F1",
+        "value while tracing",
+        ElementTypeError,
+    )
+
+
+def _needs_size(what: str) -> Error:
+    return refused(
+        f"{what}: sizes cannot be read while tracing, because one traced function serves all; "
+        "pass the size as an argument",
+        "F2",
+        "size while tracing",
+        ShapeError,
+    )
+
+
+class Traced:
+    """A value inside a function that is being fused.
+
+    Attributes:
+        element_type: its type; None for a scalar that has none yet.
+        ndim: number of dimensions; with labels, of the axes.
+    """
+
+    # NumPy's scalars then leave operators to this class, and its functions ask for an array.
+    __array_priority__ = 1000
+    __hash__ = None  # type: ignore[assignment]
+
+    element_type: ElementType | None = None
+    ndim = 0
+
+    def __init__(self, trace: Trace, varies: frozenset[str]) -> None:
+        self.trace = trace
+        self.varies = varies
+
+    def __repr__(self) -> str:
+        return f"<traced {self.element_type or 'scalar'} of {self.ndim} dimensions>"
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype of an element."""
+        if self.element_type is None:
+            raise untyped()
+        return self.element_type.dtype
+
+    def __bool__(self) -> bool:
+        raise _needs_value("a branch (if, while, and, or, not)")
+
+    def __iter__(self) -> NoReturn:
+        raise _needs_value("iteration")
+
+    def __len__(self) -> int:
+        raise _needs_size("len()")
+
+    def __getitem__(self, key: Any) -> NoReturn:
+        raise refused(
+            "a traced array is not indexed: slice the operand before the call",
+            "F3",
+            "unsupported while tracing",
+        )
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise refused(
+            "a traced array is not written to: use gb.select", "F3", "unsupported while tracing"
+        )
+
+    def __array__(self, *args: Any, **keywords: Any) -> NoReturn:
+        raise _needs_value("a NumPy function, or a conversion to an array,")
+
+    def __array_function__(self, function: Any, *args: Any) -> NoReturn:
+        raise _needs_value(f"numpy.{getattr(function, '__name__', 'function')}")
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("shape", "size"):
+            raise _needs_size(f".{name}")
+        if name.startswith("__") or name.startswith("_repr_"):
+            raise AttributeError(name)
+        hint = ops.suggestion(name)
+        known = f"; call gb.{name}(x)" if name in ops.OPS and ops.OPS[name].public else hint
+        raise refused(
+            f"a traced array has no {name!r}{known}", "F3", "unsupported while tracing",
+            UnknownNameError,
+        )  # fmt: skip
+
+
+def _conversion(name: str) -> Callable[[Traced], NoReturn]:
+    def convert(self: Traced) -> NoReturn:
+        raise _needs_value(f"{name}()")
+
+    return convert
+
+
+for _name in ("int", "float", "complex", "index"):
+    setattr(Traced, f"__{_name}__", _conversion(_name))
+
+
+def untyped() -> Error:
+    """The refusal of a scalar that no operand gives a type."""
+    return refused(
+        "a Python scalar and no operand beside it has a type; pass a typed one, e.g. np.float32(2)",
+        "A4",
+        "scalar",
+        ElementTypeError,
+    )

@@ -1,0 +1,346 @@
+"""Tracing: a function runs once on values that stand for its operands, and leaves a graph.
+
+Scalars without a type wait until an operand beside them has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpubcast import expression, operators, ops
+from gpubcast.arrays import Array
+from gpubcast.element_types import ELEMENT_TYPES, ElementType, element_type
+from gpubcast.errors import Error, ShapeError
+from gpubcast.expression import Apply, Constant, Expression, Names, Node, Parameter, Place, located
+from gpubcast.inference import result_type
+from gpubcast.labels import ONE, Pattern
+from gpubcast.operands import is_scalar, scalar_view
+from gpubcast.ops import Result, Rule
+from gpubcast.partition import reachable
+from gpubcast.traced import Traced, refused, untyped, where
+
+_BROADCASTS = (Rule.BROADCAST, Rule.BROADCAST_IN_DIM)
+
+
+class Value(Traced):
+    """A traced value that is a node of the graph."""
+
+    def __init__(
+        self, trace: Trace, node: int, kind: ElementType, ndim: int, varies: frozenset[str]
+    ) -> None:
+        super().__init__(trace, varies)
+        self.scope = trace.frame.scope
+        self.node = node
+        self.element_type = kind
+        self.ndim = ndim
+
+
+class Scalar(Traced):
+    """A scalar without a type: an argument, or an operation on scalars alone.
+
+    ``typed`` makes the node once a type is known; one scalar may be used with several.
+    """
+
+    def __init__(self, trace: Trace, typed: Callable[[ElementType], Value]) -> None:
+        super().__init__(trace, frozenset())
+        self._typed = typed
+        self._known: dict[ElementType, Value] = {}
+
+    def as_type(self, kind: ElementType) -> Value:
+        """The scalar as a node of an element type."""
+        if kind not in self._known:
+            self._known[kind] = self._typed(kind)
+        return self._known[kind]
+
+
+class Trace:
+    """The graph being made.
+
+    Attributes:
+        home: the function, as messages name it.
+        nodes, lines: each node, and the line that made it.
+        sources: for each parameter of the graph, the argument of the call.
+        types, names: the parameters' types, and what they are called.
+    """
+
+    def __init__(self, home: str) -> None:
+        self.home = home
+        self.nodes: list[Node] = []
+        self.lines: list[str] = []
+        self.sources: list[int] = []
+        self.types: list[ElementType] = []
+        self.names: list[str] = []
+        self.patterns: list[tuple[Pattern, tuple[int, ...]]] = []
+        self.frames: list[Frame] = [Frame(None, {})]
+        self._known: dict[Node, Value] = {}
+
+    @property
+    def frame(self) -> Frame:
+        """What labels mean here."""
+        return self.frames[-1]
+
+    def emit(
+        self, node: Node, kind: ElementType, ndim: int, varies: frozenset[str] = frozenset()
+    ) -> Value:
+        """The value of a node; an equal node is the same value."""
+        if node not in self._known:
+            self.nodes.append(node)
+            self.lines.append(where())
+            self._known[node] = Value(self, len(self.nodes) - 1, kind, ndim, varies)
+        return self._known[node]
+
+    def parameter(self, argument: int, name: str, kind: ElementType, ndim: int) -> Value:
+        """A new operand of the graph."""
+        self.sources.append(argument)
+        self.types.append(kind)
+        self.names.append(name)
+        return self.emit(Parameter(len(self.sources) - 1), kind, ndim)
+
+    def scalar(self, argument: int, name: str) -> Scalar:
+        """An argument that is a Python scalar: an operand of the graph for each type it takes."""
+        return Scalar(self, lambda kind: self.parameter(argument, name, kind, 0))
+
+    def constant(self, value: Any, kind: ElementType) -> Value:
+        """A scalar that is part of the code.
+
+        Raises:
+            ElementTypeError: the value does not fit the type.
+        """
+        try:
+            bits = scalar_view(value, kind).slot
+        except Error as error:
+            raise located(error, where()) from None
+        return self.emit(Constant(kind.name, bits), kind, 0)
+
+    def admit(self, x: Any) -> Any:
+        """An operand of an operation: a traced value, a constant, or a bare Python scalar."""
+        if isinstance(x, Traced):
+            if x.trace is not self or (
+                isinstance(x, Value) and x.ndim and x.scope != self.frame.scope
+            ):
+                raise refused(
+                    "this traced value belongs to another function or another call; pass it as an "
+                    "argument",
+                    "F3",
+                    "unsupported while tracing",
+                )
+            return x
+        if is_scalar(x):
+            return x
+        if isinstance(x, Array) and not x.shape and x.device == "cpu":
+            x = x.numpy()[()]
+        if isinstance(x, np.ndarray) and not x.shape:
+            x = x[()]
+        if isinstance(x, np.generic):
+            return self.constant(x, element_type(x.dtype))
+        raise refused(
+            f"a fused function takes arrays as arguments; this {type(x).__name__} is neither an "
+            "argument nor a scalar constant",
+            "F3",
+            "unsupported while tracing",
+        )
+
+    def aligned(self, value: Value) -> Value:
+        """A scalar spread over the axes of the labels, so that every operand has them."""
+        if self.frame.pattern is None or value.ndim == self.frame.rank:
+            return value
+        shape = tuple(self.frame.sizes[label] for label in self.frame.pattern.axes)
+        place = Place(value.node, (), shape, self.frame.number)
+        assert value.element_type is not None
+        return self.emit(place, value.element_type, len(shape))
+
+    def graph(
+        self, outputs: Sequence[Value], *, packed: bool, fast_math: bool, pattern: Pattern | None
+    ) -> Expression:
+        """The finished graph: parameters, and what the outputs need."""
+        roots = tuple(value.node for value in outputs)
+        parameters = {i for i, node in enumerate(self.nodes) if isinstance(node, Parameter)}
+        kept = sorted({*reachable(tuple(self.nodes), roots), *parameters, *self._labelled()})
+        new = {old: i for i, old in enumerate(kept)}
+        axes: tuple[tuple[str | None, ...], ...] = ()
+        if pattern is not None:
+            axes = tuple(
+                tuple(None if label == ONE else label for label in group)
+                for group in pattern.outputs
+            )
+        return Expression(
+            len(self.sources),
+            tuple(_renumbered(self.nodes[i], new) for i in kept),
+            tuple(new[i] for i in roots),
+            tuple((pattern, tuple(new[i] for i in nodes)) for pattern, nodes in self.patterns),
+            axes,
+            packed,
+            fast_math,
+            Names(tuple(self.names), tuple(self.lines[i] for i in kept)),
+        )
+
+    def _labelled(self) -> set[int]:
+        """What labels speak of, which is checked even where nothing needs it."""
+        roots = tuple(i for _, nodes in self.patterns for i in nodes)
+        return set(reachable(tuple(self.nodes), roots))
+
+
+class Frame:
+    """A stretch of a function in which values are aligned to the axes of labels, or not.
+
+    Attributes:
+        pattern: the labels; None where there are none.
+        sizes: for each label, where its size is found.
+        number: the pattern's number in the trace.
+        scope: values with dimensions are used in the scope that made them only.
+    """
+
+    def __init__(
+        self, pattern: Pattern | None, sizes: dict[str, expression.Size], number: int = 0
+    ) -> None:
+        self.pattern = pattern
+        self.sizes = sizes
+        self.number = number
+        self.scope = 0 if pattern is None else number + 1
+        self.rank = 0 if pattern is None else len(pattern.axes)
+
+
+def _renumbered(node: Node, new: Mapping[int, int]) -> Node:
+    if isinstance(node, Apply):
+        return Apply(node.op, tuple(new[a] for a in node.args), node.attributes)
+    if isinstance(node, Place):
+        shape = tuple(s if isinstance(s, int) else (new[s[0]], s[1]) for s in node.shape)
+        return Place(new[node.arg], node.place, shape, node.labelled, node.output)
+    return node
+
+
+# --- operations ----------------------------------------------------------------------------------
+
+
+def operate(operator: str, *operands: Any) -> Traced:
+    """An operator on traced values."""
+    trace = _trace_of(operands)
+    values = [trace.admit(x) for x in operands]
+    kind = next((x.element_type for x in values if isinstance(x, Value)), None)
+    if kind is None and operators.depends(operator):
+        return Scalar(trace, lambda kind: _operated(trace, operator, values, kind, where()))
+    name = operator if kind is None else _operation(operator, kind, where())
+    return apply(name, tuple(values), {}, False)
+
+
+def _operated(
+    trace: Trace, operator: str, values: list[Any], kind: ElementType, line: str
+) -> Value:
+    return _apply(trace, _operation(operator, kind, line), values, kind, {})
+
+
+def _operation(operator: str, kind: ElementType, line: str) -> str:
+    try:
+        return operators.operation(operator, kind)
+    except Error as error:
+        raise located(error, line) from None
+
+
+def _trace_of(operands: tuple[Any, ...]) -> Trace:
+    return next(x.trace for x in operands if isinstance(x, Traced))
+
+
+def apply(
+    name: str, operands: tuple[Any, ...], attributes: Mapping[str, Any], placed: bool
+) -> Traced:
+    """An operation on traced values.
+
+    Args:
+        name: the operation.
+        operands: traced values, scalars and constants.
+        attributes: the operation's keywords.
+        placed: whether ``out`` or ``out_layout`` was given.
+
+    Raises:
+        Error: a rule refuses the operation; the text names the line of the function.
+    """
+    trace = _trace_of(operands)
+    values = [trace.admit(x) for x in operands]
+    row = ops.op(name)
+    if placed:
+        raise refused(
+            f"{name}: out and out_layout belong to the call of the fused function, not inside it",
+            "F3",
+            "unsupported while tracing",
+        )
+    labelled = trace.frame.pattern is not None
+    if labelled and (row.rule in _BROADCASTS or attributes.get("broadcast_dimensions") is not None):
+        raise refused(
+            f"{name}: labels have aligned every operand, so nothing is broadcast inside",
+            "X8",
+            "broadcast inside labels",
+            ShapeError,
+        )
+    kind = _common_type(row, values, attributes)
+    if kind is not None:
+        return _apply(trace, name, values, kind, attributes)
+    if row.result is not Result.SAME:
+        raise untyped()
+    return Scalar(trace, lambda kind: _apply(trace, name, values, kind, attributes))
+
+
+def _common_type(
+    row: ops.Op, values: list[Any], attributes: Mapping[str, Any]
+) -> ElementType | None:
+    """The type that scalars without one take in an operation."""
+    beside = values[1:] if row.rule is Rule.SELECT else values
+    kind = next((x.element_type for x in beside if isinstance(x, Value)), None)
+    if kind is None and row.rule is Rule.CONVERT:
+        return element_type(attributes["to"])
+    return kind
+
+
+def _apply(
+    trace: Trace, name: str, values: list[Any], kind: ElementType, attributes: Mapping[str, Any]
+) -> Value:
+    row = ops.op(name)
+    line = where()
+    types = [kind] * len(values)
+    if row.rule is Rule.SELECT:
+        types[0] = ELEMENT_TYPES["pred"]
+    args = [_typed(trace, x, wanted) for x, wanted in zip(values, types, strict=True)]
+    if row.rule in (Rule.SELECT, Rule.CLAMP):
+        args = [trace.aligned(x) for x in args]
+    varies = frozenset[str]().union(*(x.varies for x in args))
+    try:
+        frozen = dict(expression.canonical(name, attributes))
+        found = result_type(name, [type_of(x) for x in args], frozen)
+    except Error as error:
+        raise located(error, line) from None
+    ndim = _rank(row, args, frozen)
+    if name == "compare":
+        name, total = ops.comparison(frozen.pop("direction"), frozen.pop("total_order", False))
+        if total:
+            args = [_key(trace, x) for x in args]
+    nodes = tuple(x.node for x in args)
+    return trace.emit(Apply(name, nodes, tuple(sorted(frozen.items()))), found, ndim, varies)
+
+
+def _typed(trace: Trace, x: Any, kind: ElementType) -> Value:
+    if isinstance(x, Value):
+        return x
+    return x.as_type(kind) if isinstance(x, Scalar) else trace.constant(x, kind)
+
+
+def type_of(value: Value) -> ElementType:
+    """The element type of a node."""
+    assert value.element_type is not None
+    return value.element_type
+
+
+def _key(trace: Trace, value: Value) -> Value:
+    kind = result_type("total_order_key", [type_of(value)], {})
+    return trace.emit(Apply("total_order_key", (value.node,)), kind, value.ndim, value.varies)
+
+
+def _rank(row: ops.Op, args: list[Value], attributes: Mapping[str, Any]) -> int:
+    if row.rule is Rule.BROADCAST_IN_DIM:
+        return len(attributes["shape"])
+    extra = len(attributes["sizes"]) if row.rule is Rule.BROADCAST else 0
+    return max(x.ndim for x in args) + extra
+
+
+operators.install(Traced, operate, lambda other: True)
