@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gpubcast.errors import ElementTypeError, Error, ShapeError, brief
-from gpubcast.labels import Pattern
+from gpubcast.labels import Pattern, counted
 
 SCALAR = "scalar"
 _STATIC = "static"
@@ -55,9 +55,10 @@ class Arguments:
         arrays = [name for i, name in enumerate(self._names) if i not in self.static]
         if len(pattern.operands) != len(arrays):
             raise ShapeError(
-                f"{self.home}: '{pattern}' has {len(pattern.operands)} groups of operands, one per "
-                f"array parameter, and the array parameters are {', '.join(arrays)}; a scalar has "
-                "an empty group, and static= names what is no array",
+                f"{self.home}: '{pattern}' has {counted(len(pattern.operands), 'group')} of "
+                f"operands, one per array parameter, and the array parameters are "
+                f"{', '.join(arrays) or 'none'}; a scalar has an empty group, and static= names "
+                "what is no array",
                 rule="X4",
                 kind="gpubcast:number of labels",
             )
@@ -100,6 +101,10 @@ class Arguments:
             return f"{self._names[last]}[{index - last}]"
         return self._names[index]
 
+    def named(self, index: int) -> str:
+        """An argument as messages name it."""
+        return f"the argument {self.called(index)} of {self.home}"
+
     def is_static(self, index: int, x: Any) -> bool:
         """Whether an argument is part of the code: None, or named in ``static=``."""
         return x is None or index in self.static
@@ -117,25 +122,23 @@ class Arguments:
                 f"{self.name}: the static argument {self.called(index)} is {brief(x)}, which "
                 "cannot be hashed; pass a tuple, a string or a number"
             ) from None
-        return (_STATIC, _typed(x), x)
+        return (_STATIC, typed(x), x)
 
 
 def _home(function: Callable[..., Any], name: str) -> str:
     """The function as messages name it."""
     code = getattr(function, "__code__", None)
-    if code is None:
+    if code is None or code.co_filename.startswith(str(Path(__file__).parent)):
         return name
     return f"{name} ({Path(code.co_filename).name}:{code.co_firstlineno})"
 
 
 def _signature(function: Callable[..., Any], home: str) -> inspect.Signature:
-    plain = inspect.isfunction(function) and not (
-        inspect.isgeneratorfunction(function)
-        or inspect.iscoroutinefunction(function)
-        or inspect.isasyncgenfunction(function)
-    )
-    if not plain:
+    if not inspect.isfunction(function):
         raise refusal(f"fuse takes a plain function, not {brief(function)}")
+    kinds = ("generatorfunction", "coroutinefunction", "asyncgenfunction")
+    if any(getattr(inspect, f"is{kind}")(function) for kind in kinds):
+        raise refusal(f"{home}: a fused function is no generator and no coroutine")
     signature = inspect.signature(function)
     for parameter in signature.parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
@@ -146,6 +149,8 @@ def _signature(function: Callable[..., Any], home: str) -> inspect.Signature:
 
 
 def _static_names(home: str, names: tuple[str, ...], static: Iterable[str]) -> frozenset[str]:
+    if not isinstance(static, Iterable):
+        raise refusal(f"{home}: static is a sequence of names, not {brief(static)}")
     given = (static,) if isinstance(static, str) else tuple(static)
     unknown = [name for name in given if name not in names]
     if unknown:
@@ -155,8 +160,10 @@ def _static_names(home: str, names: tuple[str, ...], static: Iterable[str]) -> f
     return frozenset(given)
 
 
-def _typed(x: Any) -> Hashable:
+def typed(x: Any) -> Hashable:
     """A key for a static value that keeps 1, 1.0 and True, and 0.0 and -0.0, apart."""
-    if isinstance(x, (tuple, frozenset)):
-        return type(x), type(x)(map(_typed, x))
+    if isinstance(x, tuple):
+        return type(x), tuple(map(typed, x))
+    if isinstance(x, frozenset):
+        return type(x), frozenset(map(typed, x))
     return type(x), repr(x) if isinstance(x, (float, complex)) else x

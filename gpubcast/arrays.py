@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -88,21 +89,7 @@ class Array:
     def view(self) -> Any:
         """The logical elements as a strided NumPy or CuPy array over the same memory."""
         if self._strided is None:
-            shape = self._operand.shape
-            size = shape.element_type.itemsize
-            strides = tuple(stride * size for stride in shape.strides)
-            host = runtime.backend(self._device[0])
-            try:
-                self._strided = host.view(
-                    self._buffer, 0, shape.element_type.dtype, shape.dimensions, strides
-                )
-            except ValueError as error:
-                raise ShapeError(
-                    f"no NumPy or CuPy array can have the shape {shape}: {error}",
-                    rule="A9",
-                    kind="gpubcast:view",
-                    operands=(shape,),
-                ) from None
+            self._strided = strided_over(self._operand, self._buffer, self._device)
         return self._strided
 
     @property
@@ -263,10 +250,37 @@ def wrap(shape: Shape, buffer: Any, device: Device) -> Array:
     return Array(Operand.of(shape), buffer, None, device)
 
 
+def strided_over(operand: Operand, buffer: Any, device: Device) -> Any:
+    """The NumPy or CuPy array of the elements that an operand has in a flat buffer.
+
+    Raises:
+        ShapeError: NumPy or CuPy has no such arrays.
+    """
+    shape = operand.shape
+    try:
+        return runtime.backend(device[0]).view(
+            buffer, 0, shape.element_type.dtype, shape.dimensions, byte_strides(operand)
+        )
+    except ValueError as error:
+        raise ShapeError(
+            f"no NumPy or CuPy array can have the shape {shape}: {error}",
+            rule="A9",
+            kind="gpubcast:view",
+            operands=(shape,),
+        ) from None
+
+
+@functools.lru_cache(4096)
+def byte_strides(operand: Operand) -> tuple[int, ...]:
+    """The strides of an operand as NumPy counts them."""
+    size = operand.shape.element_type.itemsize
+    return tuple([stride * size for stride in operand.strides])
+
+
 def made(graph: expression.Expression, view: View, layout: Layout) -> Array:
     """The new array that a graph makes of one operand."""
-    shapes, buffers, device = runtime.run(graph, (view,), None, (layout,))
-    return wrap(shapes[0], buffers[0], device)
+    launch, buffers = runtime.run(graph, (view,), None, (layout,))
+    return Array(launch.outputs[0], buffers[0], None, launch.device)
 
 
 def from_strided(strided: Any, device: Device) -> Array:
@@ -377,6 +391,8 @@ def view_of(x: Any) -> View:
         ElementTypeError: the elements have no XLA type (object arrays, ragged lists, other byte
             orders).
     """
+    if type(x) is np.ndarray and x.ndim:
+        return memory_view(x, CPU) or copied_view(x, CPU)
     if isinstance(x, Array):
         host = runtime.backend(x._device[0])
         memory = x.view() if x._buffer is None else x._buffer

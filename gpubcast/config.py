@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gpubcast.errors import Error
 
@@ -45,14 +46,27 @@ VARIABLES: tuple[Variable, ...] = (
 )
 
 
+# What os.environ keeps its variables in; to see there that one is not set costs a call nearly
+# nothing.
+_RAW: Any = getattr(os.environ, "_data", None)
+_KEY: Any = getattr(os.environ, "encodekey", None)
+
+
+def _text(name: str) -> str:
+    """A variable's text without blanks around it; empty where it is not set."""
+    if _RAW is not None and _KEY is not None and _KEY(name) not in _RAW:
+        return ""
+    return os.environ.get(name, "").strip()
+
+
 def given() -> tuple[tuple[Variable, str], ...]:
     """The variables that are set, with their text."""
-    texts = ((variable, os.environ.get(variable.name, "").strip()) for variable in VARIABLES)
+    texts = ((variable, _text(variable.name)) for variable in VARIABLES)
     return tuple((variable, text) for variable, text in texts if text)
 
 
 def _integer(name: str, default: int, low: int, high: int) -> int:
-    text = os.environ.get(name, "").strip()
+    text = _text(name)
     if not text:
         return default
     try:
@@ -88,7 +102,7 @@ def threads() -> int:
 
 def backend() -> str | None:
     """The only device kind allowed (``"cpu"`` or ``"cuda"``), or None for both."""
-    text = os.environ.get("GPUBCAST_BACKEND", "").strip().lower()
+    text = _text("GPUBCAST_BACKEND").lower()
     if text not in ("", "cpu", "cuda"):
         raise Error(f"GPUBCAST_BACKEND={text!r}: expected cpu or cuda")
     return text or None
@@ -103,16 +117,16 @@ def _path(name: str, text: str) -> Path:
 
 def dump_dir() -> Path | None:
     """Folder for generated sources, or None."""
-    text = os.environ.get("GPUBCAST_DUMP", "").strip()
+    text = _text("GPUBCAST_DUMP")
     return _path("GPUBCAST_DUMP", text) if text else None
 
 
 def cache_dir() -> Path:
     """Folder of compiled kernels (it may not exist yet)."""
-    text = os.environ.get("GPUBCAST_CACHE_DIR", "").strip()
+    text = _text("GPUBCAST_CACHE_DIR")
     if text:
         return _path("GPUBCAST_CACHE_DIR", text)
-    base = os.environ.get("XDG_CACHE_HOME", "").strip()
+    base = _text("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "gpubcast"
 
 

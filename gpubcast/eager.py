@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Hashable
 from typing import Any
 
-from gpubcast import expression, operators, runtime, tracing
-from gpubcast.arrays import OPERATORS, Array, output_view, view_of, wrap
+from gpubcast import calls, expression, operators, runtime, tracing
+from gpubcast.arrays import OPERATORS, Array, output_view, strided_over, view_of
 from gpubcast.errors import Error
 from gpubcast.expression import Attributes, Expression
-from gpubcast.launch import Device, View
+from gpubcast.launch import View
 from gpubcast.layout import Layout, check_layout
 from gpubcast.operands import is_scalar, scalar_view
-from gpubcast.shape import Shape
 from gpubcast.traced import Traced
 
 
@@ -48,8 +47,13 @@ def apply(
     """
     if any([isinstance(x, Traced) for x in operands]):
         return tracing.apply(name, operands, attributes, out is not None or out_layout is not None)
-    graph = _graph(name, expression.canonical(name, attributes))
-    return finish(graph, operands, views_of(graph, operands), out, out_layout)
+    plain = all([value is None for value in attributes.values()])
+    graph = _graph(name, () if plain else expression.canonical(name, attributes))
+    if out is None and out_layout is None:
+        made = calls.again(graph, operands)
+        if made is not None:
+            return made
+    return finish(graph, operands, views_of(graph, operands), out, out_layout, graph)
 
 
 def finish(
@@ -58,14 +62,21 @@ def finish(
     views: tuple[View, ...],
     out: Any,
     out_layout: Layout | None,
+    prefix: Hashable = None,
 ) -> Any:
-    """Run a graph on views of the operands; see ``apply``."""
+    """Run a graph on views of the operands; see ``apply``. With a ``prefix`` the call is kept."""
     if out is None:
         layouts = layouts_of(graph, out_layout)
-        made = [wrap(*one) for one in _each(runtime.run(graph, views, None, layouts))]
-        if not any(isinstance(x, Array) for x in operands):
-            made = [array.view() for array in made]
-        return tuple(made) if graph.packed else made[0]
+        launch, buffers = runtime.run(graph, views, None, layouts)
+        device = launch.device
+        made = zip(launch.outputs, buffers, strict=True)
+        if any([isinstance(x, Array) for x in operands]):
+            results: list[Any] = [Array(out, buffer, None, device) for out, buffer in made]
+        else:
+            results = [strided_over(out, buffer, device) for out, buffer in made]
+            if prefix is not None and layouts is None and not graph.packed:
+                calls.remember(prefix, operands, launch, results[0])
+        return tuple(results) if graph.packed else results[0]
     outs = outs_of(graph, out)
     targets = [output_view(x) for x in outs]
     runtime.run(graph, views, tuple([t for t, _ in targets]), layouts_of(graph, out_layout))
@@ -73,13 +84,6 @@ def finish(
         if copy_back is not None:
             copy_back()
     return out
-
-
-def _each(
-    made: tuple[tuple[Shape, ...], tuple[Any, ...], Device],
-) -> Iterator[tuple[Shape, Any, Device]]:
-    shapes, buffers, device = made
-    return ((shape, buffer, device) for shape, buffer in zip(shapes, buffers, strict=True))
 
 
 def layouts_of(graph: Expression, out_layout: Any) -> tuple[Layout | None, ...] | None:

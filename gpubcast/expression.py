@@ -16,6 +16,7 @@ from gpubcast import labels, ops
 from gpubcast.broadcasting import integer_list
 from gpubcast.element_types import ELEMENT_TYPES, ElementType, element_type
 from gpubcast.errors import ElementTypeError, Error, brief
+from gpubcast.hashed import Hashed
 from gpubcast.inference import Inferred, infer, padding_of, result_layout
 from gpubcast.labels import Pattern
 from gpubcast.layout import Layout
@@ -91,7 +92,7 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(Hashed):
     """A graph in topological order.
 
     Attributes:
@@ -114,6 +115,8 @@ class Expression:
     packed: bool = False
     fast_math: bool = False
     names: Names = field(default=Names(), compare=False)
+
+    __hash__ = Hashed.__hash__
 
 
 def single(name: str, attributes: Mapping[str, Any]) -> Expression:

@@ -7,18 +7,18 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gpubcast import eager, labelling, labels, tracing
-from gpubcast.arguments import SCALAR, Arguments, refusal
+from gpubcast import calls, eager, labelling, labels, tracing
+from gpubcast.arguments import SCALAR, Arguments, refusal, typed
 from gpubcast.arrays import Array, view_of
 from gpubcast.bound import Plan
 from gpubcast.element_types import ElementType
-from gpubcast.errors import ShapeError, brief
-from gpubcast.expression import Expression
+from gpubcast.errors import Error, ShapeError, brief
+from gpubcast.expression import Expression, located
 from gpubcast.labels import Pattern
 from gpubcast.launch import View
 from gpubcast.operands import is_scalar, scalar_view
 from gpubcast.shape import Shape, as_shape
-from gpubcast.traced import Traced, refused
+from gpubcast.traced import Traced, outermost, refused, where
 from gpubcast.tracing import Trace
 
 if TYPE_CHECKING:
@@ -91,12 +91,19 @@ class Fused:
                     "unsupported while tracing",
                 )
             return self._inline(values)
+        # What is static or None changes the code, so such calls are not looked up.
+        plain = out is None and out_layout is None
+        made = calls.again(self, values) if plain else None
+        if made is not None:
+            return made
         views, signature = self._views(values)
         graph = _traced(self, signature)
-        operands = tuple([values[i] for i in graph.sources])
-        return eager.finish(
-            graph.expression, operands, self._operands(graph, values, views), out, out_layout
-        )
+        operands: list[Any] = [
+            self._scalar(i, values[i], kind) if views[i] is None else views[i]
+            for i, kind in zip(graph.sources, graph.types, strict=True)
+        ]
+        prefix = self if graph.sources == tuple(range(len(values))) else None
+        return eager.finish(graph.expression, values, tuple(operands), out, out_layout, prefix)
 
     def plan(self, *args: Any, out_layout: Any = None, **keywords: Any) -> Plan:
         """Plan the function for given operand shapes.
@@ -121,7 +128,7 @@ class Fused:
             elif is_scalar(x):
                 signature.append(SCALAR)
             else:
-                shapes[i] = as_shape(x) if isinstance(x, (str, Shape)) else _shape_of(x)
+                shapes[i] = self._shape(i, x)
                 signature.append((shapes[i].element_type, shapes[i].rank))
         graph = _traced(self, tuple(signature))
         given = [i for i, x in enumerate(values) if not self._arguments.is_static(i, x)]
@@ -158,36 +165,47 @@ class Fused:
         """The arrays as the runtime sees them, and what tracing depends on."""
         views: list[View | None] = []
         signature: list[Hashable] = []
-        arguments = self._arguments
+        static = self._arguments.static
         for i, x in enumerate(values):
-            view = None
-            if x is None or i in arguments.static:
-                signature.append(arguments.static_key(i, x))
+            if x is None or i in static:
+                views.append(None)
+                signature.append(self._arguments.static_key(i, x))
             elif is_scalar(x):
+                views.append(None)
                 signature.append(SCALAR)
+            elif isinstance(x, str):
+                raise refusal(
+                    f"{self._name}: the argument {self._arguments.called(i)} is the text "
+                    f"{brief(x)}, no array; name the parameter in static="
+                )
             else:
                 view = self._view(i, x)
                 shape = view.operand.shape
+                views.append(view)
                 signature.append((shape.element_type, len(shape.dimensions)))
-            views.append(view)
         return views, tuple(signature)
 
     def _view(self, index: int, x: Any) -> View:
-        if isinstance(x, str):
-            raise refusal(
-                f"{self._name}: the argument {self._arguments.called(index)} is the text "
-                f"{brief(x)}, no array; name the parameter in static="
-            )
-        return view_of(x)
+        try:
+            return view_of(x)
+        except Error as error:
+            raise located(error, self._arguments.named(index)) from None
 
-    def _operands(
-        self, graph: _Graph, values: tuple[Any, ...], views: list[View | None]
-    ) -> tuple[View, ...]:
-        found = []
-        for i, kind in zip(graph.sources, graph.types, strict=True):
-            view = views[i]
-            found.append(scalar_view(values[i], kind) if view is None else view)
-        return tuple(found)
+    def _scalar(self, index: int, x: Any, kind: ElementType) -> View:
+        try:
+            return scalar_view(x, kind)
+        except Error as error:
+            raise located(error, self._arguments.named(index)) from None
+
+    def _shape(self, index: int, x: Any) -> Shape:
+        if isinstance(x, Array):
+            return x.xla_shape
+        if not isinstance(x, (str, Shape)):
+            return self._view(index, x).operand.shape
+        try:
+            return as_shape(x)
+        except Error as error:
+            raise located(error, self._arguments.named(index)) from None
 
     # --- tracing ---------------------------------------------------------------------------------
 
@@ -200,24 +218,29 @@ class Fused:
         ]
         if self._pattern is None:
             return self._arguments.call(admitted)
-        outputs, packed = self._labelled(trace, admitted)
+        outputs, packed = self._labelled(trace, admitted, where() or self._arguments.home)
         return tuple(outputs) if packed else outputs[0]
 
-    def _labelled(self, trace: Trace, values: list[Any]) -> tuple[list[tracing.Value], bool]:
+    def _labelled(
+        self, trace: Trace, values: list[Any], line: str
+    ) -> tuple[list[tracing.Value], bool]:
         assert self._pattern is not None
+        home = self._arguments.home
         arrays = [i for i in range(len(values)) if i not in self._arguments.static]
         if len(arrays) != len(self._pattern.operands):
             raise ShapeError(
-                f"{self._name}: '{self._pattern}' has {len(self._pattern.operands)} groups of "
-                f"operands, and {len(arrays)} were given",
+                f"{self._name}: '{self._pattern}' has "
+                f"{labels.counted(len(self._pattern.operands), 'group')} of operands, and "
+                f"{labels.counted(len(arrays), 'operand')} given",
                 rule="X4",
                 kind="gpubcast:number of labels",
             )
         inner = [x if isinstance(x, Traced) else None for x in (values[i] for i in arrays)]
-        for i, value in zip(arrays, labelling.enter(trace, self._pattern, inner), strict=True):
+        aligned = labelling.enter(trace, self._pattern, inner, line)
+        for i, value in zip(arrays, aligned, strict=True):
             values[i] = values[i] if value is None else value
-        outputs, packed = labelling.results(trace, self._arguments.call(values))
-        return labelling.leave(trace, self._pattern, outputs), packed
+        outputs, packed = labelling.results(self._arguments.call(values), home)
+        return labelling.leave(trace, self._pattern, outputs, home), packed
 
     def trace(self, signature: Signature) -> _Graph:
         """Trace the function for a signature."""
@@ -239,10 +262,10 @@ class Fused:
             )
         outputs: list[Any]
         if self._pattern is None:
-            returned, packed = labelling.results(trace, self._arguments.call(values))
-            outputs = [labelling.result(trace, x) for x in returned]
+            returned, packed = labelling.results(self._arguments.call(values), trace.home)
+            outputs = [labelling.result(trace, x, trace.home) for x in returned]
         else:
-            outputs, packed = self._labelled(trace, values)
+            outputs, packed = self._labelled(trace, values, trace.home)
         graph = trace.graph(
             outputs, packed=packed, fast_math=self._fast_math, pattern=self._pattern
         )
@@ -251,11 +274,8 @@ class Fused:
 
 @functools.lru_cache(MAX_TRACES)
 def _traced(fused: Fused, signature: Signature) -> _Graph:
-    return fused.trace(signature)
-
-
-def _shape_of(x: Any) -> Shape:
-    return x.xla_shape if isinstance(x, Array) else view_of(x).operand.shape
+    graph: _Graph = outermost(fused.trace, signature)
+    return graph
 
 
 def fuse(
@@ -299,7 +319,7 @@ def fuse(
 
 @functools.lru_cache(MAX_TRACES)
 def _labelled_call(
-    text: str, function: Callable[..., Any], attributes: tuple[tuple[str, Hashable], ...]
+    text: str, function: Callable[..., Any], attributes: tuple[tuple[str, Hashable], ...], key: Any
 ) -> Fused:
     def call(*operands: Any) -> Any:
         return function(*operands, **dict(attributes))
@@ -338,9 +358,11 @@ def apply(
     """
     if not callable(function):
         raise refusal(f"apply takes an operation such as gb.mul, not {brief(function)}")
+    labels.parse(text)
+    given = tuple(sorted(attributes.items()))
     try:
-        fused = _labelled_call(text, function, tuple(sorted(attributes.items())))
+        fused = _labelled_call(text, function, given, typed(given))
     except TypeError:
-        shown = brief(dict(attributes))
-        raise refusal(f"apply: the keywords {shown} cannot be hashed") from None
+        shown = brief((function, *attributes.values()))
+        raise refusal(f"apply: one of {shown} cannot be hashed") from None
     return fused(*operands, out=out, out_layout=out_layout)

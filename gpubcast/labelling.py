@@ -8,20 +8,24 @@ from typing import Any
 import numpy as np
 
 from gpubcast import expression
+from gpubcast.arrays import Array
 from gpubcast.errors import ShapeError, brief
 from gpubcast.expression import Place, located
-from gpubcast.labels import ONE, Group, Pattern, lacking
+from gpubcast.labels import ONE, Group, Pattern, counted, lacking, misfit
 from gpubcast.traced import Traced, refused
 from gpubcast.tracing import Frame, Trace, Value, type_of
 
 
-def enter(trace: Trace, pattern: Pattern, values: Sequence[Traced | None]) -> list[Traced | None]:
+def enter(
+    trace: Trace, pattern: Pattern, values: Sequence[Traced | None], line: str
+) -> list[Traced | None]:
     """Align the operands of a labelled function, and let labels hold until ``leave``.
 
     Args:
         trace: the trace.
         pattern: the labels.
         values: one per group of operands; None for an argument that is None.
+        line: what messages name.
 
     Raises:
         ShapeError: X5, another rank than labels; X8, inside other labels, an axis that these lack.
@@ -35,19 +39,12 @@ def enter(trace: Trace, pattern: Pattern, values: Sequence[Traced | None]) -> li
         return list(values)
     nodes: list[int] = []
     groups: list[Group] = []
-    for group, value in zip(pattern.operands, values, strict=True):
+    for number, (group, value) in enumerate(zip(pattern.operands, values, strict=True)):
+        if value is not None and value.ndim != len(group):
+            raise located(misfit(pattern, trace.called(value, number), value.ndim, group), line)
         if isinstance(value, Value):
             nodes.append(value.node)
             groups.append(group)
-        if value is not None and value.ndim != len(group):
-            raise refused(
-                f"'{pattern}': an operand of {value.ndim} dimensions has the {len(group)} labels "
-                f"'{' '.join(group)}'",
-                "X5",
-                "labels and rank",
-                ShapeError,
-                trace.home,
-            )
     present = Pattern(tuple(groups), pattern.outputs)
     number = len(trace.patterns)
     trace.patterns.append((present, tuple(nodes)))
@@ -59,7 +56,7 @@ def enter(trace: Trace, pattern: Pattern, values: Sequence[Traced | None]) -> li
                 "X3",
                 "unknown label",
                 ShapeError,
-                trace.home,
+                line,
             )
         operand, dimension = present.source(label)
         sizes[label] = (nodes[operand], dimension)
@@ -98,26 +95,32 @@ def _check_nested(outer: Pattern, pattern: Pattern, group: Group, value: Traced 
         )
 
 
-def leave(trace: Trace, pattern: Pattern, outputs: Sequence[Any]) -> list[Value]:
+def leave(trace: Trace, pattern: Pattern, outputs: Sequence[Any], home: str) -> list[Value]:
     """End what ``enter`` began: the results, with the dimensions that their labels say.
+
+    Args:
+        trace: the trace.
+        pattern: the labels.
+        outputs: what the function returned.
+        home: the function, as messages name it.
 
     Raises:
         ShapeError: X4, another number of results; X7, one varies along an axis that it lacks.
     """
-    values = [result(trace, x) for x in outputs]
+    values = [result(trace, x, home) for x in outputs]
     frame = trace.frames.pop()
     if len(values) != len(pattern.outputs):
         raise refused(
-            f"'{pattern}' has {len(pattern.outputs)} outputs, and the function returns "
+            f"'{pattern}' has {counted(len(pattern.outputs), 'output')}, and the function returns "
             f"{len(values)}",
             "X4",
             "number of labels",
             ShapeError,
-            trace.home,
+            home,
         )
     for i, value in enumerate(values):
         if value.varies - set(pattern.outputs[i]):
-            raise located(lacking(pattern, i, value.varies), trace.home)
+            raise located(lacking(pattern, i, value.varies), home)
     if trace.frame.pattern is not None:
         return values
     placed = []
@@ -131,24 +134,24 @@ def leave(trace: Trace, pattern: Pattern, outputs: Sequence[Any]) -> list[Value]
     return placed
 
 
-def result(trace: Trace, x: Any) -> Value:
+def result(trace: Trace, x: Any, home: str) -> Value:
     """A returned value as a node.
 
     Raises:
-        Error: F4, it is a scalar without a type.
+        Error: F3, it belongs to another trace; F4, it is a scalar without a type.
     """
-    value = trace.admit(x)
+    value = trace.admit(x, home)
     if isinstance(value, Value):
         return value
     raise refused(
         f"a fused function returns traced arrays, not the scalar {brief(x)}, which has no type",
         "F4",
         "result of a fused function",
-        line=trace.home,
+        line=home,
     )
 
 
-def results(trace: Trace, returned: Any) -> tuple[list[Any], bool]:
+def results(returned: Any, home: str) -> tuple[list[Any], bool]:
     """What a function returned as a list, and whether it was a tuple.
 
     Raises:
@@ -157,18 +160,19 @@ def results(trace: Trace, returned: Any) -> tuple[list[Any], bool]:
     packed = isinstance(returned, (tuple, list))
     values = list(returned) if packed else [returned]
     for x in values:
-        if not isinstance(x, (Traced, np.generic)):
+        constant = isinstance(x, np.generic) or (isinstance(x, (Array, np.ndarray)) and not x.shape)
+        if not isinstance(x, Traced) and not constant:
             raise refused(
                 f"a fused function returns a traced array or a tuple of them, not {brief(x)}",
                 "F4",
                 "result of a fused function",
-                line=trace.home,
+                line=home,
             )
     if not values:
         raise refused(
             "a fused function returns at least one array",
             "F4",
             "result of a fused function",
-            line=trace.home,
+            line=home,
         )
     return values, packed

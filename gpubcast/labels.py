@@ -40,7 +40,7 @@ class Pattern:
     outputs: tuple[Group, ...]
 
     def __str__(self) -> str:
-        sides = (", ".join(map(" ".join, side)) for side in (self.operands, self.outputs))
+        sides = (", ".join(map(" ".join, side)).strip() for side in (self.operands, self.outputs))
         return " -> ".join(sides)
 
     @property
@@ -61,7 +61,6 @@ class Pattern:
         )
 
 
-@cache
 def parse(text: str) -> Pattern:
     """Parse labels.
 
@@ -71,6 +70,11 @@ def parse(text: str) -> Pattern:
     """
     if not isinstance(text, str):
         raise _malformed(f"axis labels are text, not {brief(text)}")
+    return _parsed(text)
+
+
+@cache
+def _parsed(text: str) -> Pattern:
     shown = f"axis labels {text!r}"
     for sign, why in _FOREIGN.items():
         if sign in text:
@@ -135,13 +139,7 @@ def sizes(pattern: Pattern, shapes: Sequence[Shape], names: Sequence[str]) -> di
     wrong: list[tuple[int, int]] = []
     for i, (group, shape) in enumerate(zip(pattern.operands, shapes, strict=True)):
         if len(group) != shape.rank:
-            raise ShapeError(
-                f"{names[i]} is {shape.text(layout=False)}, but its labels "
-                f"'{' '.join(group)}' are {len(group)} of '{pattern}' [X5]",
-                rule="X5",
-                kind="gpubcast:labels and rank",
-                operands=tuple(shapes),
-            )
+            raise misfit(pattern, names[i], shape.rank, group)
         for d, label in enumerate(group):
             size = shape.dimensions[d]
             if size != (1 if label == ONE else found.setdefault(label, size)):
@@ -164,6 +162,21 @@ def sizes(pattern: Pattern, shapes: Sequence[Shape], names: Sequence[str]) -> di
         kind="gpubcast:label size",
         operands=tuple(shapes),
     )
+
+
+def misfit(pattern: Pattern, name: str, rank: int, group: Group) -> ShapeError:
+    """The refusal of an operand whose rank is not the number of its labels."""
+    return ShapeError(
+        f"'{pattern}': {name} has {counted(rank, 'dimension')}, and its group "
+        f"'{' '.join(group)}' has {counted(len(group), 'label')} [X5]",
+        rule="X5",
+        kind="gpubcast:labels and rank",
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun, e.g. ``"2 labels"``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def grid(

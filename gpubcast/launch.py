@@ -77,14 +77,16 @@ class Launch:
 
     Attributes:
         steps: the kernels, in order; nearly always one.
-        outputs: shapes of the results.
+        outputs: the results, where each is a new array.
+        sizes: bytes of the outputs.
         temporaries: shapes of what only the kernels see.
         device: where it runs.
     """
 
     backend: Backend
     steps: tuple[Step, ...]
-    outputs: tuple[Shape, ...]
+    outputs: tuple[Operand, ...]
+    sizes: tuple[int, ...]
     temporaries: tuple[Shape, ...]
     device: Device
 

@@ -92,26 +92,28 @@ def _adopted(x: Any) -> tuple[Any, Device]:
 
 
 @functools.lru_cache(4096)
-def operand_of(dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> Operand:
-    """The operand of a strided view (strides in bytes): its layout is its axis order."""
+def operand_of(
+    dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]
+) -> tuple[Operand, int]:
+    """The operand of a strided view (strides in bytes): its layout is its axis order.
+
+    Returns:
+        The operand, and the size of an element if all strides are multiples of it, else 0.
+    """
     kind = element_type(dtype)
     layout = Layout(_axis_order(shape, strides))
-    steps = tuple(stride // kind.itemsize for stride in strides)
-    return Operand(Shape(kind, shape, layout), steps, shape)
-
-
-@functools.lru_cache(4096)
-def _whole(size: int, strides: tuple[int, ...]) -> bool:
-    return not any(stride % size for stride in strides)
+    size = kind.itemsize
+    steps = tuple(stride // size for stride in strides)
+    whole = not any(stride % size for stride in strides)
+    return Operand(Shape(kind, shape, layout), steps, shape), size if whole else 0
 
 
 def memory_view(strided: Any, device: Device) -> View | None:
     """A NumPy or CuPy array as the runtime sees it; None where its elements do not all lie at a
     multiple of their size, so that kernels can neither read nor write them."""
-    operand = operand_of(strided.dtype, strided.shape, strided.strides)
-    size = operand.shape.element_type.itemsize
+    operand, size = operand_of(strided.dtype, strided.shape, strided.strides)
     address = runtime.backend(device[0]).address(strided)
-    if address % size or not _whole(size, strided.strides):
+    if not size or address % size:
         return None
     return View(operand, address, device, strided)
 
@@ -215,6 +217,7 @@ def _integer_as_float(value: int, *, odd: bool) -> float:
         return math.inf if value > 0 else -math.inf
 
 
+@functools.lru_cache(4096)
 def overlaps_itself(dimensions: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     """Whether two indices lie at one address."""
     if 0 in dimensions:

@@ -14,6 +14,7 @@ from gpubcast import ops
 from gpubcast.element_types import ElementType
 from gpubcast.errors import ElementTypeError, LayoutError, ShapeError
 from gpubcast.expression import Apply, Constant, Expression, Node, Parameter, Place
+from gpubcast.hashed import Hashed
 from gpubcast.inference import Inferred
 from gpubcast.layout import PaddingValue
 from gpubcast.shape import Shape
@@ -23,7 +24,7 @@ CONSTANT = "constant"
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(Hashed):
     """An array as the planner sees it: its shape and where its elements lie.
 
     Attributes:
@@ -38,6 +39,8 @@ class Operand:
     strides: tuple[int, ...]
     extents: tuple[int, ...]
     by_value: bool = False
+
+    __hash__ = Hashed.__hash__
 
     @staticmethod
     def of(shape: Shape) -> Operand:
@@ -133,11 +136,12 @@ class Program:
             return self.reads[value]
         return self.code[value - len(self.reads)].element_type
 
-    def needed(self, results: tuple[int, ...]) -> tuple[int, ...]:
-        """The values that some results are computed from, in order."""
+    def needed(self, results: tuple[int, ...], stop: tuple[int, ...] = ()) -> tuple[int, ...]:
+        """The values that some results are computed from, in order, where those of ``stop`` are
+        known."""
         base, wanted = len(self.reads), set(results)
         for i in range(len(self.code) - 1, -1, -1):
-            if base + i in wanted:
+            if base + i in wanted and base + i not in stop:
                 wanted.update(self.code[i].args)
         return tuple(sorted(wanted))
 

@@ -53,10 +53,11 @@ class _State:
     backends: dict[str, Backend]
     launches: OrderedDict[Any, Launch]
     kernels: dict[Any, Any]
+    calls: dict[Any, Any]
     forking: bool = False
 
 
-_STATE = _State(threading.Lock(), threading.RLock(), {}, OrderedDict(), {})
+_STATE = _State(threading.Lock(), threading.RLock(), {}, OrderedDict(), {}, {})
 
 
 def before_fork() -> None:
@@ -119,10 +120,12 @@ def use_backend(substitute: Backend) -> Iterator[None]:
     with _STATE.lock:
         before = _STATE.backends.get(kind)
         _STATE.backends[kind] = substitute
+        _STATE.calls.clear()
     try:
         yield
     finally:
         with _STATE.lock:
+            _STATE.calls.clear()
             if before is None:
                 del _STATE.backends[kind]
             else:
@@ -134,6 +137,20 @@ def clear() -> None:
     with _STATE.lock:
         _STATE.launches.clear()
         _STATE.kernels.clear()
+        _STATE.calls.clear()
+
+
+def known_call(key: Any) -> Any:
+    """What ``keep_call`` kept, or None."""
+    return _STATE.calls.get(key)
+
+
+def keep_call(key: Any, call: Any) -> None:
+    """Keep what is ready for calls with a key; the oldest of too many goes."""
+    with _STATE.lock:
+        _STATE.calls[key] = call
+        if len(_STATE.calls) > MAX_PLANS:
+            del _STATE.calls[next(iter(_STATE.calls))]
 
 
 def kernels() -> tuple[str, ...]:
@@ -170,19 +187,20 @@ def prepare(
     host = backend(device[0])
     with host.on(device[1]):
         target = host.target()
-    key = (graph, operands, outs, out_layouts, device, alignment, host, target)
-    with _STATE.lock:
+        key = (graph, operands, outs, out_layouts, device, alignment, host, target)
         found = _STATE.launches.get(key)
-        if found is not None:
-            _STATE.launches.move_to_end(key)
-            return found
-    with host.on(device[1]):
-        made = _make(host, target, graph, operands, outs, out_layouts, device, alignment)
+        hit = found is not None
+        if found is None:
+            found = _make(host, target, graph, operands, outs, out_layouts, device, alignment)
+    # Which plan was used last matters only once there are many.
+    if hit and len(_STATE.launches) < MAX_PLANS // 2:
+        return found
     with _STATE.lock:
-        _STATE.launches[key] = made
+        _STATE.launches[key] = found
+        _STATE.launches.move_to_end(key)
         if len(_STATE.launches) > MAX_PLANS:
             _STATE.launches.popitem(last=False)
-    return made
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +299,9 @@ def _make(
 ) -> Launch:
     planned = plan_for(graph, operands, outs, out_layouts)
     steps = tuple(_step(host, target, one, device, alignment) for one in planned.kernels)
-    return Launch(host, steps, planned.outputs, planned.temporaries, device)
+    outputs = outs or tuple(map(Operand.of, planned.outputs))
+    sizes = tuple(shape.byte_size for shape in planned.outputs)
+    return Launch(host, steps, outputs, sizes, planned.temporaries, device)
 
 
 def _step(
@@ -352,11 +372,12 @@ def run(
     views: tuple[View, ...],
     outs: tuple[View, ...] | None = None,
     out_layouts: OutLayouts = None,
-) -> tuple[tuple[Shape, ...], tuple[Any, ...], Device]:
+) -> tuple[Launch, tuple[Any, ...]]:
     """Compute an expression.
 
     Returns:
-        The results' shapes, their new flat buffers (none when ``outs`` were given), the device.
+        The launch, which says what the results are, and their new flat buffers; no buffers when
+        ``outs`` were given.
 
     Raises:
         Error: a rule refuses the call; DeviceError: mixed devices.
@@ -370,18 +391,19 @@ def run(
         if len(outs) > 1:
             check_apart(outs)
         if launch.overlaps(views, outs):
-            return _run_beside(graph, views, outs, device)
+            _run_beside(graph, views, outs, device)
+            return launch, ()
     host = launch.backend
     slots = [view.slot for view in known]
     buffers: tuple[Any, ...] = ()
     with host.on(device[1]):
         if outs is None:
-            buffers = tuple([host.allocate(shape.byte_size) for shape in launch.outputs])
+            buffers = tuple([host.allocate(size) for size in launch.sizes])
             slots += [host.address(buffer) for buffer in buffers]
         held = temporaries(launch, slots)
         launch.start(launch.parameters(slots))
     del held
-    return launch.outputs, buffers, device
+    return launch, buffers
 
 
 def temporaries(launch: Launch, slots: list[int]) -> list[Any]:
@@ -410,7 +432,7 @@ def _no_temporary(why: str) -> DeviceError:
 
 def _run_beside(
     graph: Expression, views: tuple[View, ...], outs: tuple[View, ...], device: Device
-) -> tuple[tuple[Shape, ...], tuple[Any, ...], Device]:
+) -> None:
     """Compute into temporaries, then copy: the results are as if nothing overlapped."""
     host = backend(device[0])
     if host.capturing():
@@ -418,10 +440,9 @@ def _run_beside(
             "out shares memory with an operand in another order, which needs a temporary"
         )
     compact = tuple(Layout(out.operand.shape.layout.minor_to_major) for out in outs)
-    shapes, buffers, _ = run(graph, views, None, compact)
-    for shape, buffer, out in zip(shapes, buffers, outs, strict=True):
-        run(COPY, (View(Operand.of(shape), host.address(buffer), device, buffer),), (out,))
-    return tuple(out.operand.shape for out in outs), (), device
+    launch, buffers = run(graph, views, None, compact)
+    for made, buffer, out in zip(launch.outputs, buffers, outs, strict=True):
+        run(COPY, (View(made, host.address(buffer), device, buffer),), (out,))
 
 
 COPY = expression.single("broadcast", {"sizes": ()})

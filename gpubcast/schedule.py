@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from gpubcast import ops
 from gpubcast.errors import ShapeError
-from gpubcast.planning import Access, BroadcastPlan
+from gpubcast.planning import Access, BroadcastPlan, Program
 
 THREADS = 256
 VECTOR_BYTES = 16
@@ -27,6 +27,8 @@ MANY_STREAMS = 4
 BLOCKS_PER_MULTIPROCESSOR = 4
 # A tile's width is counted in 32 bits.
 MAX_STEPS = 2**18
+# Elements of the inner axis for which a CPU kernel keeps values at a time: they stay in the cache.
+STRETCH = 4096
 # Shorter inner axes leave most lanes of a warp idle in ROWS.
 SHORTEST_ROW = 32
 
@@ -86,6 +88,9 @@ class Schedule:
         fills: whether padding slots are written.
         axes: NEST: per access, the axes along which it moves, where that is not said by its kind;
             else None.
+        order: NEST: the axes in the order of the loops.
+        kept: NEST: values that vary along the inner axis but not along the loops around it; they
+            are computed before those, for a stretch of the inner axis at a time.
         steps: ROWS: how many times a block goes on along the inner axis; 0 where each covers its
             own width only, which is another kernel.
         row_axis: ROWS: the plan's axis that runs along the rows of a tile; -1 for none.
@@ -108,6 +113,8 @@ class Schedule:
     block: tuple[int, int]
     reason: str
     axes: tuple[tuple[int, ...] | None, ...] = ()
+    order: tuple[int, ...] = ()
+    kept: tuple[int, ...] = ()
     steps: int = 0
 
 
@@ -159,10 +166,11 @@ def _nest(plan: BroadcastPlan, target: CpuTarget) -> Schedule:
     outer = plan.axes[0].extent if plan.axes else 1
     parts = min(target.threads, outer) if plan.num_bytes >= PARALLEL_BYTES else 1
     reads = tuple(map(kind, plan.reads))
+    kept, order = _kept(plan)
     # Where an operation can leave the inner loop, it matters how many loops it can leave.
-    leaves = _leaves_inner_loop(plan)
-    moving = [axes(a) if k is Kind.SCALAR and leaves else None
-              for a, k in zip(plan.reads, reads, strict=True)]  # fmt: skip
+    hoists = _leaves_inner_loop(plan)
+    told = [bool(kept) or (hoists and kind is Kind.SCALAR) for kind in reads]
+    moving = [axes(a) if tell else None for a, tell in zip(plan.reads, told, strict=True)]
     moving += [axes(write) if plan.lacks(write) else None for write in plan.writes]
     return Schedule(
         Family.NEST,
@@ -177,8 +185,43 @@ def _nest(plan: BroadcastPlan, target: CpuTarget) -> Schedule:
         grid=outer,
         block=(parts, 1),
         reason="NEST: one loop per axis, the compiler vectorises the inner one"
+        + ("; what only the inner one changes is kept beside" if kept else "")
         + (f"; the outer one in {parts} parts" if parts > 1 else ""),
         axes=tuple(moving),
+        order=order,
+        kept=kept,
+    )
+
+
+def _kept(plan: BroadcastPlan) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Heavy values that vary along the inner axis and not along some other, and the order of loops
+    that lets them be computed once for that other."""
+    order = tuple(range(max(plan.rank, 1)))
+    program, base, inner = plan.program, len(plan.reads), plan.rank - 1
+    varies = plan.varies()
+    heavy: list[bool] = [False] * base
+    for instruction in program.code:
+        own = bool(instruction.args) and ops.OPS[instruction.op].heavy
+        heavy.append(own or any(heavy[a] for a in instruction.args))
+    able = [
+        v for v in range(base, len(varies))
+        if heavy[v] and inner in varies[v] and len(varies[v]) < plan.rank
+    ]  # fmt: skip
+    if not able or plan.fills:
+        return (), order
+    axes = varies[able[-1]]
+    alike = [v for v in able if varies[v] == axes]
+    kept = tuple(v for v in alike if _used_beyond(program, v, alike))
+    outer = [k for k in order if k != inner]
+    return kept, (*(k for k in outer if k in axes), *(k for k in outer if k not in axes), inner)
+
+
+def _used_beyond(program: Program, value: int, among: list[int]) -> bool:
+    """Whether something outside some values takes one of them."""
+    base = len(program.reads)
+    return value in program.results or any(
+        value in instruction.args and base + i not in among
+        for i, instruction in enumerate(program.code)
     )
 
 

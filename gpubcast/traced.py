@@ -25,10 +25,15 @@ if TYPE_CHECKING:
 _PACKAGE = str(Path(__file__).parent)
 
 
+def outermost(function: Callable[..., Any], *args: Any) -> Any:
+    """Trace a function; what called it is no part of it, and ``where`` does not look there."""
+    return function(*args)
+
+
 def where() -> str:
-    """The line of the function being traced: the innermost one outside this package."""
+    """The line of the function being traced: the innermost one outside this package, or ""."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
+    while frame is not None and frame.f_code is not outermost.__code__:
         path = frame.f_code.co_filename
         if not path.startswith((_PACKAGE, "<frozen")):
             line = linecache.getline(path, frame.f_lineno).strip()
@@ -45,11 +50,14 @@ def refused(
     return located(error(what, rule=rule, kind=f"gpubcast:{kind}"), line or where())
 
 
-def _needs_value(what: str) -> Error:
+_CHOOSE = "choose elementwise with gb.select, or name a parameter that decides in static="
+_CALL = "call gpubcast's functions, such as gb.exp, in place of math's and NumPy's"
+
+
+def _needs_value(what: str, instead: str) -> Error:
     return refused(
         f"{what} needs the value of a traced array, which a fused function does not have: it is "
-        "traced once, before any data; choose elementwise with gb.select, or name a parameter "
-        "that decides in static=",
+        f"traced once, before any data; {instead}",
         "F1",
         "value while tracing",
         ElementTypeError,
@@ -64,6 +72,10 @@ def _needs_size(what: str) -> Error:
         "size while tracing",
         ShapeError,
     )
+
+
+def _unsupported(what: str) -> Error:
+    return refused(what, "F3", "unsupported while tracing")
 
 
 class Traced:
@@ -96,31 +108,31 @@ class Traced:
         return self.element_type.dtype
 
     def __bool__(self) -> bool:
-        raise _needs_value("a branch (if, while, and, or, not)")
+        raise _needs_value("a branch (if, while, and, or, not)", _CHOOSE)
 
     def __iter__(self) -> NoReturn:
-        raise _needs_value("iteration")
+        raise _unsupported("a traced array is not iterated or unpacked: pass its parts as operands")
+
+    def __contains__(self, x: Any) -> NoReturn:
+        raise _needs_value("in", _CHOOSE)
 
     def __len__(self) -> int:
         raise _needs_size("len()")
 
     def __getitem__(self, key: Any) -> NoReturn:
-        raise refused(
-            "a traced array is not indexed: slice the operand before the call",
-            "F3",
-            "unsupported while tracing",
-        )
+        raise _unsupported("a traced array is not indexed: slice the operand before the call")
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        raise refused(
-            "a traced array is not written to: use gb.select", "F3", "unsupported while tracing"
-        )
+        raise _unsupported("a traced array is not written to: use gb.select")
+
+    def __delitem__(self, key: Any) -> None:
+        raise _unsupported("nothing is deleted from a traced array")
 
     def __array__(self, *args: Any, **keywords: Any) -> NoReturn:
-        raise _needs_value("a NumPy function, or a conversion to an array,")
+        raise _needs_value("a NumPy function, or a conversion to an array,", _CALL)
 
     def __array_function__(self, function: Any, *args: Any) -> NoReturn:
-        raise _needs_value(f"numpy.{getattr(function, '__name__', 'function')}")
+        raise _needs_value(f"numpy.{getattr(function, '__name__', 'function')}", _CALL)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("shape", "size"):
@@ -137,19 +149,31 @@ class Traced:
 
 def _conversion(name: str) -> Callable[[Traced], NoReturn]:
     def convert(self: Traced) -> NoReturn:
-        raise _needs_value(f"{name}()")
+        raise _needs_value(f"{name}()", _CALL)
 
     return convert
 
 
+def _absent(operator: str) -> Callable[..., NoReturn]:
+    def refuse(self: Traced, *others: Any) -> NoReturn:
+        raise _unsupported(f"a traced array has no {operator}")
+
+    return refuse
+
+
 for _name in ("int", "float", "complex", "index"):
     setattr(Traced, f"__{_name}__", _conversion(_name))
+for _name, _shown in {
+    "floordiv": "//", "rfloordiv": "//", "divmod": "divmod()", "rdivmod": "divmod()",
+    "matmul": "@", "rmatmul": "@", "pos": "unary +", "round": "round()",
+}.items():  # fmt: skip
+    setattr(Traced, f"__{_name}__", _absent(_shown))
 
 
 def untyped() -> Error:
     """The refusal of a scalar that no operand gives a type."""
     return refused(
-        "a Python scalar and no operand beside it has a type; pass a typed one, e.g. np.float32(2)",
+        "no operand beside a Python scalar has a type; pass a typed one, e.g. np.float32(2)",
         "A4",
         "scalar",
         ElementTypeError,

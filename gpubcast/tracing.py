@@ -5,6 +5,7 @@ Scalars without a type wait until an operand beside them has one.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -76,6 +77,7 @@ class Trace:
         self.patterns: list[tuple[Pattern, tuple[int, ...]]] = []
         self.frames: list[Frame] = [Frame(None, {})]
         self._known: dict[Node, Value] = {}
+        self._finished = False
 
     @property
     def frame(self) -> Frame:
@@ -88,7 +90,7 @@ class Trace:
         """The value of a node; an equal node is the same value."""
         if node not in self._known:
             self.nodes.append(node)
-            self.lines.append(where())
+            self.lines.append(where() or self.home)
             self._known[node] = Value(self, len(self.nodes) - 1, kind, ndim, varies)
         return self._known[node]
 
@@ -115,17 +117,22 @@ class Trace:
             raise located(error, where()) from None
         return self.emit(Constant(kind.name, bits), kind, 0)
 
-    def admit(self, x: Any) -> Any:
+    def called(self, value: Traced, number: int) -> str:
+        """What an operand of a labelled function is called."""
+        node = self.nodes[value.node] if isinstance(value, Value) else None
+        return self.names[node.index] if isinstance(node, Parameter) else f"operand {number}"
+
+    def admit(self, x: Any, line: str | None = None) -> Any:
         """An operand of an operation: a traced value, a constant, or a bare Python scalar."""
         if isinstance(x, Traced):
-            if x.trace is not self or (
-                isinstance(x, Value) and x.ndim and x.scope != self.frame.scope
-            ):
+            foreign = x.trace is not self or self._finished
+            if foreign or (isinstance(x, Value) and x.ndim and x.scope != self.frame.scope):
                 raise refused(
                     "this traced value belongs to another function or another call; pass it as an "
                     "argument",
                     "F3",
                     "unsupported while tracing",
+                    line=line,
                 )
             return x
         if is_scalar(x):
@@ -155,7 +162,8 @@ class Trace:
     def graph(
         self, outputs: Sequence[Value], *, packed: bool, fast_math: bool, pattern: Pattern | None
     ) -> Expression:
-        """The finished graph: parameters, and what the outputs need."""
+        """The finished graph: parameters, and what the outputs need. No more values join it."""
+        self._finished = True
         roots = tuple(value.node for value in outputs)
         parameters = {i for i, node in enumerate(self.nodes) if isinstance(node, Parameter)}
         kept = sorted({*reachable(tuple(self.nodes), roots), *parameters, *self._labelled()})
@@ -309,7 +317,7 @@ def _apply(
         frozen = dict(expression.canonical(name, attributes))
         found = result_type(name, [type_of(x) for x in args], frozen)
     except Error as error:
-        raise located(error, line) from None
+        raise located(_about_types(error), line) from None
     ndim = _rank(row, args, frozen)
     if name == "compare":
         name, total = ops.comparison(frozen.pop("direction"), frozen.pop("total_order", False))
@@ -317,6 +325,14 @@ def _apply(
             args = [_key(trace, x) for x in args]
     nodes = tuple(x.node for x in args)
     return trace.emit(Apply(name, nodes, tuple(sorted(frozen.items()))), found, ndim, varies)
+
+
+def _about_types(error: Error) -> Error:
+    """An error without the operands' shapes: while tracing these are types without dimensions."""
+    again = copy.copy(error)
+    again.args = (str(error).partition("\n")[0],)
+    again.operands = ()
+    return again
 
 
 def _typed(trace: Trace, x: Any, kind: ElementType) -> Value:

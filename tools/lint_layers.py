@@ -20,11 +20,11 @@ from pathlib import Path
 # Top to bottom. A package (codegen, backends) is one entry; its modules may import one another.
 # What both speak of, the protocol of a backend, has its own place before them.
 ORDER = (
-    *("errors", "config", "alignment"),
+    *("errors", "hashed", "config", "alignment"),
     *("element_types", "layout", "shape_text", "shape"),
     *("ops", "kinds", "broadcasting", "inference"),
     *("labels", "expression", "planning", "partition", "simplify", "schedule"),
-    *("backends.base", "codegen", "backends", "launch", "runtime"),
+    *("backends.base", "codegen", "backends", "launch", "runtime", "calls"),
     *("operands", "operators", "arrays", "traced", "tracing", "labelling", "eager", "explain", "bound", "arguments", "fusion", "functions"),
     "__init__",
     *("progress", "demo", "doctor", "cli", "__main__"),

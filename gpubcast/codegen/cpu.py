@@ -16,7 +16,7 @@ from gpubcast.codegen.key import entry_name, kernel_key
 from gpubcast.codegen.scalars import padding_bits, scalar_of
 from gpubcast.element_types import Category, ElementType
 from gpubcast.planning import BroadcastPlan, Instruction, Program
-from gpubcast.schedule import Kind, Schedule
+from gpubcast.schedule import STRETCH, Kind, Schedule
 
 INDENT = "    "
 
@@ -63,12 +63,13 @@ class _Writer:
         self.first = len(plan.reads)
 
     def body(self) -> list[str]:
-        every = tuple(range(self.rank))
-        nests: dict[tuple[int, ...], list[int]] = {every: []}
+        order = self.schedule.order
+        nests: dict[tuple[int, ...], list[int]] = {order: []}
         for output in range(len(self.plan.writes)):
             axes = self.schedule.axes[self.first + output]
-            own = every if axes is None else axes
-            nests.setdefault(every if own == every[: len(own)] else own, []).append(output)
+            # An output that lacks inner axes only is stored on the way.
+            on_the_way = axes is None or set(axes) == set(order[: len(axes)])
+            nests.setdefault(order if on_the_way or axes is None else axes, []).append(output)
         lines = self._table()
         for axes, outputs in nests.items():
             lines += _Nest(self, axes, outputs).lines()
@@ -116,7 +117,9 @@ class _Writer:
 class _Nest:
     """Loops over some of the axes, that compute and store some of the outputs.
 
-    A value is computed in front of the loops over axes along which it does not vary.
+    A value is computed in front of the loops over axes along which it does not vary. Where values
+    are kept, the innermost loop runs over a stretch of its axis at a time: the values are computed
+    for it into memory of their own, in front of the loops along which they do not vary.
     """
 
     def __init__(self, writer: _Writer, axes: tuple[int, ...], outputs: list[int]) -> None:
@@ -125,14 +128,21 @@ class _Nest:
         self.axes = axes
         self.outputs = outputs
         self.fills = writer.schedule.fills
-        self.levels = self._levels()
-
-    def _levels(self) -> dict[int, int]:
-        """In how many of the loops each value lies that the outputs need."""
         program = self.plan.program
-        needed = program.needed(tuple(program.results[output] for output in self.outputs))
+        results = tuple(program.results[output] for output in outputs)
+        main = len(axes) == writer.rank
+        self.kept = writer.schedule.kept if main else ()
+        # What the innermost loop computes itself, and what is needed for the kept values.
+        self.own = program.needed(results, stop=self.kept)
+        self.before = program.needed(self.kept)
+        self.levels = self._levels(program)
+        varies = self.plan.varies()
+        self.kept_at = len(varies[self.kept[0]]) - 1 if self.kept else -1
+
+    def _levels(self, program: Program) -> dict[int, int]:
+        """In how many of the loops each value lies that is needed."""
         levels: dict[int, int] = {}
-        for value in needed:
+        for value in sorted({*self.own, *self.before}):
             if value < len(program.reads):
                 levels[value] = self._depth(value)
             else:
@@ -146,31 +156,66 @@ class _Nest:
         return max(moving, default=0)
 
     def lines(self) -> list[str]:
-        """The nest. Every part of a split outermost loop may run an outer part of it; what lies
-        in no loop, or not in the outermost, is stored by the first part alone."""
+        """The nest. A part of the outermost axis may be all that it runs over (``low``, ``high``);
+        what does not vary along that axis is stored by the first part alone."""
         lines = self._values(0)
-        stored = self._stores(0)
-        if stored:
-            lines += ["if low == 0:", *(INDENT + line for line in stored)]
+        lines += self._once(self._stores(0), 0)
         loop = self._loop(0) if self.axes else []
-        if self.axes and self.axes[0] != 0:
+        if self.axes and 0 not in self.axes:
             loop = ["if low == 0:", *(INDENT + line for line in loop)]
-        return lines + loop
+        if not self.kept:
+            return lines + loop
+        inner = self.axes[-1]
+        for value in self.kept:
+            lines.append(f"t{value} = scratch_{_kept_name(self.plan.program.type_of(value))}()")
+        return [
+            *lines,
+            f"for begin in range(0, n{inner}, {STRETCH}):",
+            f"{INDENT}end = min(begin + {STRETCH}, n{inner})",
+            *(INDENT + line for line in loop),
+        ]
+
+    def _once(self, stores: list[str], level: int) -> list[str]:
+        """Stores that lie in ``level`` loops, guarded where they would be run again."""
+        conditions = ["low == 0"] if 0 in self.axes[level:] else []
+        if self.kept and level < len(self.axes) and level > 0:
+            conditions.append("begin == 0")
+        if not stores or not conditions:
+            return stores
+        return [f"if {' and '.join(conditions)}:", *(INDENT + line for line in stores)]
 
     def _values(self, level: int) -> list[str]:
+        """The values that lie in ``level`` loops; in the innermost one, its own."""
+        inner = level == len(self.axes)
+        wanted = self.own if inner else tuple(self.levels)
+        return [
+            self._kept_value(value) if value in self.kept else self._value(value)
+            for value in wanted
+            if self.levels[value] == level
+        ]
+
+    def _value(self, value: int, outer: int | None = None) -> str:
         program = self.plan.program
-        base = len(program.reads)
-        lines = []
-        for value, at in self.levels.items():
-            if at != level:
-                continue
-            if value < base:
-                name = program.reads[value].name
-                lines.append(f"v{value} = load_{name}(p{value}, {self._index(value)})")
-            else:
-                instruction = program.code[value - base]
-                lines.append(f"v{value} = {_expression(program, instruction, value)}")
-        return lines
+        if value < len(program.reads):
+            name = program.reads[value].name
+            return f"v{value} = load_{name}(p{value}, {self._index(value, outer)})"
+        instruction = program.code[value - len(program.reads)]
+        return f"v{value} = {_expression(program, instruction, value)}"
+
+    def _kept_value(self, value: int) -> str:
+        name = _kept_name(self.plan.program.type_of(value))
+        return f"v{value} = load_{name}(t{value}, i{self.axes[-1]} - begin)"
+
+    def _keep(self) -> list[str]:
+        """The loop that computes the kept values for one stretch."""
+        inner, level = self.axes[-1], len(self.axes)
+        lines = [
+            self._value(value, self.kept_at) for value in self.before if self.levels[value] == level
+        ]
+        for value in self.kept:
+            name = _kept_name(self.plan.program.type_of(value))
+            lines.append(f"store_{name}(t{value}, i{inner} - begin, v{value})")
+        return [f"for i{inner} in range(begin, end):", *(INDENT + line for line in lines)]
 
     def _stores(self, level: int) -> list[str]:
         """The stores of the outputs that lie in ``level`` loops."""
@@ -183,18 +228,20 @@ class _Nest:
                 lines.append(f"store_{name}(p{slot}, {self._index(slot)}, {value})")
         return lines
 
-    def _index(self, slot: int) -> str:
-        """Distance of an access from its first element, where it is loaded or stored."""
+    def _index(self, slot: int, outer: int | None = None) -> str:
+        """Distance of an access from its first element, where it is loaded or stored; in the
+        innermost loop, with ``outer`` loops around it."""
         depth = self._depth(slot)
         if depth == 0:
             return "0"
         if depth < len(self.axes):
             return f"o{slot}_{self.axes[depth - 1]}"
         axis = self.axes[-1]
+        outer = len(self.axes) - 1 if outer is None else outer
         step = f"i{axis}"
         if self.writer.strided(slot, axis):
             step += f" * s{slot}_{axis}"
-        return f"o{slot}_{self.axes[-2]} + {step}" if len(self.axes) > 1 else step
+        return f"o{slot}_{self.axes[outer - 1]} + {step}" if outer else step
 
     def _offsets(self, position: int, slots: list[int]) -> list[str]:
         """Where accesses are after a step along the loop at a position, not the innermost one."""
@@ -215,16 +262,20 @@ class _Nest:
     def _loop(self, position: int) -> list[str]:
         """The loop at a position, over the indices at which elements are computed, then the loops
         over its padding."""
-        axis = self.axes[position]
-        if axis > 0:
+        axis, innermost = self.axes[position], position == len(self.axes) - 1
+        if innermost and self.kept:
+            head = f"for i{axis} in range(begin, end):"
+        elif axis > 0:
             head = f"for i{axis} in range(n{axis}):"
         else:
             head = f"for i0 in range(low, {'min(high, n0)' if self.fills else 'high'}):"
         body = self._offsets(position, self._slots())
-        body += self._values(position + 1) + self._stores(position + 1)
-        if position < len(self.axes) - 1:
+        body += self._values(position + 1) + self._once(self._stores(position + 1), position + 1)
+        if not innermost:
             body += self._loop(position + 1)
         lines = [head, *(INDENT + line for line in body)]
+        if position == self.kept_at:
+            lines = self._keep() + lines
         return lines + (self._padding(position, bounded=True) if self.fills else [])
 
     def _padding(self, position: int, *, bounded: bool) -> list[str]:
@@ -245,6 +296,11 @@ class _Nest:
             writes = [self.writer.first + output for output in self.outputs]
             body = self._offsets(position, writes) + self._padding(position + 1, bounded=False)
         return [head, *(INDENT + line for line in body)]
+
+
+def _kept_name(element_type: ElementType) -> str:
+    """The element type in which memory keeps a value as it is computed."""
+    return {"float": "f32", "double": "f64"}.get(element_type.compute, element_type.name)
 
 
 def _expression(program: Program, instruction: Instruction, index: int) -> str:

@@ -59,10 +59,11 @@ def _parts(plan: BroadcastPlan, schedule: Schedule) -> list[_Part | None]:
         for kind in schedule.reads
     ]
     for instruction in plan.program.code:
-        own: _Part | None = None
+        # An operation on constants alone is computed once, like one on scalars.
+        own: _Part | None = _Part.SCALARS if instruction.args else None
         for argument in instruction.args:
             other = parts[argument]
-            if own in (None, _Part.SCALARS):
+            if own is _Part.SCALARS:
                 own = other or own
             elif other not in (None, _Part.SCALARS, own):
                 own = _Part.RUN

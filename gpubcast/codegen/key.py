@@ -27,6 +27,9 @@ def kernel_key(plan: BroadcastPlan, schedule: Schedule) -> str:
         parts.append(f"{schedule.index_bits}-bit")
     if schedule.fills:
         parts.append("fill")
+    if schedule.kept:
+        kept = ", ".join(f"%{value}" for value in schedule.kept)
+        parts.append(f"loops {' '.join(map(str, schedule.order))} keep {kept}")
     if schedule.steps:
         parts.append("steps")
     if plan.program.fast_math:

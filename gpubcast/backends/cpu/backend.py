@@ -11,11 +11,13 @@ import numpy as np
 
 from gpubcast import config
 from gpubcast.backends.base import KernelSource
+from gpubcast.backends.cpu.address import address
 from gpubcast.backends.cpu.threads import Pool
 from gpubcast.errors import CompileError, DeviceError, numbered
 from gpubcast.schedule import CpuTarget
 
 ALIGNMENT = 64
+_HERE = contextlib.nullcontext()
 
 
 class CpuBackend:
@@ -24,13 +26,17 @@ class CpuBackend:
     kind = "cpu"
 
     def __init__(self) -> None:
-        self._pool = Pool(config.threads())
+        self._target = CpuTarget(config.threads())
+        self._pool = Pool(self._target.threads)
 
     def on(self, index: int) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext()
+        return _HERE
 
     def target(self) -> CpuTarget:
-        return CpuTarget(config.threads())
+        threads = config.threads()
+        if threads != self._target.threads:
+            self._target = CpuTarget(threads)
+        return self._target
 
     def allocate(self, num_bytes: int) -> np.ndarray[Any, Any]:
         try:
@@ -60,7 +66,7 @@ class CpuBackend:
         return np.from_dlpack(array), 0
 
     def address(self, array: Any) -> int:
-        return int(array.ctypes.data)
+        return address(array)
 
     def load(self, source: KernelSource) -> Any:
         import numba

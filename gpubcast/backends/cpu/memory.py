@@ -12,9 +12,11 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from gpubcast.element_types import ELEMENT_TYPES, Category, ElementType
+from gpubcast.schedule import STRETCH
 
 NUMBA_TYPES = {"bool": types.boolean, "float": types.float32, "double": types.float64} | {
     f"{sign}{bits}": getattr(types, f"{'u' * (sign == 'u')}int{bits}")
@@ -135,6 +137,21 @@ def _from_bits(element_type: ElementType) -> Any:
     return intrinsic(from_bits)
 
 
+def _scratch(element_type: ElementType) -> Any:
+    """The address of memory of the kernel's own, on the stack: one stretch of values."""
+    memory = ir.ArrayType(_word(element_type.itemsize * 8), STRETCH)
+
+    def scratch(typing_context: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kept = cgutils.alloca_once(builder, memory)
+            kept.align = 64
+            return builder.ptrtoint(kept, _word(64))
+
+        return types.int64(), codegen
+
+    return intrinsic(scratch)
+
+
 def namespace() -> dict[str, Any]:
     """The intrinsics under the names generated code uses."""
     names: dict[str, Any] = {}
@@ -145,6 +162,7 @@ def namespace() -> dict[str, Any]:
         names[f"store_{row.name}"] = _store(row)
         names[f"to_bits_{row.name}"] = _to_bits(row)
         names[f"from_bits_{row.name}"] = _from_bits(row)
+        names[f"scratch_{row.name}"] = _scratch(row)
         if row.is_floating and row.bits == 16:
             names[f"round_{row.name}"] = _round(row)
     return names
