@@ -40,9 +40,25 @@ template <int SLOT, int V, class T>
 struct FlatWrite<SLOT, V, Write<T, LINEAR>> : Result<SLOT, V, T> {
   T* at;
   GB_FN void start(u64 slot, i64 base) { at = address<T>(slot) + base; }
+  GB_FN void store_first() const {}
   GB_FN void store(int u, u32 offset) const {
     Result<SLOT, V, T>::store(at + offset + u * (BLOCK * V));
   }
+};
+
+// One element, written by one thread of the grid.
+template <int SLOT, int V, class T>
+struct FlatWrite<SLOT, V, Write<T, SCALAR>> : Result<SLOT, 1, T> {
+  T* at;
+  bool first;
+  GB_FN void start(u64 slot, i64 base) {
+    at = address<T>(slot);
+    first = base == 0 && threadIdx.x == 0;
+  }
+  GB_FN void store_first() const {
+    if (first) Result<SLOT, 1, T>::store(at);
+  }
+  GB_FN void store(int, u32) const {}
 };
 
 template <int V, int U, class Reads, class I, class Writes, class O> struct FlatTile;
@@ -60,10 +76,16 @@ struct FlatTile<V, U, List<R...>, Index<I...>, List<W...>, Index<O...>> {
     (get<O>(out).start(p.slots[READS + O], base), ...);
   }
 
-  template <class Body> GB_FN void run(u32 offset) {
+  template <class Body> GB_FN void start(typename Body::Scalars& scalars) {
+    Body::scalars(in, out, scalars);
+    (get<O>(out).store_first(), ...);
+  }
+
+  template <class Body> GB_FN void run(const typename Body::Scalars& scalars, u32 offset) {
     GB_UNROLL for (int u = 0; u < U; ++u) (get<I>(in).load(u, offset), ...);
     GB_UNROLL for (int u = 0; u < U; ++u) {
-      evaluate<Body, V>(in, out, u, Index<I...>{}, Index<O...>{});
+      const typename Body::Rows rows[V] = {};
+      evaluate<Body, V>(in, out, scalars, typename Body::Columns{}, rows, u);
       (get<O>(out).store(u, offset), ...);
     }
   }
@@ -76,13 +98,16 @@ template <int V, int U, class Body, class Reads, class Writes, int N>
 GB_FN void flat(const FlatParams<N>& p) {
   constexpr u32 SIZE = BLOCK * V * U;
   const i64 base = static_cast<i64>(blockIdx.x) * SIZE;
+  typename Body::Scalars scalars;
   if (base + SIZE <= p.n) {
     flat_tile<V, U, Reads, Writes> tile(p, base);
-    tile.template run<Body>(threadIdx.x * V);
+    tile.template start<Body>(scalars);
+    tile.template run<Body>(scalars, threadIdx.x * V);
   } else {
     const u32 rest = static_cast<u32>(p.n - base);
     flat_tile<1, 1, Reads, Writes> tile(p, base);
-    GB_ROLLED for (u32 j = threadIdx.x; j < rest; j += BLOCK) tile.template run<Body>(j);
+    tile.template start<Body>(scalars);
+    GB_ROLLED for (u32 j = threadIdx.x; j < rest; j += BLOCK) tile.template run<Body>(scalars, j);
   }
 }
 

@@ -40,12 +40,17 @@ template <int SLOT, class W> struct GatherWrite;
 
 template <int SLOT, class T, Kind K>
 struct GatherWrite<SLOT, Write<T, K>> : Result<SLOT, 1, T> {
-  static_assert(K == LINEAR || K == GATHERED, "GATHER writes are LINEAR or GATHERED");
+  static_assert(K == LINEAR || K == GATHERED || K == PARTIAL,
+                "GATHER writes are LINEAR, GATHERED or PARTIAL");
   T* at;
-  GB_FN void start(u64 slot, i64 linear, i64 gathered) {
-    at = address<T>(slot) + (K == GATHERED ? gathered : linear);
+  bool first;
+  GB_FN void start(u64 slot, i64 linear, i64 gathered, bool is_first) {
+    at = address<T>(slot) + (K == LINEAR ? linear : gathered);
+    first = K != PARTIAL || is_first;
   }
-  GB_FN void store() const { Result<SLOT, 1, T>::store(at); }
+  GB_FN void store() const {
+    if (first) Result<SLOT, 1, T>::store(at);
+  }
 };
 
 template <bool FILL, class Body, int RANK, class U, class D, int N, int M, class... R, int... I,
@@ -59,20 +64,28 @@ GB_FN void gather(const GatherParams<D, N, RANK, M>& p, List<R...>, Index<I...>,
   if (linear >= p.n) return;
 
   i64 offset[N] = {};
+  bool first[N];  // whether this is the first index of every axis that the operand lacks
+  GB_UNROLL for (int i = 0; i < N; ++i) first[i] = true;
   bool inside = true;
   U rest = static_cast<U>(linear);
   GB_UNROLL for (int a = RANK - 1; a >= 0; --a) {
     const i64 k = a == 0 ? rest : take(rest, p.axis[a]);
     if (FILL) inside = inside && k < p.size[a];
-    GB_UNROLL for (int i = 0; i < N; ++i) offset[i] += k * p.stride[a][i];
+    GB_UNROLL for (int i = 0; i < N; ++i) {
+      offset[i] += k * p.stride[a][i];
+      first[i] = first[i] && (k == 0 || p.stride[a][i] != 0);
+    }
   }
 
   Tuple<Index<O...>, GatherWrite<READS + O, W>...> out;
-  (get<O>(out).start(p.slots[READS + O], linear, offset[READS + O]), ...);
+  (get<O>(out).start(p.slots[READS + O], linear, offset[READS + O], first[READS + O]), ...);
   if (inside) {
     Tuple<Index<I...>, GatherRead<I, R>...> in;
     (get<I>(in).start(p.slots[I], linear, offset[I]), ...);
-    evaluate<Body, 1>(in, out, 0, Index<I...>{}, Index<O...>{});
+    typename Body::Scalars scalars;
+    Body::scalars(in, out, scalars);
+    const typename Body::Rows rows[1] = {};
+    evaluate<Body, 1>(in, out, scalars, typename Body::Columns{}, rows, 0);
   } else {
     if constexpr (FILL) (get<O>(out).fill(p.fill[O]), ...);
   }

@@ -134,10 +134,10 @@ template <class T, int V> struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16
 
 #ifdef GB_EMU
 template <int SLOT, int BYTES> GB_FN void access_stream(void* to, const void* from) {
-  emu::read(SLOT, to, from, BYTES);
+  emu::read(SLOT, to, from, BYTES, false);
 }
 template <int SLOT, int BYTES> GB_FN void access_keep(void* to, const void* from) {
-  emu::read(SLOT, to, from, BYTES);
+  emu::read(SLOT, to, from, BYTES, true);
 }
 template <int SLOT, int BYTES> GB_FN void access_store(void* to, const void* from) {
   emu::write(SLOT, to, from, BYTES);
@@ -223,6 +223,7 @@ enum Kind {
   ROW,       // ROWS: unit stride along x, the same for every y
   COLUMN,    // ROWS: the same for every x, a stride along y
   GATHERED,  // GATHER: any strides
+  PARTIAL,   // a write that lacks axes outside the tile: done at their first index only
 };
 
 template <class T, Kind K> struct Read {};
@@ -241,6 +242,7 @@ template <int I, class X> struct Leaf { X x; };
 template <class I, class... X> struct Tuple;
 template <int... I, class... X> struct Tuple<Index<I...>, X...> : Leaf<I, X>... {};
 template <int I, class X> GB_FN X& get(Leaf<I, X>& leaf) { return leaf.x; }
+template <int I, class X> GB_FN const X& get(const Leaf<I, X>& leaf) { return leaf.x; }
 
 template <class T> GB_FN T* address(u64 slot) { return reinterpret_cast<T*>(slot); }
 
@@ -255,25 +257,38 @@ template <int SLOT, class T, Kind K> struct Constant {
   GB_FN compute_t<T> value(int, int) const { return c; }
 };
 
-// A vector of results on its way to memory: `r` is the functor's result, `keep` stores it as
-// element k.
+// A vector of results on its way to memory.
 template <int SLOT, int V, class T> struct Result {
-  compute_t<T> r;
   Vec<T, V> v;
-  GB_FN void keep(int k) { v.data[k] = from_compute<T>(r); }
+  GB_FN void keep(int k, compute_t<T> r) { v.data[k] = from_compute<T>(r); }
   GB_FN void fill(u64 bits) {
     GB_UNROLL for (int k = 0; k < V; ++k) v.data[k] = bits_as<T>(bits);
   }
   GB_FN void store(T* at) const { st_stream<SLOT>(at, v); }
 };
 
-// The functor on V elements of vector number u.
-template <class Body, int V, class In, class Out, int... I, int... O>
-GB_FN void evaluate(In& in, Out& out, int u, Index<I...>, Index<O...>) {
-  GB_UNROLL for (int k = 0; k < V; ++k) {
-    Body::run(get<I>(in).value(u, k)..., get<O>(out).r...);
-    (get<O>(out).keep(k), ...);
-  }
+// --- functors ------------------------------------------------------------------------------------
+
+// What a kernel computes. A generated functor has `run`, for one element, and overrides what can be
+// computed beforehand: values made of operands that are the same for a thread's whole tile, for a
+// row of it, for a column of it. `in` holds the operands' registers and `out` takes the results.
+struct Body {
+  struct Scalars {};  // made of SCALAR and VALUE operands
+  struct Columns {};  // of those and COLUMN operands: one per row r
+  struct Rows {};     // of SCALAR, VALUE and ROW operands: one per column k
+  template <class In, class Out> static GB_FN void scalars(const In&, Out&, Scalars&) {}
+  template <class In, class Out, class S>
+  static GB_FN void columns(const In&, Out&, const S&, Columns&, int) {}
+  template <class In, class Out, class S>
+  static GB_FN void rows(const In&, Out&, const S&, Rows&, int) {}
+};
+
+// The functor on the V elements of row r.
+template <class Body, int V, class In, class Out>
+GB_FN void evaluate(const In& in, Out& out, const typename Body::Scalars& scalars,
+                    const typename Body::Columns& columns, const typename Body::Rows (&rows)[V],
+                    int r) {
+  GB_UNROLL for (int k = 0; k < V; ++k) Body::run(in, out, scalars, columns, rows[k], r, k);
 }
 
 constexpr int BLOCK = 256;  // threads of a block, in every schedule

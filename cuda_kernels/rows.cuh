@@ -1,9 +1,11 @@
 // ROWS: rows of unit stride, a row axis, and B batch axes.
 //
-// A block of TX x TY threads covers a tile of TX * V columns and TY * R rows of one batch element.
-// Divisions are done once per tile, on the tile's number; inside a tile every offset is a constant
-// of the thread. A whole tile runs without a predicate, all loads of its R rows before the first
-// store. With FILL the extents cover the padding, which is written and for which nothing is read.
+// A block of TX x TY threads covers a tile of TX * V columns and TY * R rows of one batch element;
+// with STEPS as many of them as p.steps says side by side, and that p.bands times one below the
+// other. Divisions are done once per tile, on the tile's number; inside a tile every offset is a
+// constant of the thread. What a band of rows shares is loaded and computed once. A whole step runs
+// without a predicate, all loads of its R rows before the first store. With FILL the extents cover
+// the padding, which is written and for which nothing is read.
 #ifndef GB_ROWS_CUH
 #define GB_ROWS_CUH
 
@@ -13,20 +15,21 @@ namespace gb {
 
 template <int N> constexpr int at_least_one = N < 1 ? 1 : N;
 
-// Python, with B at least 1: struct "@{N}Q{N}q{B*N}q4q6I{3*B}I{B}i{M}Q"; no member needs padding.
+// Python, with B at least 1: struct "@{N}Q{N}q{B*N}q6q6I{3*B}I{B}i{M}Q"; no member needs padding.
 template <int N, int B, int M = 1> struct RowsParams {
   u64 slots[N];                            // reads, then writes
   i64 row_stride[N];                       // elements
   i64 batch_stride[at_least_one<B>][N];    // elements; axes major to minor
   i64 nx, ny;                              // extents to visit
   i64 size_x, size_y;                      // logical sizes; read with FILL only
+  i64 steps, bands;                        // widths and heights of a tile; read with STEPS only
   FastDiv tiles_x, tiles_y;                // tiles along x and y
   FastDiv batch[at_least_one<B>];          // extents of the batch axes
   i32 batch_size[at_least_one<B>];         // logical sizes; read with FILL only
   u64 fill[M];                             // storage bits of the padding value, one per write
 };
-static_assert(sizeof(RowsParams<3, 1>) == 8 * (3 + 3 + 3 + 4 + 1) + 24 + 16, "no padding");
-static_assert(sizeof(RowsParams<2, 2, 2>) == 8 * (2 + 2 + 4 + 4 + 2) + 24 + 32, "no padding");
+static_assert(sizeof(RowsParams<3, 1>) == 8 * (3 + 3 + 3 + 6 + 1) + 24 + 16, "no padding");
+static_assert(sizeof(RowsParams<2, 2, 2>) == 8 * (2 + 2 + 4 + 6 + 2) + 24 + 32, "no padding");
 
 // The first element of a thread: column x0 + x, row y of its tile.
 struct Place {
@@ -34,19 +37,53 @@ struct Place {
   u32 x, y;
 };
 
+// What a thread holds of an operand for all its columns. Of TILE and ROW: nothing.
+template <int SLOT, int R, class Operand> struct RowsShared {
+  GB_FN void start(u64, i64, i64, u32) {}
+  GB_FN void load(int) {}
+};
+
+template <int SLOT, int R, class T> struct RowsShared<SLOT, R, Read<T, VALUE>>
+    : Constant<SLOT, T, VALUE> {
+  GB_FN void start(u64 slot, i64, i64, u32) { this->fetch(slot, 0); }
+};
+
+template <int SLOT, int R, class T> struct RowsShared<SLOT, R, Read<T, SCALAR>>
+    : Constant<SLOT, T, SCALAR> {
+  GB_FN void start(u64 slot, i64 base, i64, u32) { this->fetch(slot, base); }
+};
+
+template <int SLOT, int R, class T> struct RowsShared<SLOT, R, Read<T, COLUMN>> {
+  const T* at;
+  i64 step;
+  T c[R];
+  GB_FN void start(u64 slot, i64 base, i64 stride, u32 y) {
+    at = address<const T>(slot) + base + y * stride;
+    step = blockDim.y * stride;
+  }
+  GB_FN void load(int r) { c[r] = ld_keep<SLOT, 1>(at + r * step).data[0]; }
+  GB_FN compute_t<T> value(int r, int) const { return to_compute(c[r]); }
+};
+
+// The operand as the functor sees it in one step.
 template <int SLOT, int V, int R, class Operand> struct RowsRead;
 
 template <int SLOT, int V, int R, class T, Kind K>
-struct RowsRead<SLOT, V, R, Read<T, K>> : Constant<SLOT, T, K> {
-  static_assert(K == SCALAR || K == VALUE, "ROWS reads: TILE, ROW, COLUMN, SCALAR or VALUE");
-  GB_FN void start(u64 slot, i64 base, i64, Place) { this->fetch(slot, base); }
+struct RowsRead<SLOT, V, R, Read<T, K>> : RowsShared<SLOT, R, Read<T, K>> {
+  static_assert(K == SCALAR || K == VALUE || K == COLUMN,
+                "ROWS reads: TILE, ROW, COLUMN, SCALAR or VALUE");
+  using Shared = RowsShared<SLOT, R, Read<T, K>>;
+  GB_FN void start(const Shared& shared, u64, i64, i64, Place) {
+    static_cast<Shared&>(*this) = shared;
+  }
+  GB_FN void load(int) {}
 };
 
 template <int SLOT, int V, int R, class T> struct RowsRead<SLOT, V, R, Read<T, TILE>> {
   const T* at;
   i64 step;
   Vec<T, V> v[R];
-  GB_FN void start(u64 slot, i64 base, i64 stride, Place to) {
+  template <class S> GB_FN void start(const S&, u64 slot, i64 base, i64 stride, Place to) {
     at = address<const T>(slot) + (base + to.x0) + to.y * stride + to.x;
     step = blockDim.y * stride;
   }
@@ -56,44 +93,106 @@ template <int SLOT, int V, int R, class T> struct RowsRead<SLOT, V, R, Read<T, T
 
 template <int SLOT, int V, int R, class T> struct RowsRead<SLOT, V, R, Read<T, ROW>> {
   Vec<T, V> v;
-  GB_FN void start(u64 slot, i64 base, i64, Place to) {
+  template <class S> GB_FN void start(const S&, u64 slot, i64 base, i64, Place to) {
     v = ld_keep<SLOT, V>(address<const T>(slot) + (base + to.x0) + to.x);
   }
   GB_FN void load(int) {}
   GB_FN compute_t<T> value(int, int k) const { return to_compute(v.data[k]); }
 };
 
-template <int SLOT, int V, int R, class T> struct RowsRead<SLOT, V, R, Read<T, COLUMN>> {
-  const T* at;
-  i64 step;
-  T c[R];
-  GB_FN void start(u64 slot, i64 base, i64 stride, Place to) {
-    at = address<const T>(slot) + base + to.y * stride;
-    step = blockDim.y * stride;
-  }
-  GB_FN void load(int r) { c[r] = ld_keep<SLOT, 1>(at + r * step).data[0]; }
-  GB_FN compute_t<T> value(int r, int) const { return to_compute(c[r]); }
+// Results that all columns share, of outputs without the inner axis: written by the threads of
+// column 0. Of other outputs: nothing.
+template <int SLOT, int R, class W> struct RowsSharedWrite {
+  GB_FN void start(u64, i64, i64, u32, bool, bool) {}
+  GB_FN void store_scalar() const {}
+  GB_FN void store(int) const {}
 };
 
-template <int SLOT, int V, class W> struct RowsWrite;
+template <int SLOT, int R, class T> struct RowsSharedWrite<SLOT, R, Write<T, SCALAR>>
+    : Result<SLOT, 1, T> {
+  T* at;
+  bool first;
+  GB_FN void start(u64 slot, i64 base, i64, u32, bool column, bool row) {
+    at = address<T>(slot) + base;
+    first = column && row;
+  }
+  GB_FN void store_scalar() const {
+    if (first) Result<SLOT, 1, T>::store(at);
+  }
+  GB_FN void store(int) const {}
+};
+
+template <int SLOT, int R, class T> struct RowsSharedWrite<SLOT, R, Write<T, COLUMN>> {
+  T* at;
+  i64 step;
+  bool first;
+  Vec<T, 1> c[R];
+  GB_FN void start(u64 slot, i64 base, i64 stride, u32 y, bool column, bool) {
+    at = address<T>(slot) + base + y * stride;
+    step = blockDim.y * stride;
+    first = column;
+  }
+  GB_FN void keep(int r, compute_t<T> value) { c[r].data[0] = from_compute<T>(value); }
+  GB_FN void store_scalar() const {}
+  GB_FN void store(int r) const {
+    if (first) st_stream<SLOT>(at + r * step, c[r]);
+  }
+};
+
+// Results of one step. LINEAR is what ROWS calls TILE; PARTIAL is one of those.
+template <int SLOT, int V, class W> struct RowsWrite {
+  GB_FN void start(u64, i64, i64, Place, bool, bool) {}
+  GB_FN void store_row() const {}
+  GB_FN void store(int) const {}
+  GB_FN void fill(u64) {}
+};
 
 template <int SLOT, int V, class T>
 struct RowsWrite<SLOT, V, Write<T, LINEAR>> : Result<SLOT, V, T> {
   T* at;
   i64 step;
-  GB_FN void start(u64 slot, i64 base, i64 stride, Place to) {
+  GB_FN void start(u64 slot, i64 base, i64 stride, Place to, bool, bool) {
     at = address<T>(slot) + (base + to.x0) + to.y * stride + to.x;
     step = blockDim.y * stride;
   }
+  GB_FN void store_row() const {}
   GB_FN void store(int r) const { Result<SLOT, V, T>::store(at + r * step); }
 };
 
-// Where a tile starts (column x0; its row and batch element as an offset in elements of each slot)
-// and how much of it there is: `columns` x `rows` are visited, `inside_columns` x `inside_rows` of
-// them are not padding. All four at most 2^30.
+template <int SLOT, int V, class T>
+struct RowsWrite<SLOT, V, Write<T, PARTIAL>> : RowsWrite<SLOT, V, Write<T, LINEAR>> {
+  bool first;
+  GB_FN void start(u64 slot, i64 base, i64 stride, Place to, bool batch, bool) {
+    RowsWrite<SLOT, V, Write<T, LINEAR>>::start(slot, base, stride, to, false, false);
+    first = batch;
+  }
+  GB_FN void store(int r) const {
+    if (first) RowsWrite<SLOT, V, Write<T, LINEAR>>::store(r);
+  }
+};
+
+template <int SLOT, int V, class T>
+struct RowsWrite<SLOT, V, Write<T, ROW>> : Result<SLOT, V, T> {
+  T* at;
+  bool first;
+  GB_FN void start(u64 slot, i64 base, i64, Place to, bool batch, bool row) {
+    at = address<T>(slot) + (base + to.x0) + to.x;
+    first = batch && row;
+  }
+  GB_FN void store_row() const {
+    if (first) Result<SLOT, V, T>::store(at);
+  }
+  GB_FN void store(int) const {}
+};
+
+// Where a tile starts (column x0, row y0; its row and batch element as an offset in elements of each
+// slot) and how much of it there is: `columns` x `rows` are visited, from
+// `inside_columns` and `inside_rows` on they are padding. All four at most 2^30. `first`: whether the batch element
+// is the first along every axis that a slot lacks.
 template <int N> struct RowsTile {
-  i64 x0;
+  i64 x0, y0;
   i64 base[N];
+  bool first[N];
   i32 columns, rows, inside_columns, inside_rows;
 };
 
@@ -103,29 +202,74 @@ GB_FN i32 remaining(i64 end, i64 start) {
 }
 
 // Decodes the block's number; the same for all its threads.
-template <bool FILL, int V, int R, int N, int B, int M>
+template <bool FILL, bool STEPS, int V, int R, int N, int B, int M>
 GB_FN RowsTile<N> rows_tile(const RowsParams<N, B, M>& p) {
   u32 number = blockIdx.x;
   RowsTile<N> tile;
-  tile.x0 = static_cast<i64>(take(number, p.tiles_x)) * (blockDim.x * V);
-  const i64 y = static_cast<i64>(take(number, p.tiles_y)) * (blockDim.y * R);
-  GB_UNROLL for (int i = 0; i < N; ++i) tile.base[i] = y * p.row_stride[i];
+  const i64 width = STEPS ? p.steps * (blockDim.x * V) : blockDim.x * V;
+  tile.x0 = take(number, p.tiles_x) * width;
+  const i64 height = STEPS ? p.bands * (blockDim.y * R) : blockDim.y * R;
+  tile.y0 = take(number, p.tiles_y) * height;
+  GB_UNROLL for (int i = 0; i < N; ++i) {
+    tile.base[i] = tile.y0 * p.row_stride[i];
+    tile.first[i] = true;
+  }
   bool inside = true;
   GB_UNROLL for (int b = B - 1; b >= 0; --b) {
     const u32 k = take(number, p.batch[b]);
     if (FILL) inside = inside && k < static_cast<u32>(p.batch_size[b]);
-    GB_UNROLL for (int i = 0; i < N; ++i) tile.base[i] += k * p.batch_stride[b][i];
+    GB_UNROLL for (int i = 0; i < N; ++i) {
+      tile.base[i] += k * p.batch_stride[b][i];
+      tile.first[i] = tile.first[i] && (k == 0 || p.batch_stride[b][i] != 0);
+    }
   }
-  tile.columns = remaining(p.nx, tile.x0);
-  tile.rows = remaining(p.ny, y);
+  tile.columns = remaining(STEPS && tile.x0 + width < p.nx ? tile.x0 + width : p.nx, tile.x0);
+  tile.rows = remaining(p.ny, tile.y0);
   tile.inside_columns = !FILL ? tile.columns : inside ? remaining(p.size_x, tile.x0) : 0;
-  tile.inside_rows = !FILL ? tile.rows : inside ? remaining(p.size_y, y) : 0;
+  tile.inside_rows = !FILL ? tile.rows : inside ? remaining(p.size_y, tile.y0) : 0;
   return tile;
 }
 
+// What the R rows y, y + TY, ... of one thread share along x.
+template <int R, class Body, class Reads, class I, class Writes, class O> struct RowsThread;
+
+template <int R, class Body, class... Rd, int... I, class... W, int... O>
+struct RowsThread<R, Body, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
+  static constexpr int READS = sizeof...(Rd);
+  static constexpr int N = READS + sizeof...(W);
+  Tuple<Index<I...>, RowsShared<I, R, Rd>...> in;
+  typename Body::Scalars scalars;
+  typename Body::Columns columns[R];
+
+  template <int B, int M>
+  GB_FN RowsThread(const RowsParams<N, B, M>& p, const RowsTile<N>& tile) {
+    const u32 y = threadIdx.y, end = tile.inside_columns > 0 ? tile.inside_rows : 0;
+    if (y >= end) return;
+    const bool column = tile.x0 == 0 && threadIdx.x == 0, row = tile.y0 == 0 && y == 0;
+    Tuple<Index<O...>, RowsSharedWrite<READS + O, R, W>...> out;
+    (get<I>(in).start(p.slots[I], tile.base[I], p.row_stride[I], y), ...);
+    (get<O>(out).start(p.slots[READS + O], tile.base[READS + O], p.row_stride[READS + O], y,
+                       column && tile.first[READS + O], row), ...);
+    GB_UNROLL for (int r = 0; r < R; ++r) {
+      if (y + r * blockDim.y < end) (get<I>(in).load(r), ...);
+    }
+    Body::scalars(in, out, scalars);
+    (get<O>(out).store_scalar(), ...);
+    GB_UNROLL for (int r = 0; r < R; ++r) {
+      if (y + r * blockDim.y < end) {
+        Body::columns(in, out, scalars, columns[r], r);
+        (get<O>(out).store(r), ...);
+      }
+    }
+  }
+};
+
+template <int R, class Body, class Reads, class Writes>
+using rows_thread = RowsThread<R, Body, Reads, indices<Reads>, Writes, indices<Writes>>;
+
 template <int V, int R, class Reads, class I, class Writes, class O> struct RowsPatch;
 
-// The part of a tile that one thread computes: V columns from x on, R rows y, y + TY, ...
+// The part of a tile that one thread computes in a step: V columns from x on, R rows y, y + TY, ...
 template <int V, int R, class... Rd, int... I, class... W, int... O>
 struct RowsPatch<V, R, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
   static constexpr int READS = sizeof...(Rd);
@@ -136,22 +280,27 @@ struct RowsPatch<V, R, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
   template <int B, int M>
   GB_FN RowsPatch(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, u32 x, u32 y)
       : place{tile.x0, x, y} {
-    (get<O>(out).start(p.slots[READS + O], tile.base[READS + O], p.row_stride[READS + O], place),
-     ...);
+    const bool row = tile.y0 == 0 && y == 0;
+    (get<O>(out).start(p.slots[READS + O], tile.base[READS + O], p.row_stride[READS + O], place,
+                       tile.first[READS + O], row), ...);
   }
 
   // GUARD: only the rows below `end`.
-  template <bool GUARD, class Body, int B, int M>
-  GB_FN void compute(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, u32 end) {
+  template <bool GUARD, class Body, class Thread, int B, int M>
+  GB_FN void compute(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, const Thread& thread,
+                     u32 end) {
     if (GUARD && place.y >= end) return;
     Tuple<Index<I...>, RowsRead<I, V, R, Rd>...> in;
-    (get<I>(in).start(p.slots[I], tile.base[I], p.row_stride[I], place), ...);
+    (get<I>(in).start(get<I>(thread.in), p.slots[I], tile.base[I], p.row_stride[I], place), ...);
     GB_UNROLL for (int r = 0; r < R; ++r) {
       if (!GUARD || place.y + r * blockDim.y < end) (get<I>(in).load(r), ...);
     }
+    typename Body::Rows rows[V];
+    GB_UNROLL for (int k = 0; k < V; ++k) Body::rows(in, out, thread.scalars, rows[k], k);
+    (get<O>(out).store_row(), ...);
     GB_UNROLL for (int r = 0; r < R; ++r) {
       if (!GUARD || place.y + r * blockDim.y < end) {
-        evaluate<Body, V>(in, out, r, Index<I...>{}, Index<O...>{});
+        evaluate<Body, V>(in, out, thread.scalars, thread.columns[r], rows, r);
         (get<O>(out).store(r), ...);
       }
     }
@@ -172,30 +321,56 @@ template <int V, int R, class Reads, class Writes>
 using rows_patch = RowsPatch<V, R, Reads, indices<Reads>, Writes, indices<Writes>>;
 
 // The patch at (x, y), which lies wholly inside or wholly in the padding along x.
-template <int V, int R, bool FILL, class Body, class Reads, class Writes, int N, int B, int M>
-GB_FN void rows_edge(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, u32 x, u32 y) {
+template <int V, int R, bool FILL, class Body, class Reads, class Writes, class Thread, int N,
+          int B, int M>
+GB_FN void rows_edge(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, const Thread& thread,
+                     u32 x, u32 y) {
   rows_patch<V, R, Reads, Writes> patch(p, tile, x, y);
   const u32 end = x < static_cast<u32>(tile.inside_columns) ? tile.inside_rows : 0;
-  patch.template compute<true, Body>(p, tile, end);
+  patch.template compute<true, Body>(p, tile, thread, end);
   if constexpr (FILL) patch.fill(p, end, tile.rows);
 }
 
-template <int V, int R, bool FILL, int B, class Body, class Reads, class Writes, int N, int M>
-GB_FN void rows(const RowsParams<N, B, M>& p) {
-  const RowsTile<N> tile = rows_tile<FILL, V, R>(p);
-  const i32 x = threadIdx.x * V, y = threadIdx.y;
+// One step: the columns from x0 on that the block's threads cover side by side.
+template <int V, int R, bool FILL, class Body, class Reads, class Writes, class Thread, int N,
+          int B, int M>
+GB_FN void rows_step(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, const Thread& thread,
+                     i32 x0) {
+  const i32 x = x0 + threadIdx.x * V, y = threadIdx.y;
   const i32 width = blockDim.x * V, height = blockDim.y * R;
-  if (tile.inside_columns >= width && tile.inside_rows >= height) {
+  if (tile.inside_columns - x0 >= width && tile.inside_rows >= height) {
     rows_patch<V, R, Reads, Writes> patch(p, tile, x, y);
-    patch.template compute<false, Body>(p, tile, height);
+    patch.template compute<false, Body>(p, tile, thread, height);
   } else if (x + V <= tile.inside_columns ||
              (FILL && x >= tile.inside_columns && x + V <= tile.columns)) {
-    rows_edge<V, R, FILL, Body, Reads, Writes>(p, tile, x, y);
+    rows_edge<V, R, FILL, Body, Reads, Writes>(p, tile, thread, x, y);
   } else {
     // A vector that crosses an edge.
     GB_ROLLED for (i32 k = x; k < x + V && k < tile.columns; ++k) {
-      rows_edge<1, R, FILL, Body, Reads, Writes>(p, tile, k, y);
+      rows_edge<1, R, FILL, Body, Reads, Writes>(p, tile, thread, k, y);
     }
+  }
+}
+
+template <int V, int R, bool FILL, bool STEPS, int B, class Body, class Reads, class Writes, int N,
+          int M>
+GB_FN void rows(const RowsParams<N, B, M>& p) {
+  RowsTile<N> tile = rows_tile<FILL, STEPS, V, R>(p);
+  if constexpr (STEPS) {
+    const i32 height = blockDim.y * R;
+    GB_ROLLED for (i32 band = 0; band < p.bands && tile.rows > 0; ++band) {
+      const rows_thread<R, Body, Reads, Writes> thread(p, tile);
+      GB_ROLLED for (i32 x0 = 0; x0 < tile.columns; x0 += blockDim.x * V) {
+        rows_step<V, R, FILL, Body, Reads, Writes>(p, tile, thread, x0);
+      }
+      tile.y0 += height;
+      tile.rows -= height;
+      tile.inside_rows -= height < tile.inside_rows ? height : tile.inside_rows;
+      GB_UNROLL for (int i = 0; i < N; ++i) tile.base[i] += height * p.row_stride[i];
+    }
+  } else {
+    const rows_thread<R, Body, Reads, Writes> thread(p, tile);
+    rows_step<V, R, FILL, Body, Reads, Writes>(p, tile, thread, 0);
   }
 }
 

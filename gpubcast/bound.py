@@ -14,11 +14,13 @@ from gpubcast.codegen import cpu as cpu_code
 from gpubcast.codegen import cuda as cuda_code
 from gpubcast.errors import Error, LayoutError, ShapeError, brief
 from gpubcast.expression import Expression
+from gpubcast.families import CpuTarget, CudaTarget, Schedule
 from gpubcast.launch import Launch, View, aligned, check_apart, device_name, devices_of
 from gpubcast.layout import Layout, check_layout
 from gpubcast.operands import is_scalar, scalar_operand, scalar_view
+from gpubcast.planned import Planned, plan_for
 from gpubcast.planning import BroadcastPlan, Operand
-from gpubcast.schedule import CpuTarget, CudaTarget, Schedule, schedule
+from gpubcast.schedule import schedule
 from gpubcast.shape import Shape, as_shape
 
 if TYPE_CHECKING:
@@ -156,6 +158,7 @@ class Plan:
 
     def cuda_source(self, arch: str = "sm_90") -> str:
         """The generated CUDA source of every kernel; no GPU is needed."""
+        _checked_arch(arch)
         plans = self.broadcast_plans
         return "\n".join(cuda_code.generate(plan, _schedule(plan, arch)).text for plan in plans)
 
@@ -186,9 +189,9 @@ class Plan:
             source=source,
         )
 
-    def _planned(self) -> runtime.Planned:
+    def _planned(self) -> Planned:
         layouts = eager.layouts_of(self.expression, self.out_layout)
-        return runtime.plan_for(self.expression, self._operands(), None, layouts)
+        return plan_for(self.expression, self._operands(), None, layouts)
 
     def _operands(self) -> tuple[Operand, ...]:
         return tuple(

@@ -15,8 +15,9 @@ import numpy as np
 
 from gpubcast import config, runtime
 from gpubcast.backends.cpu.address import address
+from gpubcast.families import CpuTarget
 from gpubcast.launch import Launch
-from gpubcast.schedule import PARALLEL_BYTES, CpuTarget
+from gpubcast.nest import PARALLEL_BYTES
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ from gpubcast.labels import Pattern
 from gpubcast.launch import View
 from gpubcast.operands import is_scalar, scalar_view
 from gpubcast.shape import Shape, as_shape
-from gpubcast.traced import Traced, outermost, refused, where
+from gpubcast.traced import Traced, outermost, unsupported, where
 from gpubcast.tracing import Trace
 
 if TYPE_CHECKING:
@@ -85,10 +85,8 @@ class Fused:
         values = self._arguments.ordered(args, keywords)
         if any([isinstance(x, Traced) for x in values]):
             if out is not None or out_layout is not None:
-                raise refused(
+                raise unsupported(
                     f"{self._name}: out and out_layout belong to the outermost fused function",
-                    "F3",
-                    "unsupported while tracing",
                 )
             return self._inline(values)
         # What is static or None changes the code, so such calls are not looked up.
@@ -230,17 +228,22 @@ class Fused:
         if len(arrays) != len(self._pattern.operands):
             raise ShapeError(
                 f"{self._name}: '{self._pattern}' has "
-                f"{labels.counted(len(self._pattern.operands), 'group')} of operands, and "
-                f"{labels.counted(len(arrays), 'operand')} given",
+                f"{labels.counted(len(self._pattern.operands), 'group')} of operands, and got "
+                f"{labels.counted(len(arrays), 'operand')}",
                 rule="X4",
                 kind="gpubcast:number of labels",
             )
         inner = [x if isinstance(x, Traced) else None for x in (values[i] for i in arrays)]
-        aligned = labelling.enter(trace, self._pattern, inner, line)
-        for i, value in zip(arrays, aligned, strict=True):
-            values[i] = values[i] if value is None else value
-        outputs, packed = labelling.results(self._arguments.call(values), home)
-        return labelling.leave(trace, self._pattern, outputs, home), packed
+        depth = len(trace.frames)
+        try:
+            aligned = labelling.enter(trace, self._pattern, inner, line)
+            for i, value in zip(arrays, aligned, strict=True):
+                values[i] = values[i] if value is None else value
+            outputs, packed = labelling.results(self._arguments.call(values), home)
+            return labelling.leave(trace, self._pattern, outputs, home), packed
+        finally:
+            # A function may catch what one inside it raises.
+            del trace.frames[depth:]
 
     def trace(self, signature: Signature) -> _Graph:
         """Trace the function for a signature."""
@@ -363,6 +366,6 @@ def apply(
     try:
         fused = _labelled_call(text, function, given, typed(given))
     except TypeError:
-        shown = brief((function, *attributes.values()))
+        shown = brief((getattr(function, "__name__", function), *attributes.values()))
         raise refusal(f"apply: one of {shown} cannot be hashed") from None
     return fused(*operands, out=out, out_layout=out_layout)

@@ -53,10 +53,10 @@ def enter(
         if not any(label in group for group in groups):
             raise refused(
                 f"'{pattern}': the only operands with the label {label!r} are None or scalars",
-                "X3",
-                "unknown label",
-                ShapeError,
-                line,
+                rule="X3",
+                kind="gpubcast:unknown label",
+                error=ShapeError,
+                line=line,
             )
         operand, dimension = present.source(label)
         sizes[label] = (nodes[operand], dimension)
@@ -80,18 +80,18 @@ def _check_nested(outer: Pattern, pattern: Pattern, group: Group, value: Traced 
         raise refused(
             f"'{pattern}' inside '{outer}': a label means the same axis in both, and the outer "
             f"labels have no {unknown[0]!r}",
-            "X8",
-            "labels inside labels",
-            ShapeError,
+            rule="X8",
+            kind="gpubcast:labels inside labels",
+            error=ShapeError,
         )
     missing = sorted((value.varies if value is not None else frozenset()) - set(group))
     if missing:
         raise refused(
             f"'{pattern}' inside '{outer}': an operand with the labels '{' '.join(group)}' varies "
             f"along {missing[0]!r}",
-            "X8",
-            "labels inside labels",
-            ShapeError,
+            rule="X8",
+            kind="gpubcast:labels inside labels",
+            error=ShapeError,
         )
 
 
@@ -113,10 +113,10 @@ def leave(trace: Trace, pattern: Pattern, outputs: Sequence[Any], home: str) -> 
         raise refused(
             f"'{pattern}' has {counted(len(pattern.outputs), 'output')}, and the function returns "
             f"{len(values)}",
-            "X4",
-            "number of labels",
-            ShapeError,
-            home,
+            rule="X4",
+            kind="gpubcast:number of labels",
+            error=ShapeError,
+            line=home,
         )
     for i, value in enumerate(values):
         if value.varies - set(pattern.outputs[i]):
@@ -145,8 +145,8 @@ def result(trace: Trace, x: Any, home: str) -> Value:
         return value
     raise refused(
         f"a fused function returns traced arrays, not the scalar {brief(x)}, which has no type",
-        "F4",
-        "result of a fused function",
+        rule="F4",
+        kind="gpubcast:result of a fused function",
         line=home,
     )
 
@@ -164,15 +164,15 @@ def results(returned: Any, home: str) -> tuple[list[Any], bool]:
         if not isinstance(x, Traced) and not constant:
             raise refused(
                 f"a fused function returns a traced array or a tuple of them, not {brief(x)}",
-                "F4",
-                "result of a fused function",
+                rule="F4",
+                kind="gpubcast:result of a fused function",
                 line=home,
             )
     if not values:
         raise refused(
             "a fused function returns at least one array",
-            "F4",
-            "result of a fused function",
+            rule="F4",
+            kind="gpubcast:result of a fused function",
             line=home,
         )
     return values, packed

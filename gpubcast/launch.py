@@ -15,8 +15,8 @@ import numpy as np
 from gpubcast import config
 from gpubcast.backends.base import Backend, KernelSource
 from gpubcast.errors import DeviceError, LayoutError, brief
+from gpubcast.families import Schedule
 from gpubcast.planning import Access, BroadcastPlan, Operand
-from gpubcast.schedule import Schedule
 from gpubcast.shape import Shape
 
 Device = tuple[str, int]

@@ -16,7 +16,7 @@ from gpubcast import ops
 from gpubcast.expression import Apply, Expression, Node, Parameter, Place
 from gpubcast.inference import Inferred
 from gpubcast.layout import Layout
-from gpubcast.planning import BroadcastPlan, Operand, Walk, build, filled
+from gpubcast.planning import BroadcastPlan, Operand, Places, Walk, build, filled
 from gpubcast.shape import Shape
 
 MAX_READS = 16
@@ -24,8 +24,6 @@ MAX_WRITES = 8
 # What one kernel computes: beyond it registers spill and compilers take seconds.
 MAX_CODE = 256
 _MOVES = (ops.Rule.BROADCAST, ops.Rule.BROADCAST_IN_DIM)
-
-Places = tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +235,8 @@ def _groups(
     for number in sorted(range(len(outputs)), key=size):
         dimensions = outputs[number].shape.dimensions
         identity = tuple(range(len(dimensions)))
-        walk = Walk(expression, nodes, operands, dimensions)
-        walk.visit(expression.outputs[number], identity)
+        one = replace(expression, outputs=(expression.outputs[number],))
+        walk = Walk(one, nodes, operands, dimensions, (identity,))
         for group in groups:
             place = _beside(expression, group, number, walk, outputs)
             if place is not None and group.room(walk, place):

@@ -13,11 +13,14 @@ from dataclasses import dataclass, replace
 from gpubcast import ops
 from gpubcast.element_types import ElementType
 from gpubcast.errors import ElementTypeError, LayoutError, ShapeError
-from gpubcast.expression import Apply, Constant, Expression, Node, Parameter, Place
+from gpubcast.expression import Constant, Expression, Node, Parameter, Place
 from gpubcast.hashed import Hashed
 from gpubcast.inference import Inferred
 from gpubcast.layout import PaddingValue
 from gpubcast.shape import Shape
+
+Places = tuple[int | None, ...]
+"""For each dimension of an array or a node, the axis that indexes it; None for none."""
 
 MAX_RANK = 16
 CONSTANT = "constant"
@@ -91,6 +94,11 @@ class Access:
     offset: int
     extents: tuple[int, ...]
     by_value: bool = False
+
+    @property
+    def inner(self) -> int:
+        """Stride along the innermost axis; 0 where there is none."""
+        return self.strides[-1] if self.strides else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +241,7 @@ def build(
     nodes: tuple[Inferred, ...],
     operands: tuple[Operand, ...],
     outputs: tuple[Operand, ...],
-    places: tuple[tuple[int | None, ...], ...] = (),
+    places: tuple[Places, ...] = (),
 ) -> BroadcastPlan:
     """The plan of one kernel, whose axes are the dimensions of the first output.
 
@@ -250,9 +258,8 @@ def build(
     """
     dimensions = outputs[0].shape.dimensions
     places = places or (tuple(range(len(dimensions))),) * len(outputs)
-    walk = Walk(expression, nodes, operands, dimensions)
-    results = tuple(map(walk.visit, expression.outputs, places))
-    # Values are numbered reads first; while walking, instruction i is numbered -1 - i.
+    walk = Walk(expression, nodes, operands, dimensions, places)
+    # Values are numbered reads first.
     reads = tuple(walk.reads)
 
     def number(value: int) -> int:
@@ -260,7 +267,7 @@ def build(
 
     code = tuple(replace(c, args=tuple(number(a) for a in c.args)) for c in walk.code)
     program = Program(
-        tuple(a.element_type for a in reads), code, tuple(map(number, results)),
+        tuple(a.element_type for a in reads), code, tuple(map(number, walk.results)),
         expression.fast_math,
     )  # fmt: skip
     for index in range(len(reads) + len(code)):
@@ -283,9 +290,7 @@ def filled(output: Operand) -> PaddingValue | None:
     return value if value.written and output.extents != output.shape.dimensions else None
 
 
-def _access(
-    index: int, operand: Operand, place: tuple[int | None, ...], dimensions: tuple[int, ...]
-) -> Access:
+def _access(index: int, operand: Operand, place: Places, dimensions: tuple[int, ...]) -> Access:
     """An array walked over axes: ``place`` says which of them indexes each of its dimensions."""
     strides = [0] * len(dimensions)
     extents = list(dimensions)
@@ -323,7 +328,7 @@ def _must_compute(element_type: ElementType) -> None:
 
 
 class Walk:
-    """Pushes index maps from the outputs down to the parameters.
+    """Pushes index maps from the outputs down to the parameters, then computes upwards.
 
     A map says for each dimension of a node which axis indexes it, or None where its size 1 is
     broadcast. A node reached with two maps is two values: they are read at different places.
@@ -332,6 +337,7 @@ class Walk:
         reads: each distinct read.
         code: each distinct instruction.
         placed: per parameter, the maps through which it is read.
+        results: the value of each output; instruction i is numbered -1 - i.
     """
 
     def __init__(
@@ -340,45 +346,69 @@ class Walk:
         nodes: tuple[Inferred, ...],
         operands: tuple[Operand, ...],
         dimensions: tuple[int, ...],
+        places: tuple[Places, ...],
     ) -> None:
-        self.expression = expression
         self.nodes = nodes
         self.operands = operands
         self.dimensions = dimensions
         self.reads: list[Access] = []
         self.code: list[Instruction] = []
-        self.placed: dict[int, list[tuple[int | None, ...]]] = {}
+        self.placed: dict[int, list[Places]] = {}
         self._values: dict[object, int] = {}
+        # Per node, the maps with which it is needed. Arguments come before what takes them.
+        needed: list[dict[Places, None]] = [{} for _ in expression.nodes]
+        for output, place in zip(expression.outputs, places, strict=True):
+            needed[output][place] = None
+        for index in range(len(expression.nodes) - 1, -1, -1):
+            for axes in needed[index]:
+                for argument, inner in self._arguments(expression.nodes[index], index, axes):
+                    needed[argument][inner] = None
+        for index, node in enumerate(expression.nodes):
+            for axes in needed[index]:
+                self._values[index, axes] = self._value(index, node, axes)
+        self.results = tuple(
+            self._values[output, place]
+            for output, place in zip(expression.outputs, places, strict=True)
+        )
 
-    def visit(self, index: int, axes: tuple[int | None, ...]) -> int:
-        """The value of a node, read through a map from its dimensions to axes."""
-        key = (index, axes)
-        if key not in self._values:
-            self._values[key] = self._value(index, self.expression.nodes[index], axes)
-        return self._values[key]
+    def _arguments(self, node: Node, index: int, axes: Places) -> list[tuple[int, Places]]:
+        """The arguments of a node whose own dimensions are indexed by ``axes``, with their maps."""
+        if isinstance(node, (Parameter, Constant)):
+            return []
+        arguments = (node.arg,) if isinstance(node, Place) else node.args
+        inferred = self.nodes[index]
+        result = inferred.shape.dimensions
+        found = []
+        for argument, place in zip(arguments, inferred.maps, strict=True):
+            sizes = self.nodes[argument].shape.dimensions
+            inner = tuple(
+                None if to is None or (size == 1 and result[to] != 1) else axes[to]
+                for size, to in zip(sizes, place, strict=True)
+            )
+            found.append((argument, inner))
+        return found
 
-    def _value(self, index: int, node: Node, axes: tuple[int | None, ...]) -> int:
+    def _value(self, index: int, node: Node, axes: Places) -> int:
         if isinstance(node, Parameter):
             return self._read(node.index, axes)
-        inferred = self.nodes[index]
+        kind = self.nodes[index].shape.element_type
         if isinstance(node, Constant):
-            kind = inferred.shape.element_type
             return self._instruction(Instruction(CONSTANT, (), kind, node.bits))
+        args = tuple(self._values[argument] for argument in self._arguments(node, index, axes))
         if isinstance(node, Place):
-            return self._argument(node.arg, node.place, inferred, axes)
-        return self._apply(node, inferred, axes)
-
-    def _argument(
-        self, index: int, place: tuple[int | None, ...], inferred: Inferred,
-        axes: tuple[int | None, ...],
-    ) -> int:  # fmt: skip
-        """An argument of a node whose own dimensions are indexed by ``axes``."""
-        sizes, result = self.nodes[index].shape.dimensions, inferred.shape.dimensions
-        inner = tuple(
-            None if to is None or (size == 1 and result[to] != 1) else axes[to]
-            for size, to in zip(sizes, place, strict=True)
-        )
-        return self.visit(index, inner)
+            return args[0]
+        row = ops.OPS[node.op]
+        source = self.nodes[node.args[0]].shape.element_type
+        if row.rule is ops.Rule.BITCAST and source.bits != kind.bits:
+            raise ElementTypeError(
+                f"bitcast_convert_type from {source} to {kind} changes the width of an element; "
+                "kernels reinterpret equal widths only, shape inference is available",
+                rule="P3",
+                kind="gpubcast:bitcast width",
+            )
+        if _moves_only(row, source, kind):
+            return args[0]
+        return self._instruction(Instruction(node.op, args, kind))
 
     def _instruction(self, instruction: Instruction) -> int:
         if instruction not in self._values:
@@ -386,26 +416,7 @@ class Walk:
             self._values[instruction] = -len(self.code)
         return self._values[instruction]
 
-    def _apply(self, node: Apply, inferred: Inferred, axes: tuple[int | None, ...]) -> int:
-        row = ops.OPS[node.op]
-        element_type = inferred.shape.element_type
-        source = self.nodes[node.args[0]].shape.element_type
-        if row.rule is ops.Rule.BITCAST and source.bits != element_type.bits:
-            raise ElementTypeError(
-                f"bitcast_convert_type from {source} to {element_type} changes the width of an "
-                "element; kernels reinterpret equal widths only, shape inference is available",
-                rule="P3",
-                kind="gpubcast:bitcast width",
-            )
-        args = tuple(
-            self._argument(argument, place, inferred, axes)
-            for argument, place in zip(node.args, inferred.maps, strict=True)
-        )
-        if _moves_only(row, source, element_type):
-            return args[0]
-        return self._instruction(Instruction(node.op, args, element_type))
-
-    def _read(self, parameter: int, axes: tuple[int | None, ...]) -> int:
+    def _read(self, parameter: int, axes: Places) -> int:
         operand = self.operands[parameter]
         axes = tuple(
             None if size == 1 else axis

@@ -10,7 +10,6 @@ import contextlib
 import math
 import threading
 import time
-import warnings
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,8 +19,9 @@ from gpubcast import config, expression
 from gpubcast.backends.base import Backend, KernelSource
 from gpubcast.codegen import cpu as cpu_code
 from gpubcast.codegen import cuda as cuda_code
-from gpubcast.errors import DeviceError, Error, LayoutError, ShapeError, SplitWarning
+from gpubcast.errors import DeviceError, Error
 from gpubcast.expression import Expression
+from gpubcast.families import CudaTarget, Target
 from gpubcast.launch import (
     Device,
     Launch,
@@ -34,13 +34,11 @@ from gpubcast.launch import (
     say,
 )
 from gpubcast.layout import Layout
-from gpubcast.partition import MAX_CODE, MAX_READS, Kernel, partition
+from gpubcast.partition import Kernel
+from gpubcast.planned import OutLayouts, plan_for
 from gpubcast.planning import Operand
-from gpubcast.schedule import CudaTarget, Target, schedule
+from gpubcast.schedule import schedule
 from gpubcast.shape import Shape
-from gpubcast.simplify import normalise
-
-OutLayouts = tuple[Layout | None, ...] | None
 
 MAX_PLANS = 4096
 FORK_SECONDS = 5
@@ -201,90 +199,6 @@ def prepare(
         if len(_STATE.launches) > MAX_PLANS:
             _STATE.launches.popitem(last=False)
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A call planned: its normalised kernels, and the shapes of results and temporaries."""
-
-    kernels: tuple[Kernel, ...]
-    outputs: tuple[Shape, ...]
-    temporaries: tuple[Shape, ...]
-
-
-def plan_for(
-    graph: Expression,
-    operands: tuple[Operand, ...],
-    outs: tuple[Operand, ...] | None = None,
-    out_layouts: OutLayouts = None,
-) -> Planned:
-    """The plans of a call; nothing is compiled.
-
-    Raises:
-        Error: a rule refuses the operands, ``outs`` or ``out_layouts``.
-    """
-    nodes = expression.typed(graph, tuple(o.shape for o in operands))
-    inferred = tuple(nodes[index].shape for index in graph.outputs)
-    if outs is not None:
-        _check_outs(inferred, outs, out_layouts)
-    else:
-        inferred = _laid_out(inferred, out_layouts)
-        outs = tuple(map(Operand.of, inferred))
-    made = partition(graph, nodes, operands, outs)
-    kernels = tuple(Kernel(normalise(one.plan), one.views) for one in made.kernels)
-    if made.temporaries:
-        size = sum(shape.byte_size for shape in made.temporaries)
-        warnings.warn(
-            f"the expression is too large for one kernel (at most {MAX_READS} operands and "
-            f"{MAX_CODE} operations): {len(kernels)} kernels and temporaries of {size:,} bytes",
-            SplitWarning,
-            stacklevel=2,
-        )
-    return Planned(kernels, tuple(out.shape for out in outs), made.temporaries)
-
-
-def _laid_out(shapes: tuple[Shape, ...], layouts: OutLayouts) -> tuple[Shape, ...]:
-    if layouts is None:
-        return shapes
-    if len(layouts) != len(shapes):
-        raise LayoutError(
-            f"out_layout has {len(layouts)} layouts for {len(shapes)} results; pass a tuple with "
-            "one, or None, for each",
-            rule="A2",
-            kind="gpubcast:out_layout",
-        )
-    return tuple(
-        shape if layout is None else shape.with_layout(layout)
-        for shape, layout in zip(shapes, layouts, strict=True)
-    )
-
-
-def _check_outs(
-    inferred: tuple[Shape, ...], outs: tuple[Operand, ...], out_layouts: OutLayouts
-) -> None:
-    if out_layouts is not None:
-        raise LayoutError(
-            "out_layout together with out: the layout of out is that of its memory",
-            rule="A2",
-            kind="gpubcast:out and out_layout",
-        )
-    if len(outs) != len(inferred):
-        raise Error(
-            f"out has {len(outs)} arrays for {len(inferred)} results",
-            rule="A2",
-            kind="gpubcast:number of outs",
-        )
-    for i, (result, out) in enumerate(zip(inferred, outs, strict=True)):
-        wanted = (result.element_type, result.dimensions)
-        if wanted != (out.shape.element_type, out.shape.dimensions):
-            name = "out" if len(outs) == 1 else f"out {i}"
-            raise ShapeError(
-                f"{name} is {out.shape.text(layout=False)}, but the result is "
-                f"{result.text(layout=False)}; out has exactly the result's dimensions and type",
-                rule="A2",
-                kind="gpubcast:out",
-                operands=(out.shape,),
-            )
 
 
 def _make(

@@ -44,10 +44,16 @@ def where() -> str:
 
 
 def refused(
-    what: str, rule: str, kind: str, error: type[Error] = Error, line: str | None = None
+    what: str, *, rule: str, kind: str, error: type[Error] = Error, line: str | None = None
 ) -> Error:
     """A refusal that names the line of the function being traced, or the one given."""
-    return located(error(what, rule=rule, kind=f"gpubcast:{kind}"), line or where())
+    return located(error(what, rule=rule, kind=kind), line or where())
+
+
+def unsupported(what: str, *, error: type[Error] = Error, line: str | None = None) -> Error:
+    """The refusal of what no traced value supports (F3)."""
+    kind = "gpubcast:unsupported while tracing"
+    return refused(what, rule="F3", kind=kind, error=error, line=line)
 
 
 _CHOOSE = "choose elementwise with gb.select, or name a parameter that decides in static="
@@ -58,9 +64,9 @@ def _needs_value(what: str, instead: str) -> Error:
     return refused(
         f"{what} needs the value of a traced array, which a fused function does not have: it is "
         f"traced once, before any data; {instead}",
-        "F1",
-        "value while tracing",
-        ElementTypeError,
+        rule="F1",
+        kind="gpubcast:value while tracing",
+        error=ElementTypeError,
     )
 
 
@@ -68,14 +74,10 @@ def _needs_size(what: str) -> Error:
     return refused(
         f"{what}: sizes cannot be read while tracing, because one traced function serves all; "
         "pass the size as an argument",
-        "F2",
-        "size while tracing",
-        ShapeError,
+        rule="F2",
+        kind="gpubcast:size while tracing",
+        error=ShapeError,
     )
-
-
-def _unsupported(what: str) -> Error:
-    return refused(what, "F3", "unsupported while tracing")
 
 
 class Traced:
@@ -111,7 +113,7 @@ class Traced:
         raise _needs_value("a branch (if, while, and, or, not)", _CHOOSE)
 
     def __iter__(self) -> NoReturn:
-        raise _unsupported("a traced array is not iterated or unpacked: pass its parts as operands")
+        raise unsupported("a traced array is not iterated or unpacked: pass its parts as operands")
 
     def __contains__(self, x: Any) -> NoReturn:
         raise _needs_value("in", _CHOOSE)
@@ -120,13 +122,13 @@ class Traced:
         raise _needs_size("len()")
 
     def __getitem__(self, key: Any) -> NoReturn:
-        raise _unsupported("a traced array is not indexed: slice the operand before the call")
+        raise unsupported("a traced array is not indexed: slice the operand before the call")
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        raise _unsupported("a traced array is not written to: use gb.select")
+        raise unsupported("a traced array is not written to: use gb.select")
 
     def __delitem__(self, key: Any) -> None:
-        raise _unsupported("nothing is deleted from a traced array")
+        raise unsupported("nothing is deleted from a traced array")
 
     def __array__(self, *args: Any, **keywords: Any) -> NoReturn:
         raise _needs_value("a NumPy function, or a conversion to an array,", _CALL)
@@ -141,10 +143,7 @@ class Traced:
             raise AttributeError(name)
         hint = ops.suggestion(name)
         known = f"; call gb.{name}(x)" if name in ops.OPS and ops.OPS[name].public else hint
-        raise refused(
-            f"a traced array has no {name!r}{known}", "F3", "unsupported while tracing",
-            UnknownNameError,
-        )  # fmt: skip
+        raise unsupported(f"a traced array has no {name!r}{known}", error=UnknownNameError)
 
 
 def _conversion(name: str) -> Callable[[Traced], NoReturn]:
@@ -156,7 +155,7 @@ def _conversion(name: str) -> Callable[[Traced], NoReturn]:
 
 def _absent(operator: str) -> Callable[..., NoReturn]:
     def refuse(self: Traced, *others: Any) -> NoReturn:
-        raise _unsupported(f"a traced array has no {operator}")
+        raise unsupported(f"a traced array has no {operator}")
 
     return refuse
 
@@ -174,7 +173,7 @@ def untyped() -> Error:
     """The refusal of a scalar that no operand gives a type."""
     return refused(
         "no operand beside a Python scalar has a type; pass a typed one, e.g. np.float32(2)",
-        "A4",
-        "scalar",
-        ElementTypeError,
+        rule="A4",
+        kind="gpubcast:scalar",
+        error=ElementTypeError,
     )

@@ -21,7 +21,7 @@ from gpubcast.labels import ONE, Pattern
 from gpubcast.operands import is_scalar, scalar_view
 from gpubcast.ops import Result, Rule
 from gpubcast.partition import reachable
-from gpubcast.traced import Traced, refused, untyped, where
+from gpubcast.traced import Traced, refused, unsupported, untyped, where
 
 _BROADCASTS = (Rule.BROADCAST, Rule.BROADCAST_IN_DIM)
 
@@ -127,11 +127,9 @@ class Trace:
         if isinstance(x, Traced):
             foreign = x.trace is not self or self._finished
             if foreign or (isinstance(x, Value) and x.ndim and x.scope != self.frame.scope):
-                raise refused(
+                raise unsupported(
                     "this traced value belongs to another function or another call; pass it as an "
                     "argument",
-                    "F3",
-                    "unsupported while tracing",
                     line=line,
                 )
             return x
@@ -143,11 +141,9 @@ class Trace:
             x = x[()]
         if isinstance(x, np.generic):
             return self.constant(x, element_type(x.dtype))
-        raise refused(
+        raise unsupported(
             f"a fused function takes arrays as arguments; this {type(x).__name__} is neither an "
             "argument nor a scalar constant",
-            "F3",
-            "unsupported while tracing",
         )
 
     def aligned(self, value: Value) -> Value:
@@ -269,23 +265,21 @@ def apply(
     values = [trace.admit(x) for x in operands]
     row = ops.op(name)
     if placed:
-        raise refused(
+        raise unsupported(
             f"{name}: out and out_layout belong to the call of the fused function, not inside it",
-            "F3",
-            "unsupported while tracing",
         )
     labelled = trace.frame.pattern is not None
     if labelled and (row.rule in _BROADCASTS or attributes.get("broadcast_dimensions") is not None):
         raise refused(
             f"{name}: labels have aligned every operand, so nothing is broadcast inside",
-            "X8",
-            "broadcast inside labels",
-            ShapeError,
+            rule="X8",
+            kind="gpubcast:broadcast inside labels",
+            error=ShapeError,
         )
     kind = _common_type(row, values, attributes)
     if kind is not None:
         return _apply(trace, name, values, kind, attributes)
-    if row.result is not Result.SAME:
+    if row.result not in (Result.SAME, Result.REAL):
         raise untyped()
     return Scalar(trace, lambda kind: _apply(trace, name, values, kind, attributes))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import gpubcast as gb
-from gpubcast.codegen.padding import padding_bits
+from gpubcast.codegen.scalars import padding_bits
 from gpubcast.element_types import element_type
 from gpubcast.layout import PaddingValue
 from tests import reference

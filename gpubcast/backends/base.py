@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gpubcast.schedule import Target
+from gpubcast.families import Target
 
 
 @dataclass(frozen=True, slots=True)

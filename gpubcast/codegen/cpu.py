@@ -15,8 +15,9 @@ from gpubcast.backends.base import KernelSource
 from gpubcast.codegen.key import entry_name, kernel_key
 from gpubcast.codegen.scalars import padding_bits, scalar_of
 from gpubcast.element_types import Category, ElementType
+from gpubcast.families import Kind, Schedule
+from gpubcast.nest import STRETCH
 from gpubcast.planning import BroadcastPlan, Instruction, Program
-from gpubcast.schedule import STRETCH, Kind, Schedule
 
 INDENT = "    "
 

@@ -13,8 +13,9 @@ from gpubcast.backends.base import KernelSource
 from gpubcast.codegen.functor import cuda_type, functor
 from gpubcast.codegen.key import entry_name, kernel_key
 from gpubcast.codegen.scalars import padding_bits
+from gpubcast.families import Family, Kind, Schedule
 from gpubcast.planning import BroadcastPlan
-from gpubcast.schedule import THREADS, Family, Kind, Schedule
+from gpubcast.schedule import THREADS
 
 
 def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
@@ -84,14 +85,15 @@ def _rows_parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
     size_y = plan.axes[row].size if row >= 0 else 1
     steps = max(schedule.steps, 1)
     tiles_x = -(-inner.extent // (schedule.block[0] * schedule.vector * steps))
-    tiles_y = -(-height // (schedule.block[1] * schedule.unroll))
+    bands = max(schedule.bands, 1)
+    tiles_y = -(-height // (schedule.block[1] * schedule.unroll * bands))
     row_strides = [access.strides[row] if row >= 0 else 0 for access in plan.accesses]
     batch_strides = [access.strides[k] for k in batch for access in plan.accesses]
     packed = struct.pack(f"<{len(row_strides)}q", *row_strides)
     packed += struct.pack(f"<{len(batch_strides)}q", *batch_strides)
     if not batch:
         packed += bytes(8 * len(plan.accesses))
-    packed += struct.pack("<5q", inner.extent, height, inner.size, size_y, steps)
+    packed += struct.pack("<6q", inner.extent, height, inner.size, size_y, steps, bands)
     packed += fast_div(tiles_x) + fast_div(tiles_y)
     packed += b"".join(fast_div(plan.axes[k].extent) for k in batch) or bytes(12)
     packed += struct.pack(f"<{len(batch)}i", *(plan.axes[k].size for k in batch)) or bytes(4)

@@ -12,8 +12,8 @@ import math
 from gpubcast import ops
 from gpubcast.codegen.scalars import scalar_of
 from gpubcast.element_types import Category, ElementType
+from gpubcast.families import Family, Kind, Schedule
 from gpubcast.planning import BroadcastPlan, Instruction, Program
-from gpubcast.schedule import Family, Kind, Schedule
 
 
 class _Part(enum.Enum):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
+from gpubcast.families import Family, Schedule
 from gpubcast.planning import BroadcastPlan
-from gpubcast.schedule import Family, Schedule
 
 
 def kernel_key(plan: BroadcastPlan, schedule: Schedule) -> str:

@@ -19,11 +19,13 @@ from gpubcast.errors import Error
 from gpubcast.explain import html, text
 from gpubcast.explain.parts import Card, Listing, Picture, Slot, Strip, Table
 from gpubcast.expression import Apply, Constant, Expression, Node, Parameter, Place, typed
+from gpubcast.families import CpuTarget, CudaTarget, Family, Schedule
 from gpubcast.inference import Inferred
 from gpubcast.layout import PaddingValue
 from gpubcast.partition import partition
+from gpubcast.planned import OutLayouts, plan_for
 from gpubcast.planning import BroadcastPlan, Operand
-from gpubcast.schedule import CpuTarget, CudaTarget, Family, Schedule, schedule
+from gpubcast.schedule import schedule
 from gpubcast.shape import Shape
 
 if TYPE_CHECKING:
@@ -85,7 +87,7 @@ def explain(
     name: str,
     expression: Expression,
     operands: tuple[Operand, ...],
-    out_layouts: runtime.OutLayouts = None,
+    out_layouts: OutLayouts = None,
     *,
     arch: str = "sm_90",
     source: bool = False,
@@ -107,7 +109,7 @@ def explain(
         raise Error(f"arch {arch!r} is not the name of a GPU architecture, such as 'sm_90'")
     shapes = tuple(operand.shape for operand in operands)
     nodes = typed(expression, shapes)
-    planned = runtime.plan_for(expression, operands, None, out_layouts)
+    planned = plan_for(expression, operands, None, out_layouts)
     outputs = planned.outputs
     made = partition(expression, nodes, operands, tuple(map(Operand.of, outputs)))
     names = _Names(expression, len(outputs))

@@ -119,6 +119,12 @@ def _opcode(instruction: str) -> str:
     return re.sub(r"^@!?U?P\w+\s+", "", instruction).split()[0]
 
 
+def _leaves_loop(line: str, lines: list[str]) -> bool:
+    """Whether an instruction is a call of nothing but an EXIT, as which ptxas ends a long loop."""
+    target = re.search(r"CALL\.REL\.NOINC `\((\.L_x_\d+)\)", line)
+    return target is not None and lines[lines.index(f"{target[1]}:") + 1] == "EXIT"
+
+
 def _tile_path(lines: list[str]) -> int:
     """Instructions on the path of a whole tile, see ``KernelReport.tile``."""
     labels = {line[:-1]: i for i, line in enumerate(lines) if line.endswith(":")}
@@ -141,7 +147,7 @@ def _tile_path(lines: list[str]) -> int:
             elif name == "EXIT" and not guarded:
                 best = max(best, (wide, -count))
                 break
-            elif name.startswith("BRA"):
+            elif name.startswith("BRA") or _leaves_loop(line, lines):
                 target = re.search(r"(\.L_x_\d+)", line)
                 conditional = guarded or bool(re.search(r"BRA\S*\s+!?U?P", line))
                 if at in passed or target is None:
@@ -161,6 +167,8 @@ def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) 
     access = [(n[0], n.split(".")) for n in names if n.startswith(("LDG", "STG"))]
     wide = Counter(kind for kind, parts in access if {"128", "256"} & set(parts))
     hidden = ("MUFU.RCP", "I2F", "F2I", "CALL")
+    outside = [_opcode(line) for line in lines if _leaves_loop(line, lines)]
+    counted = Counter(n for n in names if n.startswith(hidden)) - Counter(outside)
     return KernelReport(
         name,
         registers,
@@ -171,7 +179,7 @@ def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) 
         tuple(sorted(Counter(n.split(".")[0] for n in names).items())),
         wide["L"],
         wide["S"],
-        tuple(n for n in names if n.startswith(hidden)),
+        tuple(counted.elements()),
         "".join(kind for kind, _ in access),
     )
 

@@ -12,9 +12,10 @@ import pytest
 from gpubcast import expression, simplify
 from gpubcast.backends.cuda import nvrtc
 from gpubcast.codegen import cuda
+from gpubcast.families import CudaTarget, Family
 from gpubcast.ops import OPS, Rule
 from gpubcast.planning import Operand, build
-from gpubcast.schedule import CudaTarget, Family, schedule
+from gpubcast.schedule import schedule
 from gpubcast.shape import Shape
 from tests import operations
 from tests.compile import sass

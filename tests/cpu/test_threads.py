@@ -11,7 +11,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.backends.cpu.threads import Pool
-from gpubcast.schedule import PARALLEL_BYTES
+from gpubcast.nest import PARALLEL_BYTES
 
 LARGE = (1 << 20) + 12_345
 

@@ -20,8 +20,8 @@ UNIT = 30
 class Collector(EmulatorBackend):
     """An emulator that compiles and runs nothing; its kernels' sources are kept."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, multiprocessors: int) -> None:
+        super().__init__(folder, multiprocessors=multiprocessors)
         self.sources: list[KernelSource] = []
 
     def load(self, source: KernelSource) -> Any:
@@ -38,7 +38,7 @@ def run(emulator: EmulatorBackend, calls: Callable[[], None], rehearsal: Callabl
     Returns:
         The number of kernels.
     """
-    collector = Collector(emulator.folder)
+    collector = Collector(emulator.folder, emulator.multiprocessors)
     with runtime.use_backend(collector):
         rehearsal()
     for first in range(0, len(collector.sources), UNIT):

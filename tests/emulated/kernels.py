@@ -32,28 +32,45 @@ DTYPES: dict[str, np.dtype[Any]] = {
 COMPUTE = {"pred": "bool", "f16": "float", "bf16": "float"}
 
 
+# The functor's members: what each keeps for the next, its parameters, the indices of its operands'
+# values and of its results, and which operands it may read.
+PARTS = {
+    "scalars": ("Scalars", "Scalars& s", "0, 0", "0", ("SCALAR", "VALUE")),
+    "columns": ("Columns", "const Scalars& s, Columns& c, int r", "r, 0", "r",
+                ("SCALAR", "VALUE", "COLUMN")),
+    "rows": ("Rows", "const Scalars& s, Rows& w, int k", "0, k", "k", ("SCALAR", "VALUE", "ROW")),
+    "run": ("", "const Scalars& s, const Columns& c, const Rows& w, int r, int k", "r, k", "k", ()),
+}  # fmt: skip
+# The member that computes a write, by its kind; ``run`` computes the others.
+PART_OF = {"SCALAR": "scalars", "COLUMN": "columns", "ROW": "rows"}
+KEPT = {"scalars": "s", "columns": "c", "rows": "w"}
+
+
 def kernel(
     entry: str, expressions: Sequence[str], call: str, params: str, reads: Sequence[str],
-    writes: Sequence[str],
+    writes: Sequence[str], hoisted: Sequence[str] = ("", "", ""),
 ) -> KernelSource:  # fmt: skip
     """A kernel around a functor of compute values ``a0, a1, ...``, one expression per write.
 
     ``call`` is the template up to the functor (``"flat<4, 2"``), reads are ``"float TILE"``,
-    writes ``"float"`` or ``"float GATHERED"``.
+    writes ``"float"`` or ``"float GATHERED"``. ``hoisted`` are float expressions computed once per
+    thread, per row and per column; the rest knows them as ``s.v``, ``c.v`` and ``w.v``.
     """
     header = call.split("<")[0].rstrip("3264")
-    inputs = [f"{COMPUTE.get(t, t)} a{i}" for i, t in enumerate(r.split()[0] for r in reads)]
-    outputs = [f"{COMPUTE.get(t, t)}& r{i}" for i, t in enumerate(w.split()[0] for w in writes)]
-    body = " ".join(f"r{i} = {text};" for i, text in enumerate(expressions))
     slots = [
         ", ".join(f"{name}<{', '.join(slot.split())}>" for slot in group)
         for name, group in (("Read", reads), ("Write", writes))
     ]
+    body = "\n".join(
+        f"  {line}"
+        for part, early in zip(PARTS, (*hoisted, ""), strict=True)
+        for line in _member(part, early, expressions, reads, writes)
+    )
     text = f"""// {entry}
 #include "{header}.cuh"
 namespace gb {{
-struct Body_{entry} {{
-  static GB_FN void run({", ".join(inputs + outputs)}) {{ {body} }}
+struct Body_{entry} : Body {{
+{body}
 }};
 }}
 using namespace gb;
@@ -62,6 +79,35 @@ extern "C" __global__ void __launch_bounds__(256) {entry}(const __grid_constant_
 }}
 """
     return KernelSource(entry, text, entry)
+
+
+def _member(
+    part: str, early: str, expressions: Sequence[str], reads: Sequence[str], writes: Sequence[str]
+) -> list[str]:
+    """One member function of a functor, and the struct it fills."""
+    struct, given, at, to, kinds = PARTS[part]
+    operands = [
+        f"const {COMPUTE.get(t, t)} a{i} = get<{i}>(in).value({at});"
+        for i, (t, kind) in enumerate(read.split() for read in reads)
+        if not kinds or kind in kinds
+    ]
+    results = [
+        f"const {COMPUTE.get(t, t)} r{o} = {text}; get<{o}>(out).keep({to}, r{o});"
+        for o, (text, (t, *kind)) in enumerate(
+            zip(expressions, map(str.split, writes), strict=True)
+        )
+        if PART_OF.get("".join(kind), "run") == part
+    ]
+    if part != "run" and not early and not results:
+        return []
+    kept = [f"struct {struct} {{ float v; }};"] if early else []
+    if early:
+        operands.append(f"{KEPT[part]}.v = {early};")
+    return [
+        *kept,
+        f"template <class In, class Out> static GB_FN void {part}(const In& in, Out& out, {given})",
+        f"{{ {' '.join(operands + results)} }}",
+    ]
 
 
 def fast_div(d: int, bits: int = 32) -> tuple[int, int, int]:
@@ -105,6 +151,9 @@ class Case:
     block: tuple[int, int] = (256, 1)
     sizes: tuple[int, ...] = ()  # logical sizes; empty: no padding is filled
     fills: tuple[float, ...] = ()
+    steps: int = 0  # rows: widths of a tile; 0 for the kernel without a loop
+    bands: int = 1  # rows: heights of a tile
+    hoisted: tuple[str, str, str] = ("", "", "")
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -112,24 +161,24 @@ class Case:
 
     def source(self) -> KernelSource:
         n, m, rank = len(self.slots), len(self.writes), len(self.extents)
-        fill = "true" if self.sizes else "false"
+        fill, steps = "true" if self.sizes else "false", "true" if self.steps else "false"
         call, params = {
             "flat": (f"flat<{self.vector}, {self.unroll}", f"FlatParams<{n}>"),
             "rows": (
-                f"rows<{self.vector}, {self.unroll}, {fill}, {rank - 2}",
+                f"rows<{self.vector}, {self.unroll}, {fill}, {steps}, {rank - 2}",
                 f"RowsParams<{n}, {rank - 2}, {m}>",
             ),
             "gather32": (f"gather32<{rank}, {fill}", f"GatherParams32<{n}, {rank}, {m}>"),
             "gather64": (f"gather64<{rank}, {fill}", f"GatherParams64<{n}, {rank}, {m}>"),
         }[self.family]
-        gathers = self.family.startswith("gather")
         return kernel(
             self.name,
             self.expressions,
             call,
             params,
             [f"{s.type} {s.kind}" for s in self.reads],
-            [f"{s.type} {s.kind}" if gathers else s.type for s in self.writes],
+            [f"{s.type} {s.kind}" for s in self.writes],
+            self.hoisted,
         )
 
     def grid(self) -> int:
@@ -140,6 +189,8 @@ class Case:
     def _tiles(self) -> tuple[int, int]:
         *_, ny, nx = self.extents
         width, height = self.block[0] * self.vector, self.block[1] * self.unroll
+        width *= max(self.steps, 1)
+        height *= self.bands
         return -(-nx // width), -(-ny // height)
 
     def pack(self, addresses: Sequence[int]) -> bytearray:
@@ -156,11 +207,13 @@ class Case:
             strides = [s.strides[k] for k in range(rank - 2) for s in self.slots]
             return bytearray(
                 struct.pack(
-                    f"@{n}Q{n}q{b * n}q4q6I{3 * b}I{b}i{len(fills)}Q",
+                    f"@{n}Q{n}q{b * n}q6q6I{3 * b}I{b}i{len(fills)}Q",
                     *slots,
                     *(s.strides[-2] for s in self.slots),
                     *(strides or [0] * n),
                     *(self.extents[-1], self.extents[-2], sizes[-1], sizes[-2]),
+                    max(self.steps, 1),
+                    self.bands,
                     *(value for tiles in self._tiles() for value in fast_div(tiles)),
                     *(value for d in batch or (1,) for value in fast_div(d)),
                     *(sizes[:-2] or (1,)),
@@ -182,10 +235,7 @@ class Case:
 
     def expected(self, buffers: Sequence[Array]) -> list[Array]:
         """What the buffers of the writes must hold: nothing but the elements visited changes."""
-        index = np.indices(self.extents).reshape(len(self.extents), -1)
-        sizes = np.array(self.sizes or self.extents).reshape(-1, 1)
-        inside = (index < sizes).all(axis=0)
-        place = [s.start + np.array(s.strides) @ index for s in self.slots]
+        place, inside = self._places()
         values = [
             _compute(buffer[where[inside]], slot.type)
             for buffer, where, slot in zip(buffers, place, self.reads, strict=False)
@@ -200,6 +250,20 @@ class Case:
                 buffer[where[~inside]] = self.fills[i]
             after.append(buffer)
         return after
+
+    def _places(self) -> tuple[list[Array], Array]:
+        """Per slot, the element of every index visited; and which of them are not padding."""
+        index = np.indices(self.extents).reshape(len(self.extents), -1)
+        sizes = np.array(self.sizes or self.extents).reshape(-1, 1)
+        place = [s.start + np.array(s.strides) @ index for s in self.slots]
+        return place, (index < sizes).all(axis=0)
+
+    def written(self) -> list[int]:
+        """Per write, the bytes of its distinct elements."""
+        places = self._places()[0][len(self.reads) :]
+        return [
+            len(np.unique(p)) * s.dtype.itemsize for p, s in zip(places, self.writes, strict=True)
+        ]
 
 
 def _bits(value: float, dtype: np.dtype[Any]) -> int:
@@ -225,6 +289,8 @@ def data(slot: Slot, rng: np.random.Generator) -> Array:
 
 def check(backend: EmulatorBackend, case: Case, seed: int = 0) -> None:
     """Launches a case and compares every byte of every written buffer with the oracle.
+
+    A backend that traces also shows whether each element was written once.
 
     Raises:
         AssertionError: any byte differs, or the emulator saw a forbidden access.
@@ -254,3 +320,9 @@ def check(backend: EmulatorBackend, case: Case, seed: int = 0) -> None:
             f"{case.name}: write {i} differs in {wrong.size} bytes, first in element "
             f"{wrong[0] // got.dtype.itemsize}"
         )
+    if backend.trace:
+        stored = [slot.useful_bytes for slot in backend.statistics[len(case.reads) :]]
+        for i, wanted in enumerate(case.written()):
+            assert stored[i] == wanted, (
+                f"{case.name}: write {i} stored {stored[i]} bytes in {wanted} bytes of memory"
+            )

@@ -70,7 +70,7 @@ FLATS = [
 def rows(
     t: str, vector: int, unroll: int, kinds: str, extents: tuple[int, ...],
     block: tuple[int, int] = (32, 8), pitch: int = 0, flip: bool = False,
-    sizes: tuple[int, ...] = (), fills: tuple[float, ...] = (),
+    sizes: tuple[int, ...] = (), fills: tuple[float, ...] = (), steps: int = 0, bands: int = 1,
 ) -> Case:  # fmt: skip
     """Kinds T, R, C, S, V; ``pitch`` elements between rows (a multiple of V), ``flip``: rows of
     the first operand run backwards. With ``sizes`` the operands have no padding at all."""
@@ -104,9 +104,10 @@ def rows(
     write = Slot(t, "LINEAR", (*strides, out_pitch, 1), 0, math.prod(outer) * oy * out_pitch)
     expression, function = OPERATIONS[t]
     return Case(
-        f"rows_{t}_{vector}_{unroll}_{kinds}_{rank - 2}_{int(bool(sizes))}", "rows", extents,
+        f"rows_{t}_{vector}_{unroll}_{kinds}_{rank - 2}_{int(bool(sizes))}{int(bool(steps))}",
+        "rows", extents,
         tuple(slot(k, i) for i, k in enumerate(kinds)), (write,), (expression,), function,
-        vector, unroll, block, sizes, fills,
+        vector, unroll, block, sizes, fills, steps, bands,
     )  # fmt: skip
 
 
@@ -140,6 +141,97 @@ ROWS = [
     rows("i8", 16, 2, "TC", (40, 300), sizes=(0, 300), fills=(-128,), block=(16, 16)),
     rows("pred", 8, 2, "TR", (3, 9, 50), sizes=(2, 9, 50), fills=(1,), block=(8, 32)),
 ]
+
+# Blocks that take several steps along x: a last tile of fewer steps, edges inside a vector.
+STEPS = [
+    rows("float", 4, 4, "TC", (33, 901), steps=3),
+    rows("float", 4, 4, "TC", (64, 1024), steps=8),
+    rows("float", 4, 4, "TC", (3, 2, 35, 517), steps=2, flip=True),
+    rows("float", 4, 2, "CR", (2, 3, 2, 2, 9, 650), block=(16, 16), steps=4),
+    rows("float", 4, 2, "TT", (2, 40, 385), pitch=4, steps=2),
+    rows("float", 4, 2, "CC", (3, 17, 301), steps=2),
+    rows("float", 1, 4, "TC", (40, 77), pitch=1, steps=2),
+    rows("float", 4, 4, "TC", (20, 300), steps=50),
+    rows("float", 4, 4, "TC", (20, 300), steps=1),
+    rows("double", 2, 2, "TC", (2, 20, 650), steps=4),
+    rows("bf16", 8, 4, "CT", (5, 33, 1100), steps=3),
+    rows("f16", 8, 2, "VC", (33, 700), steps=2),
+    rows("u8", 16, 2, "TC", (9, 5000), pitch=16, steps=3),
+    rows("pred", 16, 2, "CR", (2, 17, 1300), block=(8, 32), steps=4),
+    rows("i64", 2, 4, "SC", (3, 40, 270), steps=2),
+    # padding that begins in the middle of a step, at the end of one, in no step, in every step
+    rows("float", 4, 4, "TC", (2, 40, 701), sizes=(2, 37, 333), fills=(1.0,), steps=3),
+    rows("float", 4, 4, "TC", (3, 2, 40, 700), sizes=(2, 2, 40, 384), fills=(0.0,), steps=3),
+    rows("float", 4, 4, "TR", (3, 70, 700), sizes=(2, 70, 700), fills=(-math.inf,), steps=2),
+    rows("float", 4, 4, "TC", (2, 70, 700), sizes=(0, 0, 0), fills=(1.0,), steps=2),
+    rows("bf16", 8, 2, "SC", (40, 700), sizes=(20, 7), fills=(math.inf,), steps=3),
+    rows("i8", 16, 2, "TC", (40, 1300), sizes=(0, 1300), fills=(-128,), block=(16, 16), steps=2),
+    rows("pred", 8, 2, "TC", (3, 9, 250), sizes=(2, 9, 249), fills=(1,), block=(8, 32), steps=3),
+    # bands below one another: the last tile lower, padding from inside a band, of a whole band, all
+    rows("float", 4, 4, "TR", (130, 301), steps=1, bands=3),
+    rows("float", 4, 4, "TC", (3, 2, 97, 517), steps=2, bands=2, flip=True),
+    rows("float", 4, 1, "CR", (2, 3, 2, 2, 39, 650), block=(16, 16), steps=4, bands=50),
+    rows("u8", 16, 1, "RC", (2, 70, 900), steps=1, bands=4),
+    rows("float", 4, 4, "TC", (2, 100, 701), sizes=(2, 37, 333), fills=(1.0,), steps=3, bands=4),
+    rows("float", 4, 2, "TR", (3, 96, 300), sizes=(2, 64, 300), fills=(0.0,), steps=2, bands=3),
+    rows("float", 4, 4, "TC", (2, 70, 300), sizes=(0, 0, 0), fills=(1.0,), steps=2, bands=2),
+]
+
+
+def outputs(
+    extents: tuple[int, ...], moves: tuple[int, ...], vector: int = 4, unroll: int = 2,
+    block: tuple[int, int] = (32, 8), steps: int = 0, types: str = "float float float float",
+    bands: int = 1,
+) -> Case:  # fmt: skip
+    """A write of every kind beside the main one, and a functor with every part. ``moves``: per
+    batch axis, whether the other writes, and what they are computed from, vary along it."""
+    *outer, ny, nx = extents
+    pitch = -(-nx // vector) * vector
+
+    def slot(t: str, kind: str, own: tuple[int, ...]) -> Slot:
+        row, inner = {"SCALAR": (0, 0), "COLUMN": (3, 0), "ROW": (0, 1)}.get(kind, (pitch, 1))
+        length = {"SCALAR": 5, "COLUMN": 3 * ny, "ROW": pitch}.get(kind, ny * pitch)
+        batch: list[int] = []
+        for size, move in zip(reversed(outer), reversed(own), strict=True):
+            batch.insert(0, move * length)
+            length *= size if move else 1
+        return Slot(t, kind, (*batch, row, inner), 0, length)
+
+    every = (1,) * len(outer)
+    scalar, column, row, tile = types.split()
+    reads = (slot("float", "SCALAR", moves), Slot("float", "VALUE", (0,) * len(extents), 0, 1),
+             slot("float", "COLUMN", moves), slot("float", "ROW", moves),
+             slot("float", "TILE", every), slot("float", "TILE", moves))  # fmt: skip
+    writes = (slot(scalar, "SCALAR", moves), slot("float", "LINEAR", every),
+              slot(column, "COLUMN", moves), slot(row, "ROW", moves),
+              slot(tile, "PARTIAL", moves), slot("float", "COLUMN", moves))  # fmt: skip
+
+    def function(a0: Array, a1: Array, a2: Array, a3: Array, a4: Array, a5: Array) -> Any:
+        s = a0 * a1
+        c, w = a2 - s, a3 + s
+        return s, a4 * c + w, c, w * a0, a5 - w, a2 * a1
+
+    return Case(
+        "_".join(("outputs", *types.split(), f"{vector}_{unroll}_{len(outer)}{int(bool(steps))}")),
+        "rows", extents, reads, writes,
+        ("s.v", "a4 * c.v + w.v", "c.v", "w.v * a0", "a5 - w.v", "a2 * a1"), function,
+        vector, unroll, block, steps=steps, bands=bands,
+        hoisted=("a0 * a1", "a2 - s.v", "a3 + s.v"),
+    )  # fmt: skip
+
+
+OUTPUTS = [
+    *(outputs((3, 2, 37, 301), moves, steps=steps)
+      for moves in ((0, 0), (0, 1), (1, 0), (1, 1)) for steps in (0, 2)),
+    *(outputs((3, 2, 57, 301), moves, steps=1, bands=3)
+      for moves in ((0, 0), (0, 1), (1, 0), (1, 1))),
+    outputs((37, 301), ()),
+    outputs((5, 37, 301), (0,), 4, 4, (16, 16), 3),
+    outputs((2, 3, 1, 3), (0, 1), steps=1),
+    outputs((2, 3, 2, 7, 140), (0, 1, 0), 4, 1, (8, 32)),
+    outputs((3, 20, 517), (0,), 8, 2, (32, 8), 2, "bf16 f16 bf16 f16"),
+    outputs((3, 20, 131), (0,), 2, 4, (16, 16), 0, "double double double bf16"),
+]  # fmt: skip
 
 # --- GATHER --------------------------------------------------------------------------------------
 
@@ -204,17 +296,50 @@ MIXED = Case(
     ("static_cast<float>(a0)", "a1 == 3"),
     lambda a, b: (a.astype(np.float32), (b == 3).astype(np.uint8)), 8, 1,
 )  # fmt: skip
+
+
+def shared(n: int) -> Case:
+    """Two writes of one element beside a vector; a value that a thread computes once."""
+    return Case(
+        "flat_shared", "flat", (n,),
+        (Slot("float", "SCALAR", (0,), 0, 1), Slot("float", "VALUE", (0,), 0, 1),
+         Slot("bf16", "LINEAR", (1,), 0, n)),
+        (Slot("bf16", "SCALAR", (0,), 0, 3), Slot("float", "LINEAR", (1,), 0, n),
+         Slot("double", "SCALAR", (0,), 1, 2)),
+        ("s.v", "a2 + s.v", "a0 - a1"), lambda a, b, c: (a * b, c + a * b, a - b), 8, 2,
+        hoisted=("a0 * a1", "", ""),
+    )  # fmt: skip
+
+
+PARTIALS = [
+    Case(
+        f"gather{bits}_partial", f"gather{bits}", (4, 3, 5, 6),
+        (Slot("float", "GATHERED", (0, -10, 0, 1), 20, 26), Slot("float", "SCALAR", (0,) * 4, 0, 1),
+         Slot("float", "LINEAR", (90, 30, 6, 1), 0, 360), Slot("float", "GATHERED", (2, 0, 0, 0),
+         0, 7)),
+        (dense("float", (4, 3, 5, 6), (3, 1, 0, 2)),
+         Slot("float", "PARTIAL", (0, 6, 0, 1), 0, 18), Slot("bf16", "PARTIAL", (0,) * 4, 1, 2),
+         Slot("double", "PARTIAL", (-1, 0, 0, 0), 3, 4),
+         dense("float", (4, 3, 5, 6), (2, 1, 0, 3), "PARTIAL")),
+        ("a2 - a0", "a0 * s.v", "s.v", "a3 + s.v", "a2 * s.v"),
+        lambda a, b, c, d: (c - a, a * (b + b), b + b, d + (b + b), c * (b + b)),
+        hoisted=("a1 + a1", "", ""),
+    )
+    for bits in (32, 64)
+]  # fmt: skip
 FILL_ONLY = Case(
     "flat_constant", "flat", (700,), (), (Slot("i64", "LINEAR", (1,), 0, 700),), ("42",),
     lambda: (np.array(42),), 2, 2,
 )  # fmt: skip
 
 
+CASES = [*ROWS, *STEPS, *OUTPUTS, *GATHERS, *PARTIALS, TWO, MIXED, shared(3000), FILL_ONLY]
+
+
 @pytest.fixture(scope="module")
 def backend(tmp_path_factory: pytest.TempPathFactory) -> EmulatorBackend:
     emulator = EmulatorBackend(tmp_path_factory.mktemp("kernels"), trace=True)
-    cases = [flat(*f, 1) for f in FLATS] + ROWS + GATHERS + [TWO, MIXED, FILL_ONLY]
-    emulator.load_many([case.source() for case in cases])
+    emulator.load_many([case.source() for case in [*(flat(*f, 1) for f in FLATS), *CASES]])
     return emulator
 
 
@@ -232,13 +357,21 @@ def test_blocks_run_in_any_order(backend: EmulatorBackend, order: str) -> None:
         check(backend, flat("float", 4, 2, "LL", 30_001))
         check(backend, ROWS[7])
         check(backend, GATHERS[3])
+        check(backend, STEPS[2])
+        check(backend, OUTPUTS[1])
+        check(backend, PARTIALS[0])
     finally:
         backend.order = "forward"
 
 
-@pytest.mark.parametrize("case", [*ROWS, *GATHERS, TWO, MIXED, FILL_ONLY], ids=lambda c: c.name)
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_strided(backend: EmulatorBackend, case: Case) -> None:
     check(backend, case)
+
+
+@pytest.mark.parametrize("n", [1, 255, 4095, 4096, 4097, 9001])
+def test_flat_writes_one_element_once(backend: EmulatorBackend, n: int) -> None:
+    check(backend, shared(n))
 
 
 def test_flat_moves_the_floor(backend: EmulatorBackend) -> None:
@@ -260,8 +393,20 @@ def test_rows_read_a_row_once_per_thread(backend: EmulatorBackend) -> None:
     assert backend.statistics[1].sectors == 8  # one sector per warp that has a row
 
 
-def test_fill_reads_nothing_for_padding(backend: EmulatorBackend) -> None:
-    check(backend, rows("float", 4, 4, "TR", (2, 70, 300), sizes=(0, 0, 0), fills=(1.0,)))
+def test_steps_read_a_column_once_per_row(backend: EmulatorBackend) -> None:
+    """Of 64 rows, eight at a time, each of eight warps reads eight elements; without steps eight
+    blocks do."""
+    check(backend, rows("float", 4, 4, "TC", (64, 1024), steps=8))
+    tile, column, out = backend.statistics[:3]
+    assert (tile.requests, column.requests, out.requests) == (512, 64, 512)
+    check(backend, rows("float", 4, 4, "TC", (64, 1024)))
+    assert [slot.requests for slot in backend.statistics[:3]] == [512, 512, 512]
+
+
+@pytest.mark.parametrize("steps", [0, 2])
+def test_fill_reads_nothing_for_padding(backend: EmulatorBackend, steps: int) -> None:
+    case = rows("float", 4, 4, "TC", (2, 70, 700), sizes=(0, 0, 0), fills=(1.0,), steps=steps)
+    check(backend, case)
     assert [slot.requests for slot in backend.statistics[:2]] == [0, 0]
 
 
@@ -294,6 +439,28 @@ def test_gather_at_the_end_of_a_large_space(backend: EmulatorBackend, case: Case
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(memory[2].view(np.int32)[0::2][::-1], a - b)
     assert (memory[2].view(np.int32)[1::2] == -1).all()
+
+
+def test_steps_at_the_end_of_a_long_row(backend: EmulatorBackend) -> None:
+    """The last tile of rows of 2^33 + 701 bytes; each tile before it is 2^27 wide."""
+    begin, width = 2**33, 701
+    case = Case(
+        "rows_long", "rows", (5, begin + width),
+        (Slot("u8", "TILE", (720, 1)), Slot("u8", "COLUMN", (1, 0))),
+        (Slot("u8", "LINEAR", (704, 1)),), ("sub(a0, a1)",), sub, 16, 2, (32, 8), steps=2**18,
+    )  # fmt: skip
+    (run,) = backend.load_many([case.source()])
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 256, (5, 720)).astype(np.uint8)
+    b = rng.integers(0, 256, 5).astype(np.uint8)
+    memory = [backend.from_host(a), backend.from_host(b), backend.allocate(5 * 704)]
+    addresses = [backend.address(m) for m in memory]
+    packed = case.pack([addresses[0] - begin, addresses[1], addresses[2] - begin])
+    assert case.grid() == 65
+    backend.launch(run, 65, case.block, packed, blocks=range(64, 65))
+    got = memory[2].reshape(5, 704)
+    np.testing.assert_array_equal(got[:, :width], a[:, :width] - b[:, None])
+    assert (got[:, width:] == 0xFF).all()
 
 
 # --- division ------------------------------------------------------------------------------------
@@ -351,7 +518,7 @@ def altered(tmp_path: Path, file: str, old: str, new: str) -> EmulatorBackend:
     text = (folder / file).read_text()
     assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {file}"
     (folder / file).write_text(text.replace(old, new))
-    return EmulatorBackend(tmp_path / "kernels", headers=folder)
+    return EmulatorBackend(tmp_path / "kernels", headers=folder, trace=True)
 
 
 FAULTS: list[tuple[str, str, str, Case, str]] = [
@@ -370,10 +537,64 @@ FAULTS: list[tuple[str, str, str, Case, str]] = [
      GATHERS[4], "leave a buffer|differs"),
     ("prelude.cuh", "+ n) >> by.s; }\nGB_FN u64", "+ n) >> by.s << 0 | 1; }\nGB_FN u64",
      GATHERS[2], "leave a buffer|differs"),
+    # a tile of several steps
+    ("rows.cuh", "STEPS ? p.steps * (blockDim.x * V)", "STEPS ? p.steps * blockDim.x", STEPS[0],
+     "differs|stored"),
+    ("rows.cuh", "take(number, p.tiles_x) * width", "take(number, p.tiles_x) * (width + 128)",
+     STEPS[0], "differs"),
+    ("rows.cuh", "take(number, p.tiles_x) * width", "take(number, p.tiles_x) * (width - 128)",
+     STEPS[0], "differs"),
+    ("rows.cuh", "x0 += blockDim.x * V", "x0 += blockDim.x", STEPS[0], "stored"),
+    ("rows.cuh", "x0 += blockDim.x * V", "x0 += 2 * blockDim.x * V", STEPS[0], "differs"),
+    ("rows.cuh", "STEPS && tile.x0 + width < p.nx", "STEPS && tile.x0 + width < 0", STEPS[0],
+     "stored"),
+    ("rows.cuh", "ld_keep<SLOT, 1>(at + r * step)", "ld_keep<SLOT, 1>(at)", STEPS[0], "differs"),
+    ("rows.cuh", "tile.inside_columns - x0 >= width", "tile.inside_columns >= width", STEPS[15],
+     "leave a buffer|differs"),
+    # a tile of several bands
+    ("rows.cuh", "tile.y0 += height;", "", OUTPUTS[8], "stored"),
+    ("rows.cuh", "tile.rows -= height;", "", STEPS[26], "leave a buffer|differs|stored"),
+    ("rows.cuh", "tile.base[i] += height * p.row_stride[i]", "tile.base[i] += height",
+     STEPS[22], "differs|stored|leave a buffer"),
+    ("rows.cuh", "band < p.bands && ", "", STEPS[22], "stored"),
+    ("rows.cuh", "p.bands * (blockDim.y * R)", "p.bands * blockDim.y", STEPS[22],
+     "differs|stored"),
+    ("rows.cuh", "tile.inside_rows -= height < tile.inside_rows ? height : tile.inside_rows;", "",
+     STEPS[26], "leave a buffer|differs"),
+    # values computed beforehand
+    ("rows.cuh", "scalars, columns[r], r)", "scalars, columns[0], r)", OUTPUTS[0], "differs"),
+    ("rows.cuh", "thread.scalars, rows[k], k)", "thread.scalars, rows[k], 0)", OUTPUTS[0],
+     "differs"),
+    # writes that lack axes, done once
+    ("rows.cuh", "column = tile.x0 == 0 && threadIdx.x == 0", "column = threadIdx.x == 0",
+     OUTPUTS[0], "stored"),
+    ("rows.cuh", "column = tile.x0 == 0 && threadIdx.x == 0", "column = tile.x0 == 0",
+     OUTPUTS[0], "stored"),
+    ("rows.cuh", ", row = tile.y0 == 0 && y == 0", ", row = y == 0", OUTPUTS[0], "stored"),
+    ("rows.cuh", ", row = tile.y0 == 0 && y == 0", ", row = tile.y0 == 0", OUTPUTS[0], "stored"),
+    ("rows.cuh", "const bool row = tile.y0 == 0 && y == 0", "const bool row = y == 0", OUTPUTS[0],
+     "stored"),
+    ("rows.cuh", "const bool row = tile.y0 == 0 && y == 0", "const bool row = tile.y0 == 0",
+     OUTPUTS[0], "stored"),
+    ("rows.cuh", "column && tile.first[READS + O], row", "column, row", OUTPUTS[0], "stored"),
+    ("rows.cuh", "tile.first[i] && (k == 0 ||", "(k == 0 ||", OUTPUTS[0], "stored"),
+    ("rows.cuh", "(k == 0 || p.batch_stride[b][i] != 0)", "k == 0", OUTPUTS[2], "differs"),
+    ("rows.cuh", "first = column && row;", "first = column;", OUTPUTS[0], "stored"),
+    ("rows.cuh", "first = column && row;", "first = row;", OUTPUTS[0], "stored"),
+    ("rows.cuh", "first = column;", "first = true;", OUTPUTS[0], "stored"),
+    ("rows.cuh", "first = batch && row;", "first = batch;", OUTPUTS[0], "stored"),
+    ("rows.cuh", "first = batch && row;", "first = row;", OUTPUTS[0], "stored"),
+    ("rows.cuh", "first = batch;", "first = true;", OUTPUTS[0], "stored"),
+    ("flat.cuh", "base == 0 && threadIdx.x == 0", "base == 0", shared(3000), "stored"),
+    ("flat.cuh", "base == 0 && threadIdx.x == 0", "threadIdx.x == 0",
+     shared(9001), "stored"),
+    ("gather.cuh", "K != PARTIAL || is_first", "true", PARTIALS[0], "stored"),
+    ("gather.cuh", "first[i] && (k == 0 ||", "(k == 0 ||", PARTIALS[0], "stored"),
+    ("gather.cuh", "(k == 0 || p.stride[a][i] != 0)", "k == 0", PARTIALS[0], "differs"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f"{f[0]}: {f[2][-30:]}")
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f"{f[0]}: {f[2][-40:]}")
 def test_planted_faults_are_found(tmp_path: Path, fault: tuple[str, str, str, Case, str]) -> None:
     file, old, new, case, complaint = fault
     with pytest.raises(AssertionError, match=complaint):

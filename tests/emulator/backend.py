@@ -23,7 +23,7 @@ import numpy as np
 
 from gpubcast.backends.base import KernelSource
 from gpubcast.errors import CompileError, numbered
-from gpubcast.schedule import CudaTarget
+from gpubcast.families import CudaTarget
 
 HERE = Path(__file__).resolve().parent
 HEADERS = HERE.parents[1] / "cuda_kernels"
@@ -47,6 +47,8 @@ class SlotStatistics:
     Attributes:
         requests: load or store instructions of a warp.
         sectors: distinct 32-byte sectors, summed over the requests.
+        fetched: the same, where a sector that a block loads with ``ld_keep`` counts once for the
+            block: what leaves its L1 cache.
         useful_bytes: bytes that the threads asked for, repeated reads counted each time.
         misaligned: accesses whose address is not a multiple of their width.
         outside: accesses that do not lie in one buffer of this backend, or in one array whose
@@ -55,6 +57,7 @@ class SlotStatistics:
 
     requests: int
     sectors: int
+    fetched: int
     useful_bytes: int
     misaligned: int
     outside: int
@@ -82,6 +85,7 @@ class _Launch(ctypes.Structure):
         ("trace", ctypes.c_int),
         ("num_ranges", ctypes.c_int),
         ("ranges", ctypes.c_void_p),
+        ("evaluations", ctypes.c_longlong),
         ("slots", _Slot * _MAX_SLOTS),
     ]
 
@@ -95,6 +99,7 @@ class EmulatorBackend:
         order: in which order the blocks of a grid run, one of ``ORDERS``.
         trace: whether launches count requests and sectors.
         poison: the byte that fresh buffers are filled with.
+        multiprocessors: how many the device has; with few, blocks are given more work.
 
     Attributes:
         statistics: per kernel argument, what the last launch did. ``misaligned`` and ``outside``
@@ -111,6 +116,7 @@ class EmulatorBackend:
         order: str = "forward",
         trace: bool = False,
         poison: int = 0xFF,
+        multiprocessors: int = 132,
     ) -> None:
         if order not in ORDERS:
             raise ValueError(f"order {order!r} is not one of {', '.join(ORDERS)}")
@@ -119,7 +125,9 @@ class EmulatorBackend:
         self.order = order
         self.trace = trace
         self.poison = poison
+        self.multiprocessors = multiprocessors
         self.statistics: tuple[SlotStatistics, ...] = ()
+        self.evaluations = 0
         self._kernels: dict[KernelSource, Any] = {}
         self._buffers: list[tuple[weakref.ref[Any], int, int]] = []
         self._foreign: dict[int, weakref.ref[Any]] = {}
@@ -129,8 +137,8 @@ class EmulatorBackend:
         return contextlib.nullcontext()
 
     def target(self) -> CudaTarget:
-        """An H100's, so that schedules are those of a GPU."""
-        return CudaTarget(arch="sm_90", multiprocessors=132)
+        """An H100's unless told otherwise, so that schedules are those of a GPU."""
+        return CudaTarget(arch="sm_90", multiprocessors=self.multiprocessors)
 
     # --- memory ---
 
@@ -291,6 +299,7 @@ class EmulatorBackend:
             ranges=ranges.ctypes.data,
         )
         assert kernel(ctypes.byref(launch)), f"the kernel's parameters are not {len(packed)} bytes"
+        self.evaluations = launch.evaluations
         self.statistics = tuple(
             SlotStatistics(*(getattr(slot, name) for name in SlotStatistics.__slots__))
             for slot in launch.slots

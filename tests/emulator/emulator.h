@@ -35,6 +35,7 @@ namespace emu {
 struct Slot {
   long long requests;    // instructions of a warp that touched the slot
   long long sectors;     // distinct 32-byte sectors, summed over the requests
+  long long fetched;     // the same, where what a block keeps in L1 counts once for the block
   long long bytes;       // bytes the threads asked for
   long long misaligned;  // accesses whose address is no multiple of their width
   long long outside;     // accesses that do not lie in one range of known memory
@@ -50,19 +51,23 @@ struct Launch {
   int trace;
   int num_ranges;
   const unsigned long long* ranges;  // known memory: begin, end, begin, end, ...
+  long long evaluations;  // of exp by a warp, all its lanes at once
   Slot slots[MAX_SLOTS];
 };
 
 // The k-th access of a slot with one width, by every lane of the current warp, is one request.
 struct Request {
   int slot, bytes, number;
+  bool kept;
   std::vector<unsigned long long> sectors;
 };
 static Launch* launch;
 static std::vector<Request> requests;
 static int counts[MAX_SLOTS][17];
+static std::vector<unsigned long long> kept[MAX_SLOTS];  // sectors that the block has in L1
+static long long exps, most_exps;  // of the thread, of the warp's busiest thread
 
-static inline bool touch(int slot, const void* at, int bytes) {
+static inline bool touch(int slot, const void* at, int bytes, bool keep) {
   const unsigned long long begin = reinterpret_cast<unsigned long long>(at), end = begin + bytes;
   Slot& s = launch->slots[slot];
   if (begin % bytes != 0) ++s.misaligned;
@@ -81,7 +86,7 @@ static inline bool touch(int slot, const void* at, int bytes) {
     return r.slot == slot && r.bytes == bytes && r.number == number;
   };
   auto found = std::find_if(requests.begin(), requests.end(), same);
-  if (found == requests.end()) found = requests.insert(found, Request{slot, bytes, number, {}});
+  if (found == requests.end()) found = requests.insert(found, Request{slot, bytes, number, keep, {}});
   for (unsigned long long sector = begin / 32; sector <= (end - 1) / 32; ++sector) {
     found->sectors.push_back(sector);
   }
@@ -94,18 +99,33 @@ static inline void end_of_warp() {
     const auto distinct = std::unique(r.sectors.begin(), r.sectors.end()) - r.sectors.begin();
     launch->slots[r.slot].requests += 1;
     launch->slots[r.slot].sectors += distinct;
+    if (r.kept) kept[r.slot].insert(kept[r.slot].end(), r.sectors.begin(), r.sectors.begin() + distinct);
+    else launch->slots[r.slot].fetched += distinct;
   }
   requests.clear();
 }
 
+static inline void end_of_block() {
+  for (int slot = 0; slot < MAX_SLOTS; ++slot) {
+    auto& sectors = kept[slot];
+    std::sort(sectors.begin(), sectors.end());
+    launch->slots[slot].fetched += std::unique(sectors.begin(), sectors.end()) - sectors.begin();
+    sectors.clear();
+  }
+}
+
 // Unknown memory reads as zero bytes and is not written.
-static inline void read(int slot, void* to, const void* from, int bytes) {
-  if (touch(slot, from, bytes)) memcpy(to, from, bytes);
+static inline void read(int slot, void* to, const void* from, int bytes, bool keep) {
+  if (touch(slot, from, bytes, keep)) memcpy(to, from, bytes);
   else memset(to, 0, bytes);
 }
 static inline void write(int slot, void* to, const void* from, int bytes) {
-  if (touch(slot, to, bytes)) memcpy(to, from, bytes);
+  if (touch(slot, to, bytes, false)) memcpy(to, from, bytes);
 }
+
+// exp, counted.
+static inline float counted(float x) { return ++exps, expf(x); }
+static inline double counted(double x) { return ++exps, exp(x); }
 
 // Returns false, having done nothing, when the parameters have another size than the kernel's.
 template <class P> bool run(void (*kernel)(P), Launch& l) {
@@ -121,13 +141,21 @@ template <class P> bool run(void (*kernel)(P), Launch& l) {
     for (unsigned t = 0; t < threads; ++t) {
       threadIdx = {t % l.block_x, t / l.block_x, 0};
       if (l.trace) memset(counts, 0, sizeof(counts));
+      exps = 0;
       kernel(p);
-      if (l.trace && (t % 32 == 31 || t + 1 == threads)) end_of_warp();
+      most_exps = std::max(most_exps, exps);
+      if (t % 32 != 31 && t + 1 != threads) continue;
+      l.evaluations += most_exps;
+      most_exps = 0;
+      if (l.trace) end_of_warp();
     }
+    if (l.trace) end_of_block();
   }
   return true;
 }
 
 }  // namespace emu
+
+#define exp emu::counted
 
 #endif

@@ -16,6 +16,7 @@ from gpubcast import runtime
 from gpubcast.backends.cuda import cache
 from gpubcast.explain import Explanation, explain
 from gpubcast.expression import Apply, Expression, Parameter
+from gpubcast.planning import Operand
 
 PICTURES = {
     ("add", ("f32[2,3]", "f32[3]"), "broadcast_dimensions"): """\
@@ -171,11 +172,15 @@ def test_a_fused_expression_lists_its_nodes() -> None:
         ),
         (3,),
     )
-    shown = explain("f", graph, (gb.Shape("f32", (3, 3)), gb.Shape("f32", (3,))))
+    operands = tuple(Operand.of(gb.Shape("f32", sizes)) for sizes in ((3, 3), (3,)))
+    shown = explain("f", graph, operands)
     assert shown.header == (
         "f: (f32[3,3]{1,0}, f32[3]{0}) -> f32[3,3]{1,0}",
+        "  %0 = f32[3,3]{1,0} parameter(0)  operand 0",
+        "  %1 = f32[3]{0} parameter(1)  operand 1",
         "  %2 = f32[3,3]{1,0} multiply(%0, %1), broadcast_dimensions={1}",
         "  %3 = f32[3,3]{1,0} add(%2, %1), broadcast_dimensions={0}",
+        "  ROOT %3",
     )
     # The vector is read in two ways, so it has two rows.
     assert shown.grid is not None
@@ -340,7 +345,7 @@ def test_html_is_well_formed_and_self_contained(bias: gb.Plan) -> None:
 def test_html_is_escaped() -> None:
     graph = Expression(1, (Parameter(0), Apply("neg", (0,)), Apply("neg", (1,))), (2,))
     hostile = "<script>alert('&')</script>"
-    html = explain(hostile, graph, (gb.Shape("f32", (2,)),)).html()
+    html = explain(hostile, graph, (Operand.of(gb.Shape("f32", (2,))),)).html()
     page = _checked(html)
     assert "script" not in page.tags
     assert f"{hostile}: (f32[2]{{0}}) -> f32[2]{{0}}" in "".join(page.words)

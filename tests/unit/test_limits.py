@@ -23,12 +23,14 @@ from gpubcast import expression, runtime
 from gpubcast.backends.base import KernelSource
 from gpubcast.backends.cpu import CpuBackend
 from gpubcast.codegen import cuda
-from gpubcast.codegen.padding import padding_bits
+from gpubcast.codegen.scalars import padding_bits
 from gpubcast.element_types import element_type
+from gpubcast.families import CpuTarget, CudaTarget, Family, Schedule
 from gpubcast.launch import CPU, Device, Launch, View, aligned
 from gpubcast.layout import PaddingValue
+from gpubcast.planned import plan_for
 from gpubcast.planning import Axis, BroadcastPlan, Operand
-from gpubcast.schedule import CpuTarget, CudaTarget, Family, Schedule, schedule
+from gpubcast.schedule import schedule
 from gpubcast.shape import Shape
 from gpubcast.simplify import span
 
@@ -89,7 +91,10 @@ def planned(
     layout: gb.Layout | None = None,
     **attributes: object,
 ) -> BroadcastPlan:
-    return runtime.plan_for(expression.single(name, attributes), operands, out, layout)[0]
+    outs, layouts = (None if out is None else (out,)), (None if layout is None else (layout,))
+    graph = expression.single(name, attributes)
+    (kernel,) = plan_for(graph, operands, outs, layouts).kernels
+    return kernel.plan
 
 
 def prepared(
@@ -101,7 +106,17 @@ def prepared(
     **attributes: object,
 ) -> Launch:
     graph = expression.single(name, attributes)
-    return runtime.prepare(graph, operands, out, None, device, alignment)
+    outs = None if out is None else (out,)
+    launch = runtime.prepare(graph, operands, outs, None, device, alignment)
+    assert len(launch.steps) == 1
+    return launch
+
+
+def scheduled(launch: Launch) -> Schedule:
+    """How the one kernel of a launch is executed."""
+    chosen = launch.steps[0].schedule
+    assert chosen is not None
+    return chosen
 
 
 def gpu(plan: BroadcastPlan, alignment: int = 16) -> Schedule:
@@ -226,15 +241,15 @@ def test_overlap(stub: Stub, name: str) -> None:
     source, out = strided(*read[:3]), strided(*write[:3])
     launch = prepared("convert_element_type", source, out=out, to=write[0])
     views = (View(source, base + read[3], CPU),)
-    assert launch.overlaps(views, View(out, base + write[3], CPU)) is wanted
+    assert launch.overlaps(views, (View(out, base + write[3], CPU),)) is wanted
 
 
 def test_one_operand_in_place_does_not_hide_another(stub: Stub) -> None:
     x, row = whole("f32[4,4]"), whole("f32[4]")
     launch = prepared("add", x, row, out=x, broadcast_dimensions=(1,))
     here = View(x, 4096, CPU)
-    assert launch.overlaps((here, View(row, 4096, CPU)), here) is True
-    assert launch.overlaps((here, View(row, 4096 + 64, CPU)), here) is False
+    assert launch.overlaps((here, View(row, 4096, CPU)), (here,)) is True
+    assert launch.overlaps((here, View(row, 4096 + 64, CPU)), (here,)) is False
 
 
 @pytest.mark.parametrize(
@@ -245,7 +260,7 @@ def test_the_padding_of_out_is_written_too(stub: Stub, slot: int, wanted: bool) 
     out, row = whole("f32[4,3]{1,0:pad(6,5,zero)}"), whole("f32[4]")
     launch = prepared("broadcast_in_dim", row, out=out, shape=(4, 3), broadcast_dimensions=(0,))
     view = View(row, 4096 + 4 * slot, CPU)
-    assert launch.overlaps((view,), View(out, 4096, CPU)) is wanted
+    assert launch.overlaps((view,), (View(out, 4096, CPU),)) is wanted
 
 
 def test_the_padding_of_an_out_without_elements_is_written(stub: Stub) -> None:
@@ -253,7 +268,7 @@ def test_the_padding_of_an_out_without_elements_is_written(stub: Stub) -> None:
     launch = prepared("broadcast_in_dim", row, out=out, shape=(0, 3), broadcast_dimensions=(1,))
     for slot, wanted in ((0, True), (5, True), (6, False)):
         view = View(row, 4096 + 4 * slot, CPU)
-        assert launch.overlaps((view,), View(out, 4096, CPU)) is wanted
+        assert launch.overlaps((view,), (View(out, 4096, CPU),)) is wanted
 
 
 # --- division by multiplication ----------------------------------------------------------------
@@ -328,15 +343,16 @@ def test_rows_cover_every_element_once(kind: str, left, right) -> None:
     assert chosen.grid <= LARGEST_GRID
     batch = chosen.rank
     places = max(batch, 1)
-    layout = f"@3Q3q{places * 3}q4q6I{3 * places}I{places}iQ"
+    layout = f"@3Q3q{places * 3}q6q6I{3 * places}I{places}iQ"
     packed = cuda.parameters(plan, chosen)
     assert len(packed) == struct.calcsize(layout)
     words = struct.unpack(layout, packed)[6 + 3 * places :]
-    (nx, ny, size_x, size_y), rest = words[:4], words[4:]
+    (nx, ny, size_x, size_y, steps, bands), rest = words[:6], words[6:]
     assert math.prod(left) == nx * ny * math.prod(rest[6 + 3 * k] for k in range(batch))
     assert (size_x, size_y) == (nx, ny)
+    assert (steps, bands) == (max(chosen.steps, 1), max(chosen.bands, 1))
     divisions = [rest[3 * k : 3 * k + 3] for k in range(2 + batch)]
-    width, height = chosen.block[0] * chosen.vector, chosen.block[1] * chosen.unroll
+    width, height = chosen.block[0] * chosen.vector * steps, chosen.block[1] * chosen.unroll * bands
     (tiles_x, *_), (tiles_y, *_) = divisions[:2]
     assert (tiles_x - 1) * width < nx <= tiles_x * width
     assert (tiles_y - 1) * height < ny <= tiles_y * height
@@ -422,7 +438,7 @@ def test_two_threads_that_need_one_kernel_compile_it_once(fresh: None) -> None:
 
     def call() -> None:
         together.wait(10)
-        found.append(prepared("neg", whole("f32[8]")).kernel)
+        found.append(prepared("neg", whole("f32[8]")).steps[0].kernel)
 
     with runtime.use_backend(stub):
         callers = [threading.Thread(target=call) for _ in range(2)]
@@ -440,7 +456,7 @@ def test_alignment_is_part_of_a_launch(fresh: None) -> None:
         vectors = {}
         for alignment in ((), (4,), (8,), (0, 4)):
             launch = prepared("neg", x, out=x, device=GPU, alignment=alignment)
-            vectors[alignment] = launch.schedule.vector
+            vectors[alignment] = scheduled(launch).vector
             assert prepared("neg", x, out=x, device=GPU, alignment=alignment) is launch
     assert vectors == {(): 4, (4,): 1, (8,): 2, (0, 4): 1}
 
@@ -461,7 +477,7 @@ def test_the_target_is_part_of_a_launch(stub: Stub, monkeypatch: pytest.MonkeyPa
         monkeypatch.setenv("GPUBCAST_THREADS", threads)
         assert stub.target() == CpuTarget(int(threads))
         launches.append(prepared("neg", large))
-    assert [launch.schedule.block for launch in launches] == [(2, 1), (3, 1)]
+    assert [scheduled(launch).block for launch in launches] == [(2, 1), (3, 1)]
     assert prepared("neg", large) is launches[1]
 
 

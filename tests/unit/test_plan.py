@@ -13,11 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpubcast as gb
-from gpubcast import expression, runtime, simplify
+from gpubcast import expression, simplify
 from gpubcast.codegen.key import kernel_key
 from gpubcast.errors import ElementTypeError, Error, ShapeError
+from gpubcast.families import CpuTarget, CudaTarget, Family, Kind
+from gpubcast.planned import plan_for
 from gpubcast.planning import Access, BroadcastPlan, Operand, build
-from gpubcast.schedule import CpuTarget, CudaTarget, Family, Kind, schedule
+from gpubcast.schedule import schedule
 from gpubcast.shape import Shape
 
 H200 = CudaTarget("sm_90", 132)
@@ -82,10 +84,10 @@ def test_a_planted_wrong_pass_is_found() -> None:
 def test_flipped_output_has_positive_strides() -> None:
     x = np.zeros((4, 6), "f4")
     out = gb.array(x)[::-1, ::-2]
-    plan, _ = runtime.plan_for(
-        expression.single("neg", {}), (Operand.of(Shape("f32", (4, 3))),), out._operand
-    )
-    assert all(stride > 0 for stride in plan.writes[0].strides)
+    graph = expression.single("neg", {})
+    planned = plan_for(graph, (Operand.of(Shape("f32", (4, 3))),), (out._operand,))
+    (kernel,) = planned.kernels
+    assert all(stride > 0 for stride in kernel.plan.writes[0].strides)
 
 
 def test_broadcast_axes_have_stride_zero_and_others_do_not() -> None:

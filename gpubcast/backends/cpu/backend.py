@@ -14,7 +14,7 @@ from gpubcast.backends.base import KernelSource
 from gpubcast.backends.cpu.address import address
 from gpubcast.backends.cpu.threads import Pool
 from gpubcast.errors import CompileError, DeviceError, numbered
-from gpubcast.schedule import CpuTarget
+from gpubcast.families import CpuTarget
 
 ALIGNMENT = 64
 _HERE = contextlib.nullcontext()

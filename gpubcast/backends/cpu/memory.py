@@ -16,7 +16,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from gpubcast.element_types import ELEMENT_TYPES, Category, ElementType
-from gpubcast.schedule import STRETCH
+from gpubcast.nest import STRETCH
 
 NUMBA_TYPES = {"bool": types.boolean, "float": types.float32, "double": types.float64} | {
     f"{sign}{bits}": getattr(types, f"{'u' * (sign == 'u')}int{bits}")

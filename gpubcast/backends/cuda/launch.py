@@ -15,7 +15,7 @@ import numpy as np
 from gpubcast.backends.base import KernelSource
 from gpubcast.backends.cuda import cache
 from gpubcast.errors import DeviceError
-from gpubcast.schedule import CudaTarget
+from gpubcast.families import CudaTarget
 
 try:
     # Undocumented: an argument that is a pointer to the bytes to pass by value.

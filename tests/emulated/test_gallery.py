@@ -1,0 +1,124 @@
+"""The gallery as CUDA source, on the emulator: the CPU's results, and hardly more memory traffic
+than its operands and results."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import math
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpubcast import runtime
+from gpubcast.bound import Plan
+from gpubcast.families import Family, Kind
+from tests.emulator.backend import EmulatorBackend, SlotStatistics
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "gallery")
+# Their operands have strides, or innermost axes of their own.
+STRIDED = ("image_normalise", "rotary_embedding")
+ALIGNED = [name for name in NAMES if name not in STRIDED]
+SECTOR = 32
+MOST = 1.05
+
+
+@pytest.fixture(scope="module")
+def emulator(tmp_path_factory: pytest.TempPathFactory) -> EmulatorBackend:
+    # One multiprocessor has as much to do with these sizes as all of a GPU with large ones, so that
+    # blocks go on as far as they do there.
+    return EmulatorBackend(tmp_path_factory.mktemp("gallery"), trace=True, multiprocessors=1)
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The cases of a script, found as the scripts find one another."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+    return lambda name: importlib.import_module(name).CASES
+
+
+def launched(emulator: EmulatorBackend, case: Any) -> tuple[Plan, tuple[SlotStatistics, ...]]:
+    """A case's plan, and what its last launch did for each operand and output."""
+    operands = case.make("small")
+    with runtime.use_backend(emulator):
+        case.run(operands, "cuda")
+    plan = case.function.plan(*operands)
+    return plan, emulator.statistics[: len(plan.broadcast_plan.accesses)]
+
+
+def distinct(plan: Plan) -> list[int]:
+    """Per operand and output, the bytes of its distinct elements; together the floor."""
+    walked = plan.broadcast_plan
+    found = [
+        math.prod(a.extent for a, stride in zip(walked.axes, one.strides, strict=True) if stride)
+        * one.element_type.itemsize
+        for one in walked.accesses
+    ]
+    assert sum(found) == walked.num_bytes
+    return found
+
+
+def kinds(plan: Plan) -> tuple[Kind, ...]:
+    schedule = plan.schedule("sm_90")
+    return schedule.reads + schedule.writes
+
+
+def check_traffic(plan: Plan, slots: Sequence[SlotStatistics]) -> None:
+    """Assert that all slots together move hardly more than the floor."""
+    floor = plan.broadcast_plan.num_bytes
+    moved = sum(slot.fetched * SECTOR for slot in slots)
+    lines = [
+        f"{kind.name:8}{slot.fetched * SECTOR:>12,} bytes moved for {own:>12,}"
+        for kind, slot, own in zip(kinds(plan), slots, distinct(plan), strict=True)
+    ]
+    assert moved <= MOST * floor, "\n".join((f"{moved / floor:.3f} times the floor", *lines))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_results_are_those_of_the_cpu(name: str, load: Any, emulator: EmulatorBackend) -> None:
+    for case in load(name):
+        operands = case.make("small")
+        with runtime.use_backend(emulator):
+            found = case.run(operands, "cuda")
+        assert case.wrong(found, case.run(operands, "cpu")) is None
+        assert case.wrong(found, case.expected(operands)) is None
+
+
+@pytest.mark.parametrize("name", ALIGNED)
+def test_what_moves_with_every_element_is_moved_once(
+    name: str, load: Any, emulator: EmulatorBackend
+) -> None:
+    for case in load(name):
+        plan, slots = launched(emulator, case)
+        assert plan.schedule("sm_90").family in (Family.FLAT, Family.ROWS)
+        whole = math.prod(axis.extent for axis in plan.broadcast_plan.axes)
+        streams = [
+            (slot, own)
+            for access, slot, own in zip(
+                plan.broadcast_plan.accesses, slots, distinct(plan), strict=True
+            )
+            if own == whole * access.element_type.itemsize
+        ]
+        assert streams
+        for slot, own in streams:
+            assert (slot.useful_bytes, slot.sectors * SECTOR) == (own, own)
+
+
+@pytest.mark.parametrize("name", ALIGNED)
+def test_traffic_is_hardly_above_the_floor(name: str, load: Any, emulator: EmulatorBackend) -> None:
+    for case in load(name):
+        check_traffic(*launched(emulator, case))
+
+
+def test_more_traffic_is_caught(load: Any, emulator: EmulatorBackend) -> None:
+    plan, slots = launched(emulator, load("black_scholes")[0])
+    check_traffic(plan, slots)
+    doubled = dataclasses.replace(slots[-1], fetched=2 * slots[-1].fetched)
+    with pytest.raises(AssertionError, match="times the floor"):
+        check_traffic(plan, (*slots[:-1], doubled))

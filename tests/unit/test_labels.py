@@ -1,0 +1,503 @@
+"""Axis labels: their text, alignment, outputs, every refusal; and ``gb.apply``."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from gpubcast import labels
+
+X = np.arange(6, dtype="f4").reshape(2, 3)
+ROW, COL = X[:, 0].copy(), X[0].copy()
+CUBE = np.arange(24, dtype="f4").reshape(2, 3, 4)
+
+
+def plus(x: Any, y: Any) -> Any:
+    return x + y
+
+
+def fused(text: str, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+    return gb.fuse(text)(function)(*args, **keywords)
+
+
+def refusal(call: Callable[[], Any]) -> gb.ShapeError:
+    with pytest.raises(gb.ShapeError) as caught:
+        call()
+    return caught.value
+
+
+# --- text --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "operands", "outputs"),
+    [
+        ("r c, c -> r c", (("r", "c"), ("c",)), (("r", "c"),)),
+        (" r\tc ,\n c->r  c ", (("r", "c"), ("c",)), (("r", "c"),)),
+        ("->", ((),), ((),)),
+        (", ->", ((), ()), ((),)),
+        ("r, -> ,r", (("r",), ()), ((), ("r",))),
+        ("r,c,->r c,r,,", (("r",), ("c",), ()), (("r", "c"), ("r",), (), ())),
+        ("1 r 1 -> 1", (("1", "r", "1"),), (("1",),)),
+        ("R r _ __a1 -> r R", (("R", "r", "_", "__a1"),), (("r", "R"),)),
+    ],
+)
+def test_text_is_parsed(text: str, operands: Any, outputs: Any) -> None:
+    pattern = labels.parse(text)
+    assert (pattern.operands, pattern.outputs) == (operands, outputs)
+    assert labels.parse(str(pattern)) == pattern
+
+
+def test_axes_are_the_outputs_first() -> None:
+    pattern = labels.parse("a 1 b, k c -> c 1 b, a")
+    assert pattern.axes == ("c", "b", "a", "k")
+    assert pattern.place(("a", "1", "b")) == (2, None, 1)
+    assert pattern.source("c") == (1, 1)
+
+
+SEPARATED = "operands and outputs are separated by one '->'"
+COMPOSED = "composed axes: a label is one dimension, reshape the operand first"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("r c", f"axis labels 'r c': {SEPARATED}"),
+        ("", f"axis labels '': {SEPARATED}"),
+        ("r -> c -> r", f"axis labels 'r -> c -> r': {SEPARATED}"),
+        ("r - > r", f"axis labels 'r - > r': {SEPARATED}"),
+        ("r -> (r 1)", f"axis labels 'r -> (r 1)' have {COMPOSED}"),
+        ("r) -> r", f"axis labels 'r) -> r' have {COMPOSED}"),
+        ("[r] -> r", "axis labels '[r] -> r' have brackets: every operation here is elementwise"),
+        ("... -> r", "axis labels '... -> r' have an ellipsis: every axis has a label"),
+        ("r -> r 2", "axis labels 'r -> r 2': '2' is neither a label nor the literal 1"),
+        ("01 -> r", "axis labels '01 -> r': '01' is neither a label nor the literal 1"),
+        ("1r -> 1r", "axis labels '1r -> 1r': '1r' is neither a label nor the literal 1"),
+        ("r-c -> r", "axis labels 'r-c -> r': 'r-c' is neither a label nor the literal 1"),
+        ("a -->a", "axis labels 'a -->a': '-' is neither a label nor the literal 1"),
+        ("é -> é", "axis labels 'é -> é': 'é' is neither a label nor the literal 1"),
+        ("² -> ²", "axis labels '² -> ²': '²' is neither a label nor the literal 1"),
+        ("a;b -> a", "axis labels 'a;b -> a': 'a;b' is neither a label nor the literal 1"),
+        ("* -> *", "axis labels '* -> *': '*' is neither a label nor the literal 1"),
+        (5, "axis labels are text, not 5"),
+        (["r -> r"], "axis labels are text, not ['r -> r']"),
+        (b"r -> r", "axis labels are text, not b'r -> r'"),
+    ],
+)
+def test_malformed_text_is_refused(text: Any, message: str) -> None:
+    for call in (lambda: labels.parse(text), lambda: gb.apply(text, gb.neg, X)):
+        error = refusal(call)
+        assert str(error) == f"{message} [X1]"
+        assert (error.rule, error.kind) == ("X1", "gpubcast:label syntax")
+    assert refusal(lambda: gb.fuse(text)).rule == "X1"
+
+
+def test_X2_a_label_twice_in_one_group() -> None:
+    error = refusal(lambda: gb.fuse("r c, c c -> r c"))
+    assert (error.rule, error.kind) == ("X2", "gpubcast:repeated label")
+    assert str(error) == (
+        "axis labels 'r c, c c -> r c': operand 1 has the label 'c' twice; a diagonal is not "
+        "taken [X2]\n"
+        "  axis        r        c\n"
+        "  operand 0   r        c\n"
+        "  operand 1   ·  2 times\n"
+        "                 ^^^^^^^\n"
+        "  the output  r        c"
+    )
+    assert "output 1 has the label 'r' twice" in str(refusal(lambda: gb.fuse("r -> r, r r")))
+
+
+def test_X3_an_output_label_that_no_operand_has() -> None:
+    error = refusal(lambda: gb.fuse("r -> r, q r"))
+    assert (error.rule, error.kind) == ("X3", "gpubcast:unknown label")
+    assert str(error) == (
+        "axis labels 'r -> r, q r': no operand has the label 'q' of output 1, so its size is "
+        "unknown [X3]\n"
+        "  axis       r  q\n"
+        "  operand 0  r  ·\n"
+        "  output 0   r  ·\n"
+        "  output 1   r  q\n"
+        "                ^"
+    )
+
+
+# --- alignment ---------------------------------------------------------------------------------
+
+
+def test_operands_may_be_permuted() -> None:
+    moved = np.ascontiguousarray(CUBE.transpose(2, 0, 1))
+    result = fused("a b c, c a b -> b c a", plus, CUBE, moved)
+    np.testing.assert_array_equal(result, (CUBE + CUBE).transpose(1, 2, 0))
+
+
+def test_a_literal_one_on_operands_and_outputs() -> None:
+    np.testing.assert_array_equal(fused("r 1, r c -> r c", plus, X[:, :1], X), X[:, :1] + X)
+    np.testing.assert_array_equal(
+        fused("1 r 1, 1 r -> r 1 1", plus, X[None, :, :1], X[None, :, 0]),
+        (X[:, :1] * 2)[:, :, None],
+    )
+    result = fused("r c, c -> 1 r 1 c 1", plus, X, COL)
+    np.testing.assert_array_equal(result, (X + COL)[None, :, None, :, None])
+
+
+def test_an_empty_group_is_a_scalar() -> None:
+    for scalar in (2, 2.0, np.float32(2), np.array(2, "f4")):
+        np.testing.assert_array_equal(fused("r c, -> r c", plus, X, scalar), X + 2)
+        np.testing.assert_array_equal(fused(", r c -> r c", plus, scalar, X), X + 2)
+    result = fused("->", lambda x: x * 2, np.float32(3))
+    assert (result.shape, result) == ((), 6)
+
+
+def test_lists_are_operands() -> None:
+    result = fused("r c, c -> r c", plus, [[1, 2], [3, 4]], [10, 20])
+    np.testing.assert_array_equal(result, [[11, 22], [13, 24]])
+
+
+def test_sizes_zero_and_one() -> None:
+    assert fused("r c, c -> r c", plus, X[:0], COL).shape == (0, 3)
+    one = fused("r c, c -> r c", plus, X[:, :1], COL[:1])
+    np.testing.assert_array_equal(one, X[:, :1])
+    assert refusal(lambda: fused("r c, r -> r c", plus, X[:0], ROW[:1])).rule == "X6"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "wanted"),
+    [
+        ("r c, c -> r c", "f32[2,3]{0,1:pad(4,5,zero)}", X + COL),
+        ("r c, c -> c r", "f32[3,2]{1,0:pad(5,4,zero)}", (X + COL).T),
+        ("r c, c -> r 1 c", "f32[2,1,3]", (X + COL)[:, None]),
+        ("c, r c -> r c", "f32[2,3]{0,1:pad(4,5,zero)}", X + COL),
+    ],
+)
+def test_R1_layout_of_a_labelled_result(text: str, expected: str, wanted: np.ndarray) -> None:
+    padded = gb.array(X, layout=gb.Layout((0, 1), (4, 5), gb.PaddingValue.ZERO))
+    operands = (COL, padded) if text.startswith("c") else (padded, COL)
+    result = fused(text, plus, *operands)
+    assert result.xla_shape == gb.Shape.parse(expected)
+    np.testing.assert_array_equal(result.numpy(), wanted)
+    # The padding is zeros, so the whole memory adds up to the elements.
+    assert result.buffer.sum() == wanted.sum()
+
+
+def test_select_and_clamp_see_aligned_operands() -> None:
+    result = fused("r c, c, r -> r c", lambda x, y, z: gb.select(y > 1, x, z), X, COL, ROW)
+    np.testing.assert_array_equal(result, np.where(COL > 1, X, ROW[:, None]))
+    result = fused("r c, c -> r c", lambda x, y: gb.clamp(y, x, 4.0), X, COL)
+    np.testing.assert_array_equal(result, np.minimum(np.maximum(COL, X), 4))
+    result = fused("r c, -> r c", lambda x, p: gb.select(p, x, 0), X, True)
+    np.testing.assert_array_equal(result, X)
+    result = fused("r c -> r c", lambda x: gb.select(x > 2, np.float32(1), 0.0), X)
+    np.testing.assert_array_equal(result, (X > 2).astype("f4"))
+
+
+# --- outputs -----------------------------------------------------------------------------------
+
+
+def test_an_output_is_broadcast_along_an_axis_it_does_not_vary_along() -> None:
+    wanted = np.broadcast_to(COL, (2, 3))
+    np.testing.assert_array_equal(fused("r c, c -> r c", lambda x, y: y, X, COL), wanted)
+
+
+@pytest.mark.parametrize("constant", [np.float32(3), np.array(3, "f4"), gb.array(np.float32(3))])
+def test_an_output_may_be_a_constant(constant: Any) -> None:
+    (result,) = fused("r c -> r c", lambda x: (constant,), X)
+    np.testing.assert_array_equal(result, np.full((2, 3), 3, "f4"))
+
+
+def test_several_outputs_of_several_ranks() -> None:
+    outs = fused(
+        "r c, r, c -> r c, c, r, , 1",
+        lambda x, m, v: (x * v + m, v * 2, m + 1, np.float32(5), np.float32(6)),
+        X, ROW, COL,
+    )  # fmt: skip
+    wanted = (X * COL + ROW[:, None], COL * 2, ROW + 1, np.float32(5), np.full(1, 6, "f4"))
+    assert [out.shape for out in outs] == [(2, 3), (3,), (2,), (), (1,)]
+    for out, want in zip(outs, wanted, strict=True):
+        np.testing.assert_array_equal(out, want)
+
+
+def test_X7_an_output_that_lacks_an_axis() -> None:
+    def total(x: Any, gain: Any) -> Any:
+        return x * gain
+
+    line = total.__code__.co_firstlineno
+    error = refusal(lambda: fused("r c, c -> c", total, X, COL))
+    assert (error.rule, error.kind) == ("X7", "gpubcast:output lacks an axis")
+    assert str(error) == (
+        "'r c, c -> c': the output lacks the axis 'r', along which its value varies; nothing is "
+        "summed or picked [X7]\n"
+        f"  in total (test_labels.py:{line})\n"
+        "  axis                    c  r\n"
+        "  its value varies along  c  r\n"
+        "                             ^\n"
+        "  the output              c  ·"
+    )
+    error = refusal(lambda: fused("r c, c -> r c, ", lambda x, y: (x, y), X, COL))
+    assert "output 1 lacks the axis 'c'" in str(error)
+
+
+def test_an_operand_may_have_a_label_that_nothing_uses() -> None:
+    other = np.zeros(5, "f4")
+    np.testing.assert_array_equal(fused("r c, k -> r c", lambda x, y: x, X, other), X)
+    error = refusal(lambda: fused("r c, k -> r c", plus, X, other))
+    assert error.rule == "X7"
+    assert "lacks the axis 'k'" in str(error)
+    # What labels say of an operand is checked even where nothing needs it.
+    assert refusal(lambda: fused("r c, r -> r c", lambda x, y: x, X, COL)).rule == "X6"
+
+
+# --- the number of groups ----------------------------------------------------------------------
+
+
+def test_X4_one_group_per_array_parameter() -> None:
+    error = refusal(lambda: gb.fuse("r c -> r c")(plus))
+    assert (error.rule, error.kind) == ("X4", "gpubcast:number of labels")
+    assert str(error) == (
+        f"plus (test_labels.py:{plus.__code__.co_firstlineno}): 'r c -> r c' has 1 group of "
+        "operands, one per array parameter, and the array parameters are x, y; a scalar has an "
+        "empty group, and static= names what is no array [X4]"
+    )
+    assert refusal(lambda: gb.fuse("r, r, r -> r")(plus)).rule == "X4"
+    assert refusal(lambda: gb.fuse("r -> r")(lambda: None)).rule == "X4"
+
+
+def test_X4_with_star_arguments() -> None:
+    @gb.fuse("r c, r c, c -> r c")
+    def total(x: Any, *rest: Any) -> Any:
+        return x + rest[0] + rest[1]
+
+    np.testing.assert_array_equal(total(X, X, COL), X + X + COL)
+    for given in ((X, X), (X, X, COL, COL)):
+        error = refusal(lambda given=given: total(*given))
+        assert error.rule == "X4"
+        assert f"has 3 groups of operands, and got {len(given)} operands" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "function", "message"),
+    [
+        ("r c, c -> r c, c", plus, "has 2 outputs, and the function returns 1"),
+        ("r c, c -> r c", lambda x, y: (x, y), "has 1 output, and the function returns 2"),
+    ],
+)
+def test_X4_one_group_per_result(text: str, function: Any, message: str) -> None:
+    error = refusal(lambda: fused(text, function, X, COL))
+    assert error.rule == "X4"
+    assert message in str(error)
+    assert f"  in {function.__name__} (test_labels.py:" in str(error)
+
+
+# --- ranks and sizes ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("operands", "message"),
+    [
+        ((X, X), "y has 2 dimensions, and its group 'c' has 1 label"),
+        ((COL, COL), "x has 1 dimension, and its group 'r c' has 2 labels"),
+        ((X, np.float32(2)), "y has 0 dimensions, and its group 'c' has 1 label"),
+        ((X, 2.0), "operand 1 has 0 dimensions, and its group 'c' has 1 label"),
+    ],
+)
+def test_X5_labels_and_rank(operands: Any, message: str) -> None:
+    error = refusal(lambda: fused("r c, c -> r c", plus, *operands))
+    assert (error.rule, error.kind) == ("X5", "gpubcast:labels and rank")
+    line = plus.__code__.co_firstlineno
+    assert str(error) == f"'r c, c -> r c': {message} [X5]\n  in plus (test_labels.py:{line})"
+
+
+def test_X5_of_shapes() -> None:
+    pattern = labels.parse("r c, c -> r c")
+    shapes = [gb.Shape("f32", (2, 3)), gb.Shape("f32", (2, 3))]
+    error = refusal(lambda: labels.sizes(pattern, shapes, ("a", "b")))
+    assert str(error) == ("'r c, c -> r c': b has 2 dimensions, and its group 'c' has 1 label [X5]")
+    assert labels.sizes(pattern, [shapes[0], gb.Shape("f32", (3,))], ("a", "b")) == {"r": 2, "c": 3}
+
+
+def test_X6_two_sizes_of_one_label() -> None:
+    @gb.fuse("batch row, row, batch -> batch row")
+    def scaled(scores: Any, gain: Any, shift: Any) -> Any:
+        return scores * gain + shift
+
+    line = scaled.__wrapped__.__code__.co_firstlineno
+    error = refusal(lambda: scaled(np.ones((4, 5), "f4"), np.ones(6, "f4"), np.ones(5, "f4")))
+    assert (error.rule, error.kind) == ("X6", "gpubcast:label size")
+    assert [str(shape) for shape in error.operands] == ["f32[4,5]{1,0}", "f32[6]{0}", "f32[5]{0}"]
+    assert str(error) == (
+        "the label 'row' has size 5 in scores and size 6 in gain [X6]\n"
+        f"  in scaled (test_labels.py:{line})\n"
+        "  axis              batch  row\n"
+        "  scores: f32[4,5]      4    5\n"
+        "  gain: f32[6]          ·    6\n"
+        "                             ^\n"
+        "  shift: f32[5]         5    ·\n"
+        "                        ^"
+    )
+
+
+def test_X6_one_against_n_is_an_error_that_names_the_literal() -> None:
+    for call in (
+        lambda: fused("r c, r c -> r c", plus, X[:, :1], X),
+        lambda: fused("r c, c -> r c", plus, X, COL[:1]),
+        lambda: fused("r c, r c -> r c", plus, X[:0], X[:1]),
+    ):
+        assert "; a size of 1 that is to be expanded is spelled 1 [X6]" in str(refusal(call))
+    error = refusal(lambda: fused("r c, r -> r c", plus, X, COL))
+    assert "expanded" not in str(error)
+
+
+@pytest.mark.parametrize("size", [0, 3])
+def test_X6_a_literal_one_of_another_size(size: int) -> None:
+    error = refusal(lambda: fused("r 1, r c -> r c", plus, X[:, :size], X))
+    assert error.rule == "X6"
+    lines = str(error).splitlines()
+    assert lines[0] == f"x has size {size} where its labels say 1 [X6]"
+    assert lines[2:] == [
+        "  axis         r  c  1",
+        f"  x: f32[2,{size}]  2  ·  {size}",
+        "                     ^",
+        "  y: f32[2,3]  2  3  ·",
+    ]
+
+
+# --- inside ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: gb.add(x, y, broadcast_dimensions=(1,)),
+        lambda x, y: gb.add(x, y, broadcast_dimensions=()),
+        lambda x, y: gb.broadcast_in_dim(y, (2, 3), (1,)),
+        lambda x, y: gb.broadcast(y, (2,)),
+    ],
+)
+def test_X8_nothing_is_broadcast_inside(function: Any) -> None:
+    error = refusal(lambda: fused("r c, c -> r c", function, X, COL))
+    assert (error.rule, error.kind) == ("X8", "gpubcast:broadcast inside labels")
+    assert f"  in <lambda> (test_labels.py:{function.__code__.co_firstlineno}): " in str(error)
+
+
+def test_None_has_a_group_and_no_size() -> None:
+    @gb.fuse("r c, c -> r c")
+    def biased(x: Any, bias: Any = None) -> Any:
+        return x if bias is None else x + bias
+
+    np.testing.assert_array_equal(biased(X), X)
+    np.testing.assert_array_equal(biased(X, COL), X + COL)
+    error = refusal(lambda: fused("r, c -> r c", lambda x, y: x, ROW, None))
+    assert (error.rule, error.kind) == ("X3", "gpubcast:unknown label")
+    assert "the only operands with the label 'c' are None or scalars" in str(error)
+
+
+# --- apply -------------------------------------------------------------------------------------
+
+
+def test_apply() -> None:
+    np.testing.assert_array_equal(gb.apply("r c, c -> r c", gb.add, X, COL), X + COL)
+    np.testing.assert_array_equal(
+        gb.apply("r c, c, r -> c r", gb.select, X > 1, COL, ROW),
+        np.where(X > 1, COL, ROW[:, None]).T,
+    )
+    np.testing.assert_array_equal(
+        gb.apply("r c, c -> r c", lambda x, y: x * y + 1, X, COL), X * COL + 1
+    )
+    np.testing.assert_array_equal(gb.apply("r c, c -> r c", gb.fuse(plus), X, COL), X + COL)
+
+
+def test_apply_takes_the_keywords_of_the_operation() -> None:
+    result = gb.apply("r c, c -> r c", gb.compare, X, COL, direction="GT")
+    np.testing.assert_array_equal(result, X > COL)
+    result = gb.apply("r, r -> r", gb.compare, [0.0], [-0.0], direction="GT", total_order=True)
+    np.testing.assert_array_equal(result, [True])
+    assert gb.apply("r -> r", gb.convert_element_type, COL, to="f64").dtype == np.float64
+
+
+def test_apply_with_out_and_out_layout() -> None:
+    out = np.empty((2, 3), "f4")
+    assert gb.apply("r c, c -> r c", gb.add, X, COL, out=out) is out
+    np.testing.assert_array_equal(out, X + COL)
+    result = gb.apply("r c, c -> r c", gb.add, X, COL, out_layout=gb.Layout((0, 1)))
+    assert result.flags.f_contiguous
+    np.testing.assert_array_equal(result, X + COL)
+
+
+@pytest.mark.parametrize("first", [True, 1])
+def test_apply_keeps_equal_keywords_of_different_types_apart(first: Any) -> None:
+    def compared(total_order: Any) -> Any:
+        return gb.apply("i, i -> i", gb.compare, COL, COL, direction="LE", total_order=total_order)
+
+    for total_order in (first, 1, True):
+        if total_order is True:
+            assert compared(total_order).all()
+        else:
+            with pytest.raises(gb.Error) as caught:
+                compared(total_order)
+            assert caught.value.rule == "T0"
+
+
+class Unhashable:
+    __hash__ = None  # type: ignore[assignment]
+
+    def __call__(self, x: Any) -> Any:
+        return x
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: gb.apply("r -> r", "neg", COL), "apply takes an operation such as gb.mul, not "),
+        (
+            lambda: gb.apply("r c, c -> r c", gb.add, X, COL, broadcast_dimensions=[1]),
+            "apply: one of ('add', [1]) cannot be hashed",
+        ),
+        (lambda: gb.apply("r -> r", Unhashable(), COL), "apply: one of (<"),
+        (lambda: gb.apply("r -> r", gb.neg, "text"), "neg: the argument operands[0] is the text"),
+    ],
+)
+def test_apply_refuses_its_arguments(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(gb.ElementTypeError) as caught:
+        call()
+    assert (caught.value.rule, caught.value.kind) == ("F5", "gpubcast:arguments")
+    assert str(caught.value).startswith(message)
+
+
+def test_apply_names_the_operation_and_no_line_of_an_earlier_call() -> None:
+    gb.apply("r c, c -> r c", gb.sub, X, COL)
+    error = refusal(lambda: gb.apply("r c, c -> r c", gb.sub, X, ROW))
+    assert str(error) == (
+        "the label 'c' has size 3 in operands[0] and size 2 in operands[1] [X6]\n"
+        "  in sub\n"
+        "  axis                   r  c\n"
+        "  operands[0]: f32[2,3]  2  3\n"
+        "  operands[1]: f32[2]    ·  2\n"
+        "                            ^"
+    )
+    with pytest.raises(gb.ElementTypeError) as caught:
+        gb.apply("r c, c -> r c", gb.sub, X, COL.astype("f8"))
+    assert (caught.value.rule, "\n" in str(caught.value)) == ("T5", False)
+    assert refusal(lambda: gb.apply("r c, c -> r c", gb.sub, X)).rule == "X4"
+
+
+def test_apply_from_many_threads() -> None:
+    barrier = threading.Barrier(4)
+    results = []
+
+    def work() -> None:
+        barrier.wait()
+        results.append(gb.apply("i j k, k j -> i k j", gb.max, CUBE, CUBE[0].T))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    wanted = np.maximum(CUBE, CUBE[0]).transpose(0, 2, 1)
+    assert len(results) == 4
+    for result in results:
+        np.testing.assert_array_equal(result, wanted)
