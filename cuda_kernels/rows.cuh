@@ -224,7 +224,7 @@ GB_FN RowsTile<N> rows_tile(const RowsParams<N, B, M>& p) {
     }
   }
   tile.columns = remaining(STEPS && tile.x0 + width < p.nx ? tile.x0 + width : p.nx, tile.x0);
-  tile.rows = remaining(p.ny, tile.y0);
+  tile.rows = remaining(STEPS && tile.y0 + height < p.ny ? tile.y0 + height : p.ny, tile.y0);
   tile.inside_columns = !FILL ? tile.columns : inside ? remaining(p.size_x, tile.x0) : 0;
   tile.inside_rows = !FILL ? tile.rows : inside ? remaining(p.size_y, tile.y0) : 0;
   return tile;
@@ -237,13 +237,13 @@ template <int R, class Body, class... Rd, int... I, class... W, int... O>
 struct RowsThread<R, Body, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
   static constexpr int READS = sizeof...(Rd);
   static constexpr int N = READS + sizeof...(W);
-  Tuple<Index<I...>, RowsShared<I, R, Rd>...> in;
-  typename Body::Scalars scalars;
-  typename Body::Columns columns[R];
+  Tuple<Index<I...>, RowsShared<I, R, Rd>...> in{};
+  typename Body::Scalars scalars{};
+  typename Body::Columns columns[R]{};
 
   template <int B, int M>
-  GB_FN RowsThread(const RowsParams<N, B, M>& p, const RowsTile<N>& tile) {
-    const u32 y = threadIdx.y, end = tile.inside_columns > 0 ? tile.inside_rows : 0;
+  GB_FN RowsThread(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, u32 y) {
+    const u32 end = tile.inside_columns > 0 ? tile.inside_rows : 0;
     if (y >= end) return;
     const bool column = tile.x0 == 0 && threadIdx.x == 0, row = tile.y0 == 0 && y == 0;
     Tuple<Index<O...>, RowsSharedWrite<READS + O, R, W>...> out;
@@ -331,18 +331,14 @@ GB_FN void rows_edge(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, cons
   if constexpr (FILL) patch.fill(p, end, tile.rows);
 }
 
-// One step: the columns from x0 on that the block's threads cover side by side.
+// The columns of a band from x0 on that the block's threads cover side by side, where rows or
+// columns may be missing or padding.
 template <int V, int R, bool FILL, class Body, class Reads, class Writes, class Thread, int N,
           int B, int M>
-GB_FN void rows_step(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, const Thread& thread,
-                     i32 x0) {
-  const i32 x = x0 + threadIdx.x * V, y = threadIdx.y;
-  const i32 width = blockDim.x * V, height = blockDim.y * R;
-  if (tile.inside_columns - x0 >= width && tile.inside_rows >= height) {
-    rows_patch<V, R, Reads, Writes> patch(p, tile, x, y);
-    patch.template compute<false, Body>(p, tile, thread, height);
-  } else if (x + V <= tile.inside_columns ||
-             (FILL && x >= tile.inside_columns && x + V <= tile.columns)) {
+GB_FN void rows_rest(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, const Thread& thread,
+                     i32 x, i32 y) {
+  if (x + V <= tile.inside_columns ||
+      (FILL && x >= tile.inside_columns && x + V <= tile.columns)) {
     rows_edge<V, R, FILL, Body, Reads, Writes>(p, tile, thread, x, y);
   } else {
     // A vector that crosses an edge.
@@ -352,25 +348,34 @@ GB_FN void rows_step(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, cons
   }
 }
 
+// One band: its whole steps, then the rest; without STEPS there is one of them.
+template <int V, int R, bool FILL, bool STEPS, class Body, class Reads, class Writes, int N, int B,
+          int M>
+GB_FN void rows_band(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, i32 y0) {
+  const i32 width = blockDim.x * V, height = blockDim.y * R;
+  const i32 x = threadIdx.x * V, y = y0 + threadIdx.y;
+  const rows_thread<R, Body, Reads, Writes> thread(p, tile, y);
+  i32 x0 = 0;
+  if (tile.inside_rows - y0 >= height) {
+    GB_ROLLED for (; tile.inside_columns - x0 >= width; x0 += width) {
+      rows_patch<V, R, Reads, Writes> patch(p, tile, x0 + x, y);
+      patch.template compute<false, Body>(p, tile, thread, tile.inside_rows);
+      if (!STEPS) return;
+    }
+  }
+  GB_ROLLED for (; x0 < tile.columns; x0 += width) {
+    rows_rest<V, R, FILL, Body, Reads, Writes>(p, tile, thread, x0 + x, y);
+    if (!STEPS) return;
+  }
+}
+
 template <int V, int R, bool FILL, bool STEPS, int B, class Body, class Reads, class Writes, int N,
           int M>
 GB_FN void rows(const RowsParams<N, B, M>& p) {
-  RowsTile<N> tile = rows_tile<FILL, STEPS, V, R>(p);
-  if constexpr (STEPS) {
-    const i32 height = blockDim.y * R;
-    GB_ROLLED for (i32 band = 0; band < p.bands && tile.rows > 0; ++band) {
-      const rows_thread<R, Body, Reads, Writes> thread(p, tile);
-      GB_ROLLED for (i32 x0 = 0; x0 < tile.columns; x0 += blockDim.x * V) {
-        rows_step<V, R, FILL, Body, Reads, Writes>(p, tile, thread, x0);
-      }
-      tile.y0 += height;
-      tile.rows -= height;
-      tile.inside_rows -= height < tile.inside_rows ? height : tile.inside_rows;
-      GB_UNROLL for (int i = 0; i < N; ++i) tile.base[i] += height * p.row_stride[i];
-    }
-  } else {
-    const rows_thread<R, Body, Reads, Writes> thread(p, tile);
-    rows_step<V, R, FILL, Body, Reads, Writes>(p, tile, thread, 0);
+  const RowsTile<N> tile = rows_tile<FILL, STEPS, V, R>(p);
+  GB_ROLLED for (i32 y0 = 0; y0 < tile.rows; y0 += blockDim.y * R) {
+    rows_band<V, R, FILL, STEPS, Body, Reads, Writes>(p, tile, y0);
+    if (!STEPS) return;
   }
 }
 

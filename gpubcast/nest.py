@@ -22,9 +22,9 @@ def nest(plan: BroadcastPlan, target: CpuTarget) -> Schedule:
         return {0: Kind.SCALAR, 1: Kind.LINEAR}.get(inner, Kind.GATHERED)
 
     def written(access: Access) -> Kind:
-        if access.inner == 1 or not plan.lacks(access):
-            return Kind.LINEAR if access.inner <= 1 else Kind.GATHERED
-        return Kind.PARTIAL
+        if access.inner == 1 or (access.inner == 0 and not plan.lacks(access)):
+            return Kind.LINEAR
+        return Kind.PARTIAL if plan.lacks(access) else Kind.GATHERED
 
     def axes(access: Access) -> tuple[int, ...]:
         return tuple(k for k in range(plan.rank) if access.strides[k])
@@ -34,9 +34,9 @@ def nest(plan: BroadcastPlan, target: CpuTarget) -> Schedule:
     parts = min(target.threads, outer) if plan.num_bytes >= PARALLEL_BYTES else 1
     reads = tuple(map(kind, plan.reads))
     kept, order = _kept(plan)
-    # Where an operation can leave the inner loop, it matters how many loops it can leave.
-    hoists = leaves_inner_loop(plan)
-    told = [bool(kept) or (hoists and kind is Kind.SCALAR) for kind in reads]
+    # Where an operation or a store can leave the inner loop, it matters how many it can leave.
+    leaves = leaves_inner_loop(plan) or any(map(plan.lacks, plan.writes))
+    told = [bool(kept) or (leaves and walked is Kind.SCALAR) for walked in reads]
     moving = [axes(a) if tell else None for a, tell in zip(plan.reads, told, strict=True)]
     moving += [axes(write) if plan.lacks(write) else None for write in plan.writes]
     return Schedule(

@@ -259,14 +259,14 @@ _binary(
     "add", "add", ANY,
     doc="x + y; logical or on pred; integers wrap",
     cuda=by(pred="{0} || {1}", integral="add({0}, {1})", floating="{0} + {1}"),
-    cpu=by(pred="{0} | {1}", integral="{0} + {1}", floating="{0} + {1}"),
+    cpu=by(pred="{0} | {1}", integral="add({0}, {1})", floating="{0} + {1}"),
     reference=lambda t, a, b: a + b,
 )  # fmt: skip
 _binary(
     "sub", "subtract", NUMBER,
     doc="x - y; integers wrap",
     cuda=by(integral="sub({0}, {1})", floating="{0} - {1}"),
-    cpu="{0} - {1}",
+    cpu=by(integral="sub({0}, {1})", floating="{0} - {1}"),
     reference=lambda t, a, b: a - b,
     aliases=("subtract",),
 )  # fmt: skip
@@ -274,7 +274,7 @@ _binary(
     "mul", "multiply", ANY,
     doc="x * y; logical and on pred; integers wrap",
     cuda=by(pred="{0} && {1}", integral="mul({0}, {1})", floating="{0} * {1}"),
-    cpu=by(pred="{0} & {1}", integral="{0} * {1}", floating="{0} * {1}"),
+    cpu=by(pred="{0} & {1}", integral="mul({0}, {1})", floating="{0} * {1}"),
     reference=lambda t, a, b: a * b,
     aliases=("multiply",),
 )  # fmt: skip
@@ -456,7 +456,7 @@ _unary(
     "operation; got <type>.",
     doc="-x; integers wrap",
     cuda=by(integral="neg({0})", floating="-{0}"),
-    cpu="-{0}",
+    cpu=by(integral="neg({0})", floating="-{0}"),
     reference=lambda t, a: -a,
     aliases=("negative", "negate"),
 )  # fmt: skip
@@ -467,7 +467,7 @@ _unary(
     "got <type>.",
     doc="the absolute value; abs(INT_MIN) is INT_MIN",
     cuda=by(signed="{0} < 0 ? neg({0}) : {0}", floating="fabs({0})"),
-    cpu=by(signed="abs({0})", floating="fabs({0})"),
+    cpu=by(signed="abs_signed({0})", floating="fabs({0})"),
     reference=lambda t, a: abs(a),
     aliases=("absolute", "fabs"),
 )  # fmt: skip

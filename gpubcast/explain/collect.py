@@ -11,7 +11,7 @@ from gpubcast import labels, ops, runtime
 from gpubcast.alignment import Grid, State, grid, row
 from gpubcast.backends.base import KernelSource
 from gpubcast.backends.cuda import cache
-from gpubcast.backends.cuda.nvrtc import FAST_OPTIONS
+from gpubcast.backends.cuda.nvrtc import options_of
 from gpubcast.codegen import cpu as cpu_code
 from gpubcast.codegen import cuda as cuda_code
 from gpubcast.codegen.scalars import scalar_of
@@ -407,8 +407,7 @@ def _loaded(source: KernelSource) -> str:
 
 def _on_disk(source: KernelSource, arch: str) -> str:
     try:
-        options = FAST_OPTIONS if source.fast_math else ()
-        found = cache.stored(source.text, arch, options)
+        found = cache.stored(source.text, arch, options_of(source))
     except Error as error:
         return f"{source.entry}: miss; {str(error).splitlines()[0]}"
     return f"{source.entry}: " + ("hit, on disk" if found else "miss, the first call compiles it")

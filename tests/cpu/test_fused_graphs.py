@@ -9,7 +9,7 @@ import dataclasses
 import itertools
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gpubcast as gb
-from gpubcast import runtime
+from gpubcast import partition, runtime
 from tests import graph_calls, graphs
 
 CALLS = 4
@@ -51,6 +51,26 @@ def test_dimensions_stated_on_each_operation(rng: random.Random) -> None:
 @given(rng=randoms)
 def test_labels(rng: random.Random) -> None:
     check(rng, labelled=True)
+
+
+@pytest.fixture
+def small_kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Limits that random graphs pass, so that nearly all are cut."""
+    runtime.clear()
+    monkeypatch.setattr(partition, "MAX_READS", 4)
+    monkeypatch.setattr(partition, "MAX_CODE", 4)
+    monkeypatch.setattr(partition, "MAX_WRITES", 2)
+    yield
+    runtime.clear()
+
+
+@pytest.mark.usefixtures("small_kernels")
+@pytest.mark.filterwarnings("ignore::gpubcast.SplitWarning")
+@pytest.mark.parametrize("labelled", [False, True], ids=["stated", "labels"])
+@settings(random_graphs, max_examples=15)
+@given(rng=randoms)
+def test_cut_into_small_kernels(labelled: bool, rng: random.Random) -> None:
+    check(rng, labelled=labelled)
 
 
 def test_another_operation_is_caught() -> None:

@@ -36,6 +36,22 @@ def _integer_function(build: Callable[[Any, Any, Any], Any]) -> Any:
     return _intrinsic(function)
 
 
+def _integer_unary(build: Callable[[Any, Any], Any]) -> Any:
+    """The same on one integer."""
+
+    def function(typing_context: Any, x: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return build(builder, args[0])
+
+        return x(x), codegen
+
+    return _intrinsic(function)
+
+
+def _abs_signed(builder: Any, x: Any) -> Any:
+    return builder.select(builder.icmp_signed("<", x, x.type(0)), builder.neg(x), x)
+
+
 def _div_signed(builder: Any, x: Any, y: Any) -> Any:
     zero = builder.icmp_signed("==", y, y.type(0))
     minus_one = builder.icmp_signed("==", y, y.type(-1))
@@ -205,6 +221,12 @@ def _odd_unsigned(x: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Any] = {
+    # Python's operators would promise LLVM that s64 does not overflow.
+    "add": _integer_function(lambda builder, x, y: builder.add(x, y)),
+    "sub": _integer_function(lambda builder, x, y: builder.sub(x, y)),
+    "mul": _integer_function(lambda builder, x, y: builder.mul(x, y)),
+    "neg": _integer_unary(lambda builder, x: builder.neg(x)),
+    "abs_signed": _integer_unary(_abs_signed),
     "div_signed": _integer_function(_div_signed),
     "rem_signed": _integer_function(_rem_signed),
     "div_unsigned": _integer_function(_div_unsigned),

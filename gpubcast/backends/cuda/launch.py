@@ -13,7 +13,7 @@ import cupy
 import numpy as np
 
 from gpubcast.backends.base import KernelSource
-from gpubcast.backends.cuda import cache
+from gpubcast.backends.cuda import cache, nvrtc
 from gpubcast.errors import DeviceError
 from gpubcast.families import CudaTarget
 
@@ -117,7 +117,7 @@ class CupyBackend:
         return int(array.data.ptr)
 
     def load(self, source: KernelSource) -> Any:
-        path = cache.cubin_path(source.text, self.target().arch)
+        path = cache.cubin_path(source.text, self.target().arch, nvrtc.options_of(source))
         with _reported():
             kernel = cupy.RawModule(path=str(path)).get_function(source.entry)
             # Modules load lazily; a first launch inside a graph capture must find the code there.

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from gpubcast.backends.base import KernelSource
 from gpubcast.backends.cuda import headers
 from gpubcast.errors import CompileError, numbered
 
@@ -30,7 +31,7 @@ OPTIONS = (
     "-Xptxas=-v",
 )
 # What the user may give up with fast_math=True; denormals are kept all the same.
-FAST_OPTIONS = ("-fmad=true", "-prec-div=false", "-prec-sqrt=false")
+_FAST = ("-fmad=true", "-prec-div=false", "-prec-sqrt=false")
 _MAJORS = (13, 12)
 # NVRTC serialises compilations inside a process; the lock keeps a program's calls together.
 _LOCK = threading.Lock()
@@ -115,6 +116,11 @@ def architectures() -> tuple[str, ...]:
     numbers = (c_int * count.value)()
     library().nvrtcGetSupportedArchs(numbers)
     return tuple(f"sm_{number}" for number in numbers)
+
+
+def options_of(source: KernelSource) -> tuple[str, ...]:
+    """The flags that a kernel asks for beside ``OPTIONS``."""
+    return _FAST if source.fast_math else ()
 
 
 def compile_cubin(text: str, arch: str, options: tuple[str, ...] = ()) -> Cubin:
