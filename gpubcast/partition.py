@@ -68,9 +68,10 @@ def partition(
         plan = build(expression, nodes, operands, outputs)
         if _fits(plan):
             return Kernels((_kernel(plan, len(operands), len(outputs), (0,)),), ())
-    # Cutting counts parameters; one that is read in two ways counts twice when it is built.
-    for limit in range(MAX_READS, 2, -1):
-        made = _cut(expression, nodes, operands, outputs, limit)
+    # Cutting counts parameters, and one that is read in many ways is many reads: then smaller pieces
+    # are tried. Seven operations read 15 operands at most.
+    for reads, code in ((MAX_READS, MAX_CODE), (12, 64), (8, 32), (6, 16), (4, 7)):
+        made = _cut(expression, nodes, operands, outputs, _cuts(expression, reads, code))
         if all(_fits(kernel.plan) for kernel in made.kernels):
             break
     return made
@@ -95,9 +96,8 @@ def _cut(
     nodes: tuple[Inferred, ...],
     operands: tuple[Operand, ...],
     outputs: tuple[Operand, ...],
-    limit: int,
+    cuts: tuple[int, ...],
 ) -> Kernels:
-    cuts = _cuts(expression, limit)
     graph = expression
     kernels: list[Kernel] = []
     temporaries: list[Shape] = []
@@ -128,9 +128,8 @@ def _cut(
     return Kernels(tuple(kernels), tuple(temporaries))
 
 
-def _cuts(expression: Expression, limit: int) -> tuple[int, ...]:
-    """The nodes to compute into temporaries, so that no other takes more than ``limit`` operands or
-    too much code."""
+def _cuts(expression: Expression, most_reads: int, most_code: int) -> tuple[int, ...]:
+    """The nodes to compute into temporaries, so that no other takes more operands or more code."""
     leaves: dict[int, frozenset[int]] = {}
     code: dict[int, frozenset[int]] = {}
     cuts: set[int] = set()
@@ -143,7 +142,7 @@ def _cuts(expression: Expression, limit: int) -> tuple[int, ...]:
                 leaves[i] = frozenset((i,))
             elif isinstance(node, Apply):
                 code[i] |= {i}
-            if len(leaves[i]) <= limit and len(code[i]) <= MAX_CODE:
+            if len(leaves[i]) <= most_reads and len(code[i]) <= most_code:
                 break
             chosen = _largest(expression, arguments, leaves, code)
             if chosen is None:

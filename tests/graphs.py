@@ -156,6 +156,11 @@ def _label(axis: int) -> str:
     return "1" if axis == ONE else NAMES[axis]
 
 
+def _width(kind: str) -> int:
+    """Bits of a type that a bitcast takes, or 0."""
+    return 0 if kind == "pred" else gb.element_type(kind).bits
+
+
 def sized(axes: Axes, sizes: Sequence[int]) -> tuple[int, ...]:
     """The sizes of dimensions."""
     return tuple(1 if a == ONE else sizes[a] for a in axes)
@@ -251,17 +256,17 @@ class _Maker:
             return
         moves = () if self.labelled else (self._broadcast, self._broadcast_in_dim)
         way = rng.choice(
-            (self._unary, self._convert_any, *(self._binary,) * 6, self._with_scalar,
+            (*(self._unary,) * 3, self._convert_any, *(self._binary,) * 6, self._with_scalar,
              self._with_scalar, self._select, self._clamp, *moves)
         )  # fmt: skip
         way(self._pick())
 
-    def _pick(self, like: Callable[[Value], bool] = lambda x: True) -> int:
-        """A typed value; a recent one more often than not."""
-        found = [
-            i for i, x in enumerate(self.values)
-            if x.kind and x.depth < MOST_DEPTH - 2 and like(x)
-        ]  # fmt: skip
+    def _pick(self, kind: str = "") -> int:
+        """A typed value, often a recent one, and often of a kind that is asked for."""
+        found = [i for i, x in enumerate(self.values) if x.kind and x.depth < MOST_DEPTH - 2]
+        alike = [i for i in found if self.values[i].kind == kind]
+        if alike and self.rng.random() < 0.8:
+            found = alike
         return self.rng.choice(found[-3:] if self.rng.random() < 0.5 else found)
 
     def _emit(
@@ -300,13 +305,13 @@ class _Maker:
         return type(x.value) if isinstance(x, Literal) else self.values[x].python
 
     def _convert_any(self, i: int) -> int:
-        kind = self.rng.choice(KINDS)
         x = self.values[i]
-        alike = x.kind[1:] == kind[1:] and x.kind != kind and "pred" not in (x.kind, kind)
+        wide = [k for k in KINDS if k != x.kind and _width(k) == _width(x.kind) > 0]
         # The payload of a NaN that an operation made is anybody's.
-        if alike and (x.moved or x.kind not in FLOATS) and self.rng.random() < 0.5:
+        if wide and (x.moved or x.kind not in FLOATS) and self.rng.random() < 0.4:
+            kind = self.rng.choice(wide)
             return self._emit("bitcast_convert_type", (i,), kind, x.axes, to=kind)
-        return self._converted(i, kind)
+        return self._converted(i, self.rng.choice(KINDS))
 
     def _converted(self, i: int, kind: str) -> int:
         x = self.values[i]
@@ -327,7 +332,7 @@ class _Maker:
 
     def _name(self, kind: str) -> str:
         rng = self.rng
-        if rng.random() < 0.2:
+        if rng.random() < 0.12:
             return rng.choice(COMPARISONS)
         if kind == "pred":
             return rng.choice(("add", "mul", "max", "min", *BITS))
@@ -337,7 +342,7 @@ class _Maker:
 
     def _binary(self, i: int) -> None:
         rng = self.rng
-        j = self._converted(self._pick(), self.values[i].kind)
+        j = self._converted(self._pick(self.values[i].kind), self.values[i].kind)
         if rng.random() < 0.5:
             i, j = j, i
         x, y = self.values[i], self.values[j]
@@ -419,7 +424,7 @@ class _Maker:
     def _select(self, i: int) -> None:
         rng = self.rng
         kind = self.values[i].kind
-        j, p = self._converted(self._pick(), kind), self._converted(self._pick(), "pred")
+        j, p = (self._converted(self._pick(k), k) for k in (kind, "pred"))
         args: list[Argument] = [p, i, j]
         axes: Axes = ()
         if self.labelled:
@@ -446,7 +451,7 @@ class _Maker:
         x = self.values[i]
         args: list[Argument] = [self._scalar(x.kind), i, self._scalar(x.kind)]
         if self.rng.random() < 0.4:
-            j = self._converted(self._pick(), x.kind)
+            j = self._converted(self._pick(x.kind), x.kind)
             if self.labelled or not self.values[j].axes:
                 args[self.rng.choice((0, 2))] = j
             elif self._fits(j, x.axes):

@@ -108,10 +108,10 @@ def test_number_of_operations(count: int, number: int) -> None:
 
 @pytest.mark.filterwarnings("ignore::gpubcast.SplitWarning")
 def test_narrow_floats_are_rounded_at_a_cut_as_anywhere() -> None:
-    fused = gb.fuse(lambda x, y: steps(x, y, 300))
-    x, y = (gb.convert_element_type(random(9, seed=s), "bf16") for s in (0, 1))
-    assert len(kernels(fused, x, y)) == 2
-    np.testing.assert_array_equal(fused(x, y).view("u2"), steps(x, y, 300).view("u2"))
+    fused = gb.fuse(summed)
+    operands = [gb.convert_element_type(x, "bf16") for x in many(20, 9)]
+    assert len(kernels(fused, *operands)) == 2
+    np.testing.assert_array_equal(fused(*operands).view("u2"), summed(*operands).view("u2"))
 
 
 def squares(*xs: Any) -> Any:
@@ -131,6 +131,25 @@ def test_operands_that_are_read_in_two_ways(count: int, number: int) -> None:
         with pytest.warns(gb.SplitWarning):
             found = gb.fuse(squares)(*operands)
     np.testing.assert_array_equal(found, squares(*operands))
+
+
+@pytest.mark.parametrize(("rank", "number"), [(3, 1), (4, 2), (5, 8)])
+def test_one_operand_that_is_read_in_many_ways(rank: int, number: int) -> None:
+    """All permutations of the axes of a cube: 6, 24, 120."""
+    shape = (2,) * rank
+
+    def body(x: Any) -> Any:
+        orders = itertools.permutations(range(rank))
+        return summed(*(gb.broadcast_in_dim(x, shape, order) for order in orders))
+
+    x, fused = random(*shape), gb.fuse(body)
+    assert len(kernels(fused, x)) >= number
+    if number == 1:
+        found = fused(x)
+    else:
+        with pytest.warns(gb.SplitWarning):
+            found = fused(x)
+    np.testing.assert_array_equal(found, body(x))
 
 
 def test_scalars_count_as_operands() -> None:
@@ -240,8 +259,18 @@ def test_sizes_0_and_1_beside_others(sizes: tuple[int, int, int]) -> None:
         np.testing.assert_array_equal(found, expected, strict=True)
 
 
+PROMISES = [
+    (PaddingValue.ZERO, PaddingValue.ZERO),
+    (PaddingValue.ZERO, PaddingValue.ONE),
+    (PaddingValue.LOWEST, PaddingValue.HIGHEST),
+    (PaddingValue.ONE, PaddingValue.INVALID),
+    (PaddingValue.UNKNOWN, PaddingValue.HIGHEST),
+    (PaddingValue.INVALID, PaddingValue.INVALID),
+]
+
+
 @pytest.mark.parametrize("sizes", [(3, 4), (1, 4), (3, 1), (0, 4), (3, 0)], ids=str)
-@pytest.mark.parametrize("values", list(itertools.product(PaddingValue, PaddingValue)), ids=str)
+@pytest.mark.parametrize("values", PROMISES, ids=str)
 def test_padding_of_each_output(
     sizes: tuple[int, int], values: tuple[PaddingValue, PaddingValue]
 ) -> None:
