@@ -68,7 +68,7 @@ def partition(
         plan = build(expression, nodes, operands, outputs)
         if _fits(plan):
             return Kernels((_kernel(plan, len(operands), len(outputs), (0,)),), ())
-    # Cutting counts parameters, and one that is read in many ways is many reads: then smaller pieces
+    # Cutting counts parameters, and one read in many ways is many reads: then smaller pieces
     # are tried. Seven operations read 15 operands at most.
     for reads, code in ((MAX_READS, MAX_CODE), (12, 64), (8, 32), (6, 16), (4, 7)):
         made = _cut(expression, nodes, operands, outputs, _cuts(expression, reads, code))

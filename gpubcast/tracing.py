@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from gpubcast import expression, operators, ops
+from gpubcast import config, expression, operators, ops, runtime
 from gpubcast.arrays import Array
 from gpubcast.element_types import ELEMENT_TYPES, ElementType, element_type
 from gpubcast.errors import Error, ShapeError
 from gpubcast.expression import Apply, Constant, Expression, Names, Node, Parameter, Place, located
 from gpubcast.inference import result_type
 from gpubcast.labels import ONE, Pattern
-from gpubcast.operands import is_scalar, scalar_view
+from gpubcast.launch import View
+from gpubcast.operands import is_scalar, scalar_operand, scalar_view
 from gpubcast.ops import Result, Rule
 from gpubcast.partition import reachable
 from gpubcast.traced import Traced, refused, unsupported, untyped, where
@@ -116,6 +117,10 @@ class Trace:
         except Error as error:
             raise located(error, where()) from None
         return self.emit(Constant(kind.name, bits), kind, 0)
+
+    def is_constant(self, value: Value) -> bool:
+        """Whether a value is part of the code."""
+        return isinstance(self.nodes[value.node], Constant)
 
     def called(self, value: Traced, number: int) -> str:
         """What an operand of a labelled function is called."""
@@ -313,12 +318,27 @@ def _apply(
     except Error as error:
         raise located(_about_types(error), line) from None
     ndim = _rank(row, args, frozen)
+    exact = not any(row.ulp) and config.backend() != "cuda"
+    if exact and ndim == 0 and all(map(trace.is_constant, args)):
+        return _folded(trace, expression.single(name, frozen), args, found)
     if name == "compare":
         name, total = ops.comparison(frozen.pop("direction"), frozen.pop("total_order", False))
         if total:
             args = [_key(trace, x) for x in args]
     nodes = tuple(x.node for x in args)
     return trace.emit(Apply(name, nodes, tuple(sorted(frozen.items()))), found, ndim, varies)
+
+
+def _folded(trace: Trace, graph: Expression, args: list[Value], kind: ElementType) -> Value:
+    """An operation on constants, done now. Only where every device gives the same bits."""
+    views = []
+    for x in args:
+        node = trace.nodes[x.node]
+        assert isinstance(node, Constant)
+        views.append(View(scalar_operand(type_of(x)), node.bits, None))
+    _, buffers = runtime.run(graph, tuple(views))
+    bits = int.from_bytes(bytes(buffers[0][: kind.itemsize]), "little")
+    return trace.emit(Constant(kind.name, bits), kind, 0)
 
 
 def _about_types(error: Error) -> Error:

@@ -637,3 +637,17 @@ def test_the_documents_run(repository: Path, capsys: pytest.CaptureFixture[str],
     shown = [line for line in shown if not re.match(r"  in \w+ \(\w+\.py:", line)]
     assert len(shown) >= 5
     assert [line for line in shown if line not in printed] == []
+
+
+def test_constants_are_folded() -> None:
+    @gb.fuse
+    def scale(a: Any) -> Any:
+        return gb.sqrt(a) * 3 + np.float32(1)
+
+    @gb.fuse
+    def scaled(x: Any) -> Any:
+        return x * scale(np.float32(4))
+
+    code = scaled.plan("f32[8]").broadcast_plan.program.code
+    assert [instruction.op for instruction in code] == ["constant", "mul"]
+    np.testing.assert_array_equal(scaled(np.ones(8, np.float32)), np.full(8, 7, np.float32))
