@@ -1,11 +1,11 @@
 // ROWS: rows of unit stride, a row axis, and B batch axes.
 //
 // A block of TX x TY threads covers a tile of TX * V columns and TY * R rows of one batch element;
-// with STEPS as many of them as p.steps says side by side, and that p.bands times one below the
-// other. Divisions are done once per tile, on the tile's number; inside a tile every offset is a
-// constant of the thread. What a band of rows shares is loaded and computed once. A whole step runs
-// without a predicate, all loads of its R rows before the first store. With FILL the extents cover
-// the padding, which is written and for which nothing is read.
+// with STEPS p.steps of them side by side make a band, and p.bands bands a tile. Divisions are done
+// once per tile, on the tile's number; inside a tile every offset is a constant of the thread. What
+// a band of rows shares is loaded and computed once. A whole step runs without a predicate, all
+// loads of its R rows before the first store. With FILL the extents cover the padding, which is
+// written and for which nothing is read.
 #ifndef GB_ROWS_CUH
 #define GB_ROWS_CUH
 
@@ -185,10 +185,10 @@ struct RowsWrite<SLOT, V, Write<T, ROW>> : Result<SLOT, V, T> {
   GB_FN void store(int) const {}
 };
 
-// Where a tile starts (column x0, row y0; its row and batch element as an offset in elements of each
-// slot) and how much of it there is: `columns` x `rows` are visited, from
-// `inside_columns` and `inside_rows` on they are padding. All four at most 2^30. `first`: whether the batch element
-// is the first along every axis that a slot lacks.
+// Where a tile starts (column x0, row y0; its row and batch element as an offset in elements of
+// each slot) and how much of it there is: `columns` x `rows` are visited, from `inside_columns` and
+// `inside_rows` on they are padding. All four at most 2^30, which bounds p.steps and p.bands.
+// `first`: whether the batch element is the first along every axis that a slot lacks.
 template <int N> struct RowsTile {
   i64 x0, y0;
   i64 base[N];
@@ -196,8 +196,8 @@ template <int N> struct RowsTile {
   i32 columns, rows, inside_columns, inside_rows;
 };
 
-GB_FN i32 remaining(i64 end, i64 start) {
-  constexpr i64 most = 1 << 30;
+// How many of the `most` elements from `start` on lie before `end`.
+GB_FN i32 remaining(i64 end, i64 start, i64 most) {
   return static_cast<i32>(end <= start ? 0 : end - start < most ? end - start : most);
 }
 
@@ -223,10 +223,10 @@ GB_FN RowsTile<N> rows_tile(const RowsParams<N, B, M>& p) {
       tile.first[i] = tile.first[i] && (k == 0 || p.batch_stride[b][i] != 0);
     }
   }
-  tile.columns = remaining(STEPS && tile.x0 + width < p.nx ? tile.x0 + width : p.nx, tile.x0);
-  tile.rows = remaining(STEPS && tile.y0 + height < p.ny ? tile.y0 + height : p.ny, tile.y0);
-  tile.inside_columns = !FILL ? tile.columns : inside ? remaining(p.size_x, tile.x0) : 0;
-  tile.inside_rows = !FILL ? tile.rows : inside ? remaining(p.size_y, tile.y0) : 0;
+  tile.columns = remaining(p.nx, tile.x0, width);
+  tile.rows = remaining(p.ny, tile.y0, height);
+  tile.inside_columns = !FILL ? tile.columns : inside ? remaining(p.size_x, tile.x0, width) : 0;
+  tile.inside_rows = !FILL ? tile.rows : inside ? remaining(p.size_y, tile.y0, height) : 0;
   return tile;
 }
 
@@ -237,9 +237,9 @@ template <int R, class Body, class... Rd, int... I, class... W, int... O>
 struct RowsThread<R, Body, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
   static constexpr int READS = sizeof...(Rd);
   static constexpr int N = READS + sizeof...(W);
-  Tuple<Index<I...>, RowsShared<I, R, Rd>...> in{};
-  typename Body::Scalars scalars{};
-  typename Body::Columns columns[R]{};
+  Tuple<Index<I...>, RowsShared<I, R, Rd>...> in;
+  typename Body::Scalars scalars;
+  typename Body::Columns columns[R];
 
   template <int B, int M>
   GB_FN RowsThread(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, u32 y) {
@@ -331,12 +331,11 @@ GB_FN void rows_edge(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, cons
   if constexpr (FILL) patch.fill(p, end, tile.rows);
 }
 
-// The columns of a band from x0 on that the block's threads cover side by side, where rows or
-// columns may be missing or padding.
+// The V columns from x on, of which some may be missing or padding.
 template <int V, int R, bool FILL, class Body, class Reads, class Writes, class Thread, int N,
           int B, int M>
 GB_FN void rows_rest(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, const Thread& thread,
-                     i32 x, i32 y) {
+                     i32 x, u32 y) {
   if (x + V <= tile.inside_columns ||
       (FILL && x >= tile.inside_columns && x + V <= tile.columns)) {
     rows_edge<V, R, FILL, Body, Reads, Writes>(p, tile, thread, x, y);
@@ -348,7 +347,8 @@ GB_FN void rows_rest(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, cons
   }
 }
 
-// One band: its whole steps, then the rest; without STEPS there is one of them.
+// The band that starts at row y0 of a tile: its whole steps, then the rest. Without STEPS it is one
+// step, whole or not.
 template <int V, int R, bool FILL, bool STEPS, class Body, class Reads, class Writes, int N, int B,
           int M>
 GB_FN void rows_band(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, i32 y0) {
@@ -360,12 +360,12 @@ GB_FN void rows_band(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, i32 
     GB_ROLLED for (; tile.inside_columns - x0 >= width; x0 += width) {
       rows_patch<V, R, Reads, Writes> patch(p, tile, x0 + x, y);
       patch.template compute<false, Body>(p, tile, thread, tile.inside_rows);
-      if (!STEPS) return;
+      if constexpr (!STEPS) return;
     }
   }
   GB_ROLLED for (; x0 < tile.columns; x0 += width) {
     rows_rest<V, R, FILL, Body, Reads, Writes>(p, tile, thread, x0 + x, y);
-    if (!STEPS) return;
+    if constexpr (!STEPS) return;
   }
 }
 
@@ -375,7 +375,7 @@ GB_FN void rows(const RowsParams<N, B, M>& p) {
   const RowsTile<N> tile = rows_tile<FILL, STEPS, V, R>(p);
   GB_ROLLED for (i32 y0 = 0; y0 < tile.rows; y0 += blockDim.y * R) {
     rows_band<V, R, FILL, STEPS, Body, Reads, Writes>(p, tile, y0);
-    if (!STEPS) return;
+    if constexpr (!STEPS) return;
   }
 }
 

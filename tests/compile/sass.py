@@ -27,7 +27,8 @@ class KernelReport:
         instructions: all instructions of the function but the padding at its end.
         tile: instructions that a thread of a whole tile executes: of the paths without a guarded
             access to global memory, loops not repeated, the shortest with the most wide
-            accesses; 0 if there is none.
+            accesses; 0 if there is none. Of a kernel that loops around wide stores, only one pass
+            of the innermost such loop, its branch back included.
         opcodes: how often each opcode occurs, by its name without modifiers.
         wide_loads, wide_stores: 16-byte (or wider) accesses to global memory.
         divisions: hidden integer divisions and calls: MUFU.RCP, I2F, F2I, CALL.
@@ -119,14 +120,69 @@ def _opcode(instruction: str) -> str:
     return re.sub(r"^@!?U?P\w+\s+", "", instruction).split()[0]
 
 
-def _leaves_loop(line: str, lines: list[str]) -> bool:
-    """Whether an instruction is a call of nothing but an EXIT, as which ptxas ends a long loop."""
-    target = re.search(r"CALL\.REL\.NOINC `\((\.L_x_\d+)\)", line)
-    return target is not None and lines[lines.index(f"{target[1]}:") + 1] == "EXIT"
+def _jumps(line: str, lines: list[str]) -> bool:
+    """Whether a call is a jump: to a label of a function in which nothing returns.
+
+    ptxas ends long and nested loops so.
+    """
+    if not re.search(r"CALL\.REL\.NOINC `\(\.L_x_\d+\)", line):
+        return False
+    return not any(_opcode(other).startswith("RET") for other in lines if not other.endswith(":"))
 
 
-def _tile_path(lines: list[str]) -> int:
-    """Instructions on the path of a whole tile, see ``KernelReport.tile``."""
+def _target(line: str, lines: list[str]) -> str | None:
+    """The label that an instruction branches to, if it does."""
+    found = re.search(r"`\((\.L_x_\d+)\)", line)
+    if found is None or not (_opcode(line).startswith("BRA") or _jumps(line, lines)):
+        return None
+    return found[1]
+
+
+def _wide(opcode: str) -> bool:
+    """Whether it accesses 16 bytes of global memory or more."""
+    return opcode.startswith(("LDG", "STG")) and bool({"128", "256"} & set(opcode.split(".")))
+
+
+def _inner_loops(lines: list[str]) -> list[list[str]]:
+    """The loops around wide stores without a smaller one inside, from label to branch back."""
+    places = {line[:-1]: i for i, line in enumerate(lines) if line.endswith(":")}
+    stores = [
+        i
+        for i, line in enumerate(lines)
+        if not line.endswith(":") and (name := _opcode(line)).startswith("STG") and _wide(name)
+    ]
+    loops = {
+        (start, i + 1)
+        for i, line in enumerate(lines)
+        if (start := places.get(_target(line, lines) or "", i)) < i
+        and any(start < store < i for store in stores)
+    }
+    return [
+        lines[start:end]
+        for start, end in loops
+        if not any(start <= low and high <= end for low, high in loops - {(start, end)})
+    ]
+
+
+def _tile(lines: list[str]) -> int:
+    """See ``KernelReport.tile``."""
+    loops = _inner_loops(lines)
+    if not loops:
+        return -_shortest(lines, None)[1]
+    wide, count = max(_shortest(loop, loop[0][:-1]) for loop in loops)
+    return -count if wide > 0 else 0
+
+
+def _shortest(lines: list[str], back: str | None) -> tuple[int, int]:
+    """The path of a whole tile from the first instruction to a branch back, or to an EXIT.
+
+    Args:
+        lines: instructions and labels; a path does not leave them.
+        back: the label that the path ends with a branch to; None: it ends with an EXIT.
+
+    Returns:
+        Its wide accesses, and its instructions with a minus sign; (-1, 0) if there is no path.
+    """
     labels = {line[:-1]: i for i, line in enumerate(lines) if line.endswith(":")}
     best = (-1, 0)
     # A path: where it stands, its instructions, its wide accesses, the branches it has passed.
@@ -140,23 +196,28 @@ def _tile_path(lines: list[str]) -> int:
                 continue
             count += 1
             guarded, name = line.startswith("@"), _opcode(line)
+            target = _target(line, lines)
             if name.startswith(("LDG", "STG")):
                 if guarded:
                     break
-                wide += ".128" in name
+                wide += _wide(name)
             elif name == "EXIT" and not guarded:
-                best = max(best, (wide, -count))
+                if back is None:
+                    best = max(best, (wide, -count))
                 break
-            elif name.startswith("BRA") or _leaves_loop(line, lines):
-                target = re.search(r"(\.L_x_\d+)", line)
-                conditional = guarded or bool(re.search(r"BRA\S*\s+!?U?P", line))
-                if at in passed or target is None:
+            elif target is not None:
+                if at in passed:
                     break
                 passed |= {at}
-                if conditional:
+                if guarded or re.search(r"BRA\S*\s+!?U?P", line):
                     paths.append((at, count, wide, passed))
-                at = labels[target[1]]
-    return -best[1]
+                if target == back:
+                    best = max(best, (wide, -count))
+                    break
+                at = labels.get(target, len(lines))
+            elif name.startswith("BRA"):
+                break
+    return best
 
 
 def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) -> KernelReport:
@@ -164,18 +225,18 @@ def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) 
     # The function ends in a jump to itself and NOPs up to a multiple of the cache line.
     while names and names[-1] in ("NOP", "BRA"):
         names.pop()
-    access = [(n[0], n.split(".")) for n in names if n.startswith(("LDG", "STG"))]
-    wide = Counter(kind for kind, parts in access if {"128", "256"} & set(parts))
+    access = [(n[0], _wide(n)) for n in names if n.startswith(("LDG", "STG"))]
+    wide = Counter(kind for kind, is_wide in access if is_wide)
     hidden = ("MUFU.RCP", "I2F", "F2I", "CALL")
-    outside = [_opcode(line) for line in lines if _leaves_loop(line, lines)]
-    counted = Counter(n for n in names if n.startswith(hidden)) - Counter(outside)
+    jumps = [_opcode(line) for line in lines if _jumps(line, lines)]
+    counted = Counter(n for n in names if n.startswith(hidden)) - Counter(jumps)
     return KernelReport(
         name,
         registers,
         spills,
         stack,
         len(names),
-        _tile_path(lines),
+        _tile(lines),
         tuple(sorted(Counter(n.split(".")[0] for n in names).items())),
         wide["L"],
         wide["S"],

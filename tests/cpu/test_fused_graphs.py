@@ -23,7 +23,7 @@ from tests import graph_calls, graphs
 
 CALLS = 4
 
-random_graphs = settings(max_examples=70, deadline=None, suppress_health_check=list(HealthCheck))
+random_graphs = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 randoms = st.randoms(use_true_random=False, note_method_calls=False)
 
 
@@ -67,7 +67,7 @@ def small_kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("small_kernels")
 @pytest.mark.filterwarnings("ignore::gpubcast.SplitWarning")
 @pytest.mark.parametrize("labelled", [False, True], ids=["stated", "labels"])
-@settings(random_graphs, max_examples=15)
+@settings(random_graphs, max_examples=12)
 @given(rng=randoms)
 def test_cut_into_small_kernels(labelled: bool, rng: random.Random) -> None:
     check(rng, labelled=labelled)

@@ -23,7 +23,7 @@ from tests.emulated import campaign
 from tests.emulator.backend import ORDERS, EmulatorBackend
 
 # Graphs in a test, and calls of each.
-GRAPHS, CALLS = 16, 2
+GRAPHS, CALLS = 12, 2
 
 
 def check(seed: int, *, compare: bool) -> None:
