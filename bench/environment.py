@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import gpubcast as gb
+from gpubcast import config
 
 PACKAGES = (
-    *("numpy", "numba", "llvmlite", "ml_dtypes", "cupy-cuda12x", "cupy-cuda13x", "torch"),
-    *("jax", "jaxlib", "pytest", "hypothesis"),
+    *("numpy", "numba", "llvmlite", "ml_dtypes", "numexpr", "cupy-cuda12x", "cupy-cuda13x"),
+    *("torch", "jax", "jaxlib", "pytest", "hypothesis"),
 )
+_FREQUENCY = Path("/sys/devices/system/cpu/cpu0/cpufreq")
 _SMI_FIELDS = (
     *("name", "driver_version", "memory.total", "clocks.sm", "clocks.mem", "clocks.max.sm"),
     *("clocks.max.mem", "power.limit", "temperature.gpu", "persistence_mode", "mig.mode.current"),
@@ -28,8 +30,10 @@ def environment(*, dry_run: bool = False) -> dict[str, Any]:
     """Everything that a figure may depend on. A dry run says nothing about a GPU.
 
     Returns:
-        ``time`` (UTC), ``revision``, ``python``, ``processor``, ``packages`` (versions) and
-        ``gpu``: None in a dry run or without a usable GPU, which ``gpu_error`` then explains.
+        ``time`` (UTC), ``revision``, ``python``, ``processor``, ``cores``, ``threads`` (that this
+        process may use), ``load`` (over the last minute), ``governor`` and ``megahertz`` (None
+        where Linux does not say), ``variables`` (of gpubcast), ``packages`` (versions) and ``gpu``:
+        None in a dry run or without a usable GPU, which ``gpu_error`` then explains.
     """
     found: dict[str, Any] = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -39,6 +43,11 @@ def environment(*, dry_run: bool = False) -> dict[str, Any]:
         "system": platform.platform(),
         "processor": _processor(),
         "cores": os.cpu_count(),
+        "threads": config.threads(),
+        "load": os.getloadavg()[0],
+        "governor": _line(_FREQUENCY / "scaling_governor"),
+        "megahertz": _megahertz(),
+        "variables": {variable.name: text for variable, text in config.given()},
         "packages": {name: _version(name) for name in PACKAGES},
         "gpu": None,
         "gpu_error": None,
@@ -78,12 +87,26 @@ def _version(package: str) -> str | None:
 
 
 def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
+    lines = (_line(Path("/proc/cpuinfo")) or "").splitlines()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor()
+
+
+def _line(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None
+
+
+def _megahertz() -> float | None:
+    """The clock of the first processor now."""
+    kilohertz = _line(_FREQUENCY / "scaling_cur_freq")
+    if kilohertz is not None and kilohertz.isdigit():
+        return int(kilohertz) / 1e3
+    text = _line(Path("/proc/cpuinfo")) or ""
+    clocks = [line.partition(":")[2] for line in text.splitlines() if line.startswith("cpu MHz")]
+    return float(clocks[0]) if clocks else None
 
 
 def _gpu() -> dict[str, Any]:

@@ -1,140 +1,511 @@
-"""How users of other libraries write the cases: the peers that gpubcast is compared with.
+"""How users of gpubcast and of other libraries write the cases: the contenders of a benchmark.
 
-Each peer turns a case and gpubcast's arrays into a call. Memory is shared where the library can:
-NumPy, CuPy and PyTorch read and write the very buffers that gpubcast does. JAX has no strides, so
-it gets compact copies in the same axis order, transposes inside ``jit`` and allocates its result.
+Each library is one small class that turns a case into calls, in the form that is idiomatic and
+fastest there. Memory is shared where the library can: NumPy, numexpr, numba, CuPy and PyTorch read
+and write the very buffers that gpubcast does. JAX has no strides, so it gets compact copies in the
+same axis order, transposes inside ``jit`` and allocates its result.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
+import math
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import gpubcast as gb
+import numpy as np
 
-from .cases import FUNCTIONS, Sized
+from . import checks
+from .cases import Sized
 from .timing import Call
 
+Views = tuple[Any, ...]
+# The operands and ``out`` as arrays of NumPy or CuPy -> the ways to call, by entry.
+Ready = Callable[[Views, Any], dict[str, Call]]
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+_DIRECT = re.compile(r"(\w+)\(([\w, ]+), out=out\)")
+
+
+class Library:
     """A library.
 
     Attributes:
         name: what reports call it.
-        module: what has to import.
-        device: the kind of device it is compared on; "" for both.
-        call: ``call(sized, operands, out)`` is the case as a callable.
-        wait: waits for a result on the host's clock; None where CUDA events see the work.
-        operations: what it writes in a way of its own; empty for all.
+        module: what has to import; "" for gpubcast.
+        devices: kinds of devices that it is compared on.
+        entries: its ways of calling, among "call" (allocates its result), "out" and "bound".
+        compiles: whether its first call of a case is a time worth knowing.
+        effort: the least extent of a run that has it unless named: 0 quick, 1 the usual, 2 full.
+        on_host: whether a device's own clock does not see its work.
     """
 
-    name: str
-    module: str
-    device: str
-    call: Callable[[Sized, tuple[gb.Array, ...], gb.Array], Call]
-    wait: Callable[[Any], Any] | None = None
-    operations: tuple[str, ...] = ()
+    name = ""
+    module = ""
+    devices: tuple[str, ...] = ("cpu",)
+    entries: tuple[str, ...] = ("call", "out")
+    compiles = False
+    effort = 0
+    on_host = False
 
-    def applies(self, operation: str) -> bool:
-        """Whether it has something to compare an operation with."""
-        return not self.operations or operation in self.operations
-
-    def available(self, kind: str) -> bool:
-        """Whether it can be compared on a kind of device here."""
-        if self.device not in ("", kind):
-            return False
+    def absent(self, kind: str, threads: int) -> str | None:
+        """Why it cannot be compared here; None where it can, and is then set up."""
         try:
-            importlib.import_module(self.module)
+            self.set_up(kind, threads)
         except ImportError:
-            return False
-        return True
+            return f"{self.module} is not installed"
+        except Exception as error:
+            return f"{type(error).__name__}: {error}".splitlines()[0]
+        return None
+
+    def set_up(self, kind: str, threads: int) -> None:
+        """Import it and give it all threads; raises where it cannot be used."""
+        importlib.import_module(self.module)
+
+    def unsupported(self, sized: Sized) -> str | None:
+        """Why it has nothing to compare with a case; None where it has."""
+        return None
+
+    def ready(self, sized: Sized) -> Ready:
+        """The case, compiled as far as it can be without operands."""
+        raise NotImplementedError
+
+    def array(self, result: Any) -> Any:
+        """A result as an array of NumPy or CuPy."""
+        return result
+
+    def wait(self, result: Any) -> Any:
+        """Wait for a result of a library that has ``on_host``."""
+
+    def release(self) -> None:
+        """Empty its pool of device memory."""
 
 
-def _array_call(sized: Sized, operands: tuple[gb.Array, ...], out: gb.Array, module: str) -> Call:
-    xp = importlib.import_module(module)
-    target = out.view()
-    aligned = sized.case.aligned(*(x.view() for x in operands))
-    name = FUNCTIONS[sized.case.operation]
-    if name is None:
-        source = aligned[0].transpose(sized.case.permutation or tuple(range(aligned[0].ndim)))
-        return lambda: xp.copyto(target, source)
-    function = getattr(xp, name)
-    if name == "where":  # the only one without out=
-        return lambda: function(*aligned)
-    return lambda: function(*aligned, out=target)
+class Gpubcast(Library):
+    """gpubcast itself."""
+
+    name = "gpubcast"
+    devices = ("cpu", "cuda")
+    entries = ("call", "out", "bound")
+    compiles = True
+
+    def set_up(self, kind: str, threads: int) -> None:
+        """It takes its threads from GPUBCAST_THREADS, else all."""
+
+    def ready(self, sized: Sized) -> Ready:
+        function = sized.function()
+
+        def calls(views: Views, out: Any) -> dict[str, Call]:
+            # A NumPy array of rank 0 cannot be bound, a NumPy scalar can.
+            bound = [x if x.ndim or not isinstance(x, np.ndarray) else x[()] for x in views]
+            return {
+                "call": functools.partial(function, *views),
+                "out": functools.partial(function, *views, out=out),
+                "bound": sized.plan.bind(*bound, out=out),
+            }
+
+        return calls
 
 
-def _numpy(sized: Sized, operands: tuple[gb.Array, ...], out: gb.Array) -> Call:
-    return _array_call(sized, operands, out, "numpy")
+def _direct(sized: Sized) -> str | None:
+    """The one function that a case is, if it is one."""
+    found = _DIRECT.fullmatch(sized.case.steps)
+    if found is None or found[2] != ", ".join(sized.case.computes.names):
+        return None
+    return found[1]
 
 
-def _cupy(sized: Sized, operands: tuple[gb.Array, ...], out: gb.Array) -> Call:
-    return _array_call(sized, operands, out, "cupy")
+class NumPy(Library):
+    """NumPy, one ufunc after the other; in place where ``out`` is given."""
+
+    name = module = "NumPy"
+    xp = "numpy"
+
+    def set_up(self, kind: str, threads: int) -> None:
+        importlib.import_module(self.xp)
+
+    def ready(self, sized: Sized) -> Ready:
+        xp = importlib.import_module(self.xp)
+        names, constant = checks.namespace(xp), checks.constant(sized)
+        formula, direct = sized.case.computes, _direct(sized)
+        function = formula.function(names, constant)
+        in_place = formula.in_place(sized.case.steps, names, constant)
+
+        def calls(views: Views, out: Any) -> dict[str, Call]:
+            aligned = sized.aligned(views)
+            if formula.moves:
+                source = xp.broadcast_to(aligned[0], out.shape)
+                return {
+                    "call": source.copy,
+                    "out": functools.partial(_first, xp.copyto, out, source),
+                }
+            if direct is not None and direct != "where":
+                return {
+                    "call": functools.partial(names[direct], *aligned),
+                    "out": functools.partial(names[direct], *aligned, out=out),
+                }
+            return {
+                "call": functools.partial(xp.where if direct else function, *aligned),
+                "out": functools.partial(in_place, *aligned, out),
+            }
+
+        return calls
 
 
-def _cupy_fuse(sized: Sized, operands: tuple[gb.Array, ...], out: gb.Array) -> Call:
-    import cupy
-
-    functions = {"add": lambda x, y: x + y, "mul": lambda x, y: x * y}
-    fused = cupy.fuse(functions[sized.case.operation])
-    aligned = sized.case.aligned(*(x.view() for x in operands))
-    return lambda: fused(*aligned)
+def _first(function: Callable[..., Any], target: Any, source: Any) -> Any:
+    function(target, source)
+    return target
 
 
-def _torch(sized: Sized, operands: tuple[gb.Array, ...], out: gb.Array) -> Call:
-    torch = importlib.import_module("torch")
-    target = torch.from_dlpack(out.view())
-    aligned = sized.case.aligned(*(torch.from_dlpack(x.view()) for x in operands))
-    name = FUNCTIONS[sized.case.operation]
-    if name is None:
-        source = aligned[0].permute(sized.case.permutation or tuple(range(aligned[0].ndim)))
-        return lambda: target.copy_(source)
-    function = getattr(torch, name)
-    return lambda: function(*aligned, out=target)
+class CuPy(NumPy):
+    """CuPy, one kernel after the other."""
+
+    name = module = "CuPy"
+    devices = ("cuda",)
+    xp = "cupy"
+
+    def release(self) -> None:
+        importlib.import_module("cupy").get_default_memory_pool().free_all_blocks()
 
 
-def _jax(sized: Sized, operands: tuple[gb.Array, ...], out: gb.Array) -> Call:
-    # JAX would take most of the device's memory for itself.
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    jax, jnp = importlib.import_module("jax"), importlib.import_module("jax.numpy")
-    name = FUNCTIONS[sized.case.operation]
-    major_to_minor = [tuple(reversed(x.layout.minor_to_major)) for x in operands]
-    logical = [tuple(order.index(d) for d in range(len(order))) for order in major_to_minor]
+class CupyFuse(Library):
+    """``cupy.fuse``: a chain as one kernel."""
 
-    def compute(*compact: Any) -> Any:
-        views = [jnp.transpose(x, axes) for x, axes in zip(compact, logical, strict=True)]
-        aligned = sized.case.aligned(*views)
-        if name is not None:
-            return getattr(jnp, name)(*aligned)
-        source = jnp.transpose(aligned[0], sized.case.permutation or None)
-        return jnp.broadcast_to(source, out.shape)
+    name = "cupy.fuse"
+    module = "cupy"
+    devices = ("cuda",)
+    entries = ("call",)
+    compiles = True
+    effort = 1
 
-    def compact(x: gb.Array, order: tuple[int, ...]) -> Any:
-        packed = x.view().transpose(order).copy(order="C")
-        return jnp.from_dlpack(packed)
+    def unsupported(self, sized: Sized) -> str | None:
+        return "there is nothing to fuse in a copy" if sized.case.computes.moves else None
 
-    held = tuple(map(compact, operands, major_to_minor))
-    compiled = jax.jit(compute)
-    return lambda: compiled(*held)
+    def ready(self, sized: Sized) -> Ready:
+        cupy: Any = importlib.import_module("cupy")
+        names = checks.namespace(cupy) | {"where": cupy.where}
+        fused = cupy.fuse(sized.case.computes.function(names, checks.constant(sized)))
+        return lambda views, out: {"call": functools.partial(fused, *sized.aligned(views))}
 
 
-def _jax_wait(result: Any) -> Any:
-    return result.block_until_ready()
+class Numexpr(Library):
+    """numexpr: one pass over blocks that fit the cache, on all threads."""
+
+    name = module = "numexpr"
+    compiles = True
+
+    def set_up(self, kind: str, threads: int) -> None:
+        os.environ.setdefault("NUMEXPR_MAX_THREADS", str(threads))
+        importlib.import_module("numexpr").set_num_threads(threads)
+
+    def unsupported(self, sized: Sized) -> str | None:
+        if sized.case.computes.moves:
+            return "its results have the operands' dimensions"
+        return None if sized.dtype in ("f32", "f64", "s32") else f"it has no {sized.dtype}"
+
+    def ready(self, sized: Sized) -> Ready:
+        numexpr: Any = importlib.import_module("numexpr")
+        text, numbers = sized.case.computes.expression()
+        dtype: Any = sized.output.element_type.dtype
+        constants = {name: dtype.type(number) for name, number in numbers.items()}
+
+        def calls(views: Views, out: Any) -> dict[str, Call]:
+            named = dict(zip(sized.case.computes.names, sized.aligned(views), strict=True))
+            call = functools.partial(
+                numexpr.evaluate, text, local_dict=named | constants, global_dict={}
+            )
+            return {"call": call, "out": functools.partial(call, out=out)}
+
+        return calls
 
 
-PEERS: tuple[Peer, ...] = (
-    Peer("NumPy", "numpy", "cpu", _numpy),
-    Peer("CuPy", "cupy", "cuda", _cupy),
-    Peer("cupy.fuse", "cupy", "cuda", _cupy_fuse, operations=("add", "mul")),
-    Peer("PyTorch", "torch", "", _torch),
-    Peer("jax.jit", "jax", "", _jax, _jax_wait),
+class Numba(Library):
+    """``numba.vectorize`` with one signature.
+
+    Where every operand is a scalar or has the result's shape, for one thread or for all, whichever
+    is faster in a trial; otherwise for one: the parallel target starts anew for every row of a
+    broadcast operand.
+    """
+
+    name = module = "numba"
+    compiles = True
+    effort = 1
+
+    def unsupported(self, sized: Sized) -> str | None:
+        if sized.case.computes.moves:
+            return "a ufunc's results have the operands' dimensions"
+        return "it has no bf16" if sized.dtype == "bf16" else None
+
+    def ready(self, sized: Sized) -> Ready:
+        numba: Any = importlib.import_module("numba")
+        where = numba.njit(lambda mask, x, y: x if mask else y)
+        names = {"where": where, "tanh": math.tanh, "exp": math.exp}
+        dtype: Any = sized.output.element_type.dtype
+        formula = sized.case.computes.function(names, dtype.type)
+        kinds = [numba.from_dtype(shape.element_type.dtype) for shape in sized.shapes]
+        signature = numba.from_dtype(dtype)(*kinds)
+        result = (sized.output.dimensions, sized.output.layout)
+        rows = any(x.rank and (x.dimensions, x.layout) != result for x in sized.shapes)
+        targets = ("cpu",) if rows else ("cpu", "parallel")
+        ufuncs = [numba.vectorize([signature], target=target)(formula) for target in targets]
+
+        def calls(views: Views, out: Any) -> dict[str, Call]:
+            aligned = sized.aligned(views)
+            if len(ufuncs) > 1:
+                ufuncs[:] = [min(ufuncs, key=lambda ufunc: _trial(ufunc, (*aligned, out)))]
+            return {
+                "call": functools.partial(ufuncs[0], *aligned),
+                "out": functools.partial(ufuncs[0], *aligned, out),
+            }
+
+        return calls
+
+
+def _trial(function: Callable[..., Any], given: Views) -> float:
+    """Seconds of the best of three calls."""
+    taken = []
+    for _ in range(3):
+        began = time.perf_counter()
+        function(*given)
+        taken.append(time.perf_counter() - began)
+    return min(taken)
+
+
+class Torch(Library):
+    """PyTorch, eager; with the functions of its own that chains have there."""
+
+    name = "PyTorch"
+    module = "torch"
+    devices = ("cpu", "cuda")
+
+    def set_up(self, kind: str, threads: int) -> None:
+        torch: Any = importlib.import_module("torch")
+        torch.set_num_threads(threads)
+        if kind == "cuda" and not torch.cuda.is_available():
+            raise RuntimeError("this PyTorch sees no GPU")
+
+    def ready(self, sized: Sized) -> Ready:
+        torch: Any = importlib.import_module("torch")
+        names = _torch_names(torch)
+        formula, direct = sized.case.computes, _direct(sized)
+        idiom = _torch_idioms(torch).get(sized.case.name)
+        function = formula.function(names)
+        in_place = formula.in_place(sized.case.steps, names)
+        if idiom is not None:
+            function, in_place = idiom
+        elif direct is not None:
+            function = getattr(torch, direct)
+
+        def calls(views: Views, out: Any) -> dict[str, Call]:
+            aligned = sized.aligned(tuple(_tensor(torch, x) for x in views))
+            target = _tensor(torch, out)
+            if formula.moves:
+                source = aligned[0].expand(tuple(out.shape))
+                whole = torch.contiguous_format
+                return {
+                    "call": functools.partial(source.clone, memory_format=whole),
+                    "out": functools.partial(target.copy_, source),
+                }
+            if direct is not None:
+                return {
+                    "call": functools.partial(function, *aligned),
+                    "out": functools.partial(function, *aligned, out=target),
+                }
+            return {
+                "call": functools.partial(function, *aligned),
+                "out": functools.partial(in_place, *aligned, target),
+            }
+
+        return calls
+
+    def array(self, result: Any) -> Any:
+        torch: Any = importlib.import_module("torch")
+        raw = result.view(torch.int16) if result.dtype == torch.bfloat16 else result
+        if result.device.type == "cpu":
+            found = raw.numpy()
+        else:
+            found = importlib.import_module("cupy").from_dlpack(raw)
+        if result.dtype == torch.bfloat16:
+            found = found.view(importlib.import_module("ml_dtypes").bfloat16)
+        return found
+
+    def release(self) -> None:
+        importlib.import_module("torch").cuda.empty_cache()
+
+
+class TorchCompiled(Torch):
+    """``torch.compile``."""
+
+    name = "torch.compile"
+    entries = ("call",)
+    compiles = True
+    effort = 2
+
+    def ready(self, sized: Sized) -> Ready:
+        torch: Any = importlib.import_module("torch")
+        formula = sized.case.computes
+        names = {"where": torch.where, "tanh": torch.tanh, "exp": torch.exp}
+        dimensions = sized.output.dimensions
+
+        def moved(x: Any) -> Any:
+            return x.expand(dimensions).clone(memory_format=torch.contiguous_format)
+
+        function = moved if formula.moves else formula.function(names)
+        compiled = torch.compile(function, dynamic=False)
+
+        def calls(views: Views, out: Any) -> dict[str, Call]:
+            aligned = sized.aligned(tuple(_tensor(torch, x) for x in views))
+            return {"call": functools.partial(compiled, *aligned)}
+
+        return calls
+
+
+def _tensor(torch: Any, x: Any) -> Any:
+    """A tensor over an array's memory; exchange protocols do not know ml_dtypes' bfloat16."""
+    wide = x.dtype.name == "bfloat16"
+    raw = x.view(np.int16) if wide else x
+    tensor = torch.from_numpy(raw) if isinstance(x, np.ndarray) else torch.from_dlpack(raw)
+    return tensor.view(torch.bfloat16) if wide else tensor
+
+
+def _torch_names(torch: Any) -> Mapping[str, Any]:
+    def where(mask: Any, x: Any, y: Any, out: Any = None) -> Any:
+        if out is None:
+            return torch.where(mask, x, y)
+        other = y if isinstance(y, torch.Tensor) else torch.full((), y, dtype=x.dtype)
+        return torch.where(mask, x, other.to(x.device), out=out)
+
+    def copyto(out: Any, x: Any) -> Any:
+        return out.copy_(x)
+
+    names = ("add", "subtract", "multiply", "tanh", "exp")
+    own = {"where": where, "copyto": copyto}
+    return {name: getattr(torch, name) for name in names} | own
+
+
+def _torch_idioms(torch: Any) -> Mapping[str, tuple[Callable[..., Any], Callable[..., Any]]]:
+    """What users of PyTorch write for a chain that has a function of its own there."""
+    gelu = functools.partial(torch.nn.functional.gelu, approximate="tanh")
+    into = functools.partial(torch.ops.aten.gelu.out, approximate="tanh")
+
+    def normalised(x: Any, mean: Any, rstd: Any, gamma: Any, beta: Any) -> Any:
+        return torch.addcmul(beta, (x - mean).mul_(rstd), gamma)
+
+    def normalised_into(x: Any, mean: Any, rstd: Any, gamma: Any, beta: Any, out: Any) -> Any:
+        return torch.addcmul(beta, torch.sub(x, mean, out=out).mul_(rstd), gamma, out=out)
+
+    return {
+        "gelu": (gelu, lambda x, out: into(x, out=out)),
+        "bias gelu": (
+            lambda x, bias: gelu(x + bias),
+            lambda x, bias, out: into(torch.add(x, bias, out=out), out=out),
+        ),
+        "layernorm apply": (normalised, normalised_into),
+    }
+
+
+class Jax(Library):
+    """``jax.jit``."""
+
+    name = "jax.jit"
+    module = "jax"
+    devices = ("cpu", "cuda")
+    entries = ("call",)
+    compiles = True
+    effort = 1
+    on_host = True
+
+    def set_up(self, kind: str, threads: int) -> None:
+        # JAX would take most of a device's memory for itself; on a CPU it uses every thread.
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+        jax: Any = importlib.import_module("jax")
+        jax.config.update("jax_enable_x64", True)
+        if kind == "cpu":
+            jax.config.update("jax_platforms", "cpu")
+        if jax.default_backend() != {"cpu": "cpu", "cuda": "gpu"}[kind]:
+            raise RuntimeError(f"this JAX computes on {jax.default_backend()}")
+
+    def ready(self, sized: Sized) -> Ready:
+        jax: Any = importlib.import_module("jax")
+        jnp: Any = importlib.import_module("jax.numpy")
+        formula, dimensions = sized.case.computes, sized.output.dimensions
+        function = formula.function({"where": jnp.where, "tanh": jnp.tanh, "exp": jnp.exp})
+        orders = [tuple(reversed(shape.layout.minor_to_major)) for shape in sized.shapes]
+        logical = [tuple(order.index(d) for d in range(len(order))) for order in orders]
+
+        def compute(*compact: Any) -> Any:
+            turned = (jnp.transpose(x, axes) for x, axes in zip(compact, logical, strict=True))
+            aligned = sized.aligned(tuple(turned))
+            return jnp.broadcast_to(function(*aligned), dimensions)
+
+        def held(x: Any, order: tuple[int, ...]) -> Any:
+            if isinstance(x, np.ndarray):
+                return jnp.asarray(np.ascontiguousarray(x.transpose(order)))
+            return _from_cupy(jax, x.transpose(order).copy(order="C"))
+
+        compiled = jax.jit(compute)
+
+        def calls(views: Views, out: Any) -> dict[str, Call]:
+            compact = [held(x, order) for x, order in zip(views, orders, strict=True)]
+            call = functools.partial(compiled, *compact)
+            return {"call": call if not isinstance(out, np.ndarray) else _waited(call)}
+
+        return calls
+
+    def array(self, result: Any) -> Any:
+        if result.device.platform == "cpu":
+            return np.asarray(result)
+        cupy: Any = importlib.import_module("cupy")
+        if result.dtype.name != "bfloat16":
+            return cupy.from_dlpack(result)
+        jax: Any = importlib.import_module("jax")
+        raw = jax.lax.bitcast_convert_type(result, np.int16)
+        return cupy.from_dlpack(raw).view(result.dtype)
+
+    def wait(self, result: Any) -> Any:
+        return result.block_until_ready()
+
+
+def _from_cupy(jax: Any, packed: Any) -> Any:
+    if packed.dtype.name != "bfloat16":
+        return jax.dlpack.from_dlpack(packed)
+    raw = jax.dlpack.from_dlpack(packed.view(np.int16))
+    return jax.lax.bitcast_convert_type(raw, packed.dtype)
+
+
+def _waited(call: Call) -> Call:
+    # On a CPU, calls that are not waited for one by one would run beside each other.
+    return lambda: call().block_until_ready()
+
+
+GPUBCAST = Gpubcast()
+PEERS: tuple[Library, ...] = (
+    NumPy(),
+    Numexpr(),
+    Numba(),
+    CuPy(),
+    CupyFuse(),
+    Torch(),
+    TorchCompiled(),
+    Jax(),
 )
 
 
-def available(kind: str) -> tuple[Peer, ...]:
-    """The peers that can be compared on a kind of device here."""
-    return tuple(peer for peer in PEERS if peer.available(kind))
+def named(names: tuple[str, ...]) -> tuple[Library, ...]:
+    """The peers with the given names, whatever their case; ``none`` alone for none.
+
+    Raises:
+        ValueError: there is no such peer.
+    """
+    if [name.lower() for name in names] == ["none"]:
+        return ()
+    known = {peer.name.lower(): peer for peer in PEERS}
+    for name in names:
+        if name.lower() not in known:
+            raise ValueError(
+                f"no peer {name!r}; there are {', '.join(peer.name for peer in PEERS)}"
+            )
+    return tuple(known[name.lower()] for name in dict.fromkeys(names))

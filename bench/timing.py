@@ -1,18 +1,31 @@
-"""Clocks and statistics: CUDA events on a GPU, the processor's clock on a CPU."""
+"""Clocks and sampling: CUDA events on a GPU, the processor's clock on a CPU.
+
+All contenders of a case take turns, sample by sample, so that a machine that becomes slower or
+faster does so for all of them. A sample is so many calls that it takes about a millisecond; one
+untimed call comes before it. The garbage collector is off meanwhile.
+"""
 
 from __future__ import annotations
 
-import itertools
+import contextlib
+import gc
 import math
+import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 Call = Callable[[], Any]
 # Enough for percentiles, few enough for a report of minutes.
-SAMPLES = 25
+SAMPLES, FEWEST = 15, 5
+SAMPLE_SECONDS = 1e-3
+# A call that takes longer leaves caches and threads as it needs them.
+_LONG_CALL = 20e-3
+# Fewer than the launch queue of a device is long (1,024), so that no launch waits.
+_MOST_LAUNCHES = 500
 
 
 class Machine(Protocol):
@@ -21,11 +34,11 @@ class Machine(Protocol):
     kind: str
     """``"cuda"`` or ``"cpu"``."""
     timer: str
-    """How ``timed`` measures, in words."""
+    """How a sample is timed where nothing else is said."""
     xp: Any
     """CuPy or NumPy."""
     l2_bytes: int
-    """Size of the cache that buffers have to exceed; 0 for no such care."""
+    """Size of the cache that a GPU's buffers have to exceed; 0 on a CPU."""
 
     def mark(self) -> Any:
         """A point in time, in the order of the device's work."""
@@ -41,6 +54,9 @@ class Machine(Protocol):
 
     def forget(self) -> None:
         """Forget loaded modules, so that the next load reads them from disk."""
+
+    def free(self) -> int:
+        """Bytes that can be taken; 0 if unknown."""
 
 
 class GpuMachine:
@@ -70,14 +86,18 @@ class GpuMachine:
         self.xp.cuda.runtime.deviceSynchronize()
 
     def release(self) -> None:
+        gc.collect()
         self.xp.get_default_memory_pool().free_all_blocks()
 
     def forget(self) -> None:
         self.xp.clear_memo()
 
+    def free(self) -> int:
+        return int(self.xp.cuda.runtime.memGetInfo()[0])
+
 
 class CpuMachine:
-    """The processor, for dry runs."""
+    """The processor."""
 
     kind = "cpu"
     timer = "time.perf_counter"
@@ -97,71 +117,167 @@ class CpuMachine:
 
     def release(self) -> None:
         """NumPy frees memory at once."""
+        gc.collect()
 
     def forget(self) -> None:
         """Nothing is loaded but by gpubcast."""
 
+    def free(self) -> int:
+        from .memory import available
 
-def timed(machine: Machine, calls: Sequence[Call], samples: int = SAMPLES) -> list[float]:
-    """Seconds per call on the device, one entry per sample.
+        return available()
+
+
+@dataclass(slots=True)
+class Contender:
+    """One way to compute a case, with its samples.
+
+    Attributes:
+        library, entry: who, and which way of calling.
+        calls: the same work on different buffers, run in turn, so that a cache smaller than all
+            of them together cannot hold what the next call reads.
+        wait: waits for a call's result on the host's clock, where the device's does not see it.
+        on_host: whether what a call costs the host is measured, while the device works behind it.
+        samples: seconds per call.
+    """
+
+    library: str
+    entry: str
+    calls: Sequence[Call]
+    wait: Callable[[Any], Any] | None = None
+    on_host: bool = False
+    samples: list[float] = field(default_factory=list)
+    repeats: int = 1
+    long: bool = False
+    _next: int = 0
+
+    def timer(self, machine: Machine) -> str:
+        """How it is timed, in words."""
+        if self.wait is not None:
+            return "host, waits"
+        return "host, no wait" if self.on_host and machine.kind == "cuda" else machine.timer
+
+    def turn(self, count: int) -> list[Call]:
+        """The next calls."""
+        found = [self.calls[(self._next + k) % len(self.calls)] for k in range(count)]
+        self._next += count
+        return found
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """The garbage collector is off."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
+def sample(machine: Machine, contender: Contender, repeats: int) -> float:
+    """Seconds per call over some calls, after one that is not timed."""
+    calls = contender.turn(repeats)
+    result = None
+    if not contender.long:
+        result = contender.turn(1)[0]()
+    on_host = contender.on_host or contender.wait is not None
+    if on_host:
+        if contender.wait is not None:
+            contender.wait(result)
+        machine.synchronize()
+        began = time.perf_counter()
+        for call in calls:
+            result = call()
+        if contender.wait is not None:
+            contender.wait(result)
+        taken = time.perf_counter() - began
+        machine.synchronize()
+        return taken / repeats
+    # On a GPU the untimed call is still running: the host queues the timed ones behind it.
+    start = machine.mark()
+    for call in calls:
+        call()
+    stop = machine.mark()
+    machine.synchronize()
+    return machine.seconds(start, stop) / repeats
+
+
+def settle(machine: Machine, contender: Contender, seconds: float) -> None:
+    """Warm up, and find how many calls a sample takes."""
+    most = _MOST_LAUNCHES if machine.kind == "cuda" else 1 << 24
+    contender.repeats = 1
+    while True:
+        each = max(sample(machine, contender, contender.repeats), 1e-9)
+        contender.long = each > _LONG_CALL
+        wanted = min(most, math.ceil(seconds / each))
+        if wanted <= contender.repeats * 1.2:
+            return
+        contender.repeats = min(wanted, contender.repeats * 20)
+
+
+def take_turns(
+    machine: Machine,
+    contenders: Sequence[Contender],
+    *,
+    samples: int = SAMPLES,
+    fewest: int = FEWEST,
+    seconds: float = math.inf,
+    sample_seconds: float = SAMPLE_SECONDS,
+    seed: int = 0,
+) -> dict[int, str]:
+    """Sample every contender, A B A B, in an order of its own in every round.
 
     Args:
         machine: the clock.
-        calls: the same work on different buffers, run in turn, so that a cache smaller than all
-            of them together cannot hold what the next call reads.
-        samples: number of measurements.
+        contenders: they receive the samples.
+        samples: rounds at most.
+        fewest: rounds at least.
+        seconds: after this long and the fewest rounds no other begins.
+        sample_seconds: how long a sample takes at least, where calls are shorter.
+        seed: of the orders.
+
+    Returns:
+        For each contender (its index) that raised, the error in words; it is sampled no more.
     """
-    turn = itertools.cycle(calls)
-    for _ in range(2 * len(calls)):
-        next(turn)()
-    machine.synchronize()
-    repeats = _repeats(machine, next(turn))
-    marks = []
-    for _ in range(samples):
-        start = machine.mark()
-        for _ in range(repeats):
-            next(turn)()
-        marks.append((start, machine.mark()))
-    machine.synchronize()
-    return [machine.seconds(start, stop) / repeats for start, stop in marks]
+    until = time.perf_counter() + seconds
+    generator = random.Random(seed)
+    failed: dict[int, str] = {}
+    with undisturbed():
+        for k, contender in enumerate(contenders):
+            try:
+                settle(machine, contender, sample_seconds)
+            except Exception as error:
+                failed[k] = said(error)
+        order = [k for k in range(len(contenders)) if k not in failed]
+        for done in range(samples):
+            if done >= fewest and time.perf_counter() > until:
+                break
+            generator.shuffle(order)
+            for k in tuple(order):
+                contender = contenders[k]
+                try:
+                    contender.samples.append(sample(machine, contender, contender.repeats))
+                except Exception as error:
+                    failed[k] = said(error)
+                    order.remove(k)
+    return failed
 
 
-def _repeats(machine: Machine, call: Call) -> int:
-    """Calls per sample: short calls are repeated, since an event resolves half a microsecond."""
-    start = machine.mark()
-    call()
-    stop = machine.mark()
-    machine.synchronize()
-    return max(1, min(20, math.ceil(200e-6 / max(machine.seconds(start, stop), 1e-9))))
+def said(error: BaseException) -> str:
+    """An error in words, not too many."""
+    return f"{type(error).__name__}: {error}"[:500]
 
 
-def timed_on_host(
-    machine: Machine, call: Call, *, wait: Callable[[Any], Any] | None = None,
-    samples: int = SAMPLES, repeats: int = 100,
-) -> list[float]:  # fmt: skip
-    """Seconds per call on the host's clock, one entry per sample.
-
-    Args:
-        machine: waited for before and after each sample.
-        call: what is measured.
-        wait: waits for a call's result inside the measurement; None measures what a call costs
-            the host while the device works behind it.
-        samples: number of measurements.
-        repeats: calls per sample; fewer than the launch queue of a device is long (1,024).
-    """
-    for _ in range(3):
-        result = call()
-    found = []
-    for _ in range(samples):
-        machine.synchronize()
-        start = time.perf_counter()
-        for _ in range(repeats):
-            result = call()
-        if wait is not None:
-            wait(result)
-        found.append((time.perf_counter() - start) / repeats)
-    machine.synchronize()
-    return found
+def statistics(samples: Sequence[float]) -> dict[str, Any]:
+    """Raw samples with their median and the 20th and 80th percentile, in seconds."""
+    return {
+        "samples": list(samples),
+        "median": percentile(samples, 0.5),
+        "p20": percentile(samples, 0.2),
+        "p80": percentile(samples, 0.8),
+    }
 
 
 def percentile(samples: Sequence[float], fraction: float) -> float:

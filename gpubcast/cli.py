@@ -1,4 +1,4 @@
-"""The command line: ``gpubcast demo | explain | doctor``.
+"""The command line: ``gpubcast demo | explain | bench | doctor``.
 
 Exit codes: 0 done; 1 a check failed; 2 the call was refused, or the arguments are wrong; 130
 interrupted; 141 the reader of a pipe has gone.
@@ -9,9 +9,13 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import gpubcast as gb
@@ -35,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     given = parser().parse_args(arguments)
+    given.words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         code: int = given.run(given)
         sys.stdout.flush()
@@ -87,6 +92,16 @@ def parser() -> argparse.ArgumentParser:
     explain.add_argument("--html", type=Path, metavar="FILE", help="write HTML instead of text")
     explain.set_defaults(run=_explain)
 
+    options = _bench("arguments")
+    bench = commands.add_parser(
+        "bench",
+        help="measure operations beside NumPy and other libraries",
+        description=options.DESCRIPTION,
+        epilog=options.EPILOG,
+    )
+    options.add(bench)
+    bench.set_defaults(run=_measure)
+
     doctor = commands.add_parser("doctor", help="report what is installed and whether it works")
     doctor.add_argument("--json", action="store_true", help="for machines")
     doctor.set_defaults(run=_doctor)
@@ -125,6 +140,27 @@ def _demo(given: argparse.Namespace) -> int:
     from gpubcast import demo
 
     return demo.run(given.device, given.size)
+
+
+def _bench(name: str) -> ModuleType:
+    """A module of the benchmarks: they ship beside the package's modules as ``_bench``, and are
+    the folder ``bench`` of a checkout."""
+    package = f"{gb.__name__}._bench"
+    folder = Path(__file__).resolve().parent
+    beside = folder.parent / "bench"
+    if package not in sys.modules and not (folder / "_bench").exists():
+        spec = spec_from_file_location(
+            package, beside / "__init__.py", submodule_search_locations=[str(beside)]
+        )
+        assert spec is not None and spec.loader is not None
+        sys.modules[package] = module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[package])
+    return import_module(f"{package}.{name}")
+
+
+def _measure(given: argparse.Namespace) -> int:
+    code: int = _bench("runner").run(given, shlex.join(["gpubcast", *given.words]))
+    return code
 
 
 def _doctor(given: argparse.Namespace) -> int:

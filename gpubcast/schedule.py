@@ -198,9 +198,9 @@ def _goes_on(plan: BroadcastPlan, reads: tuple[Kind, ...], rows: int) -> bool:
     """Whether a block covers more than its own width and height, so that what rows and columns
     share is loaded and computed once for more of them: it takes loops, and registers for them."""
     columns, shared_rows = reads.count(Kind.COLUMN), reads.count(Kind.ROW)
-    return (
-        columns > 1 or (columns > 0 and leaves_inner_loop(plan)) or (shared_rows > 0 and rows == 1)
-    )
+    if columns > 1 or shared_rows > 1:
+        return True
+    return (columns > 0 and leaves_inner_loop(plan)) or (shared_rows > 0 and rows == 1)
 
 
 def _row_axis(plan: BroadcastPlan) -> int:
