@@ -7,6 +7,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gpubcast.errors import ElementTypeError, Error, ShapeError, brief
 from gpubcast.labels import Pattern, counted
 
@@ -122,7 +124,22 @@ class Arguments:
                 f"{self.name}: the static argument {self.called(index)} is {brief(x)}, which "
                 "cannot be hashed; pass a tuple, a string or a number"
             ) from None
-        return (_STATIC, typed(x), x)
+        return (_STATIC, typed(x), _Value(x))
+
+
+class _Value:
+    """A static value beside its key, which alone says whether two are the same (NaN is not)."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Value)
+
+    def __hash__(self) -> int:
+        return 0
 
 
 def _home(function: Callable[..., Any], name: str) -> str:
@@ -166,4 +183,6 @@ def typed(x: Any) -> Hashable:
         return type(x), tuple(map(typed, x))
     if isinstance(x, frozenset):
         return type(x), frozenset(map(typed, x))
+    if isinstance(x, np.generic):
+        return type(x), x.tobytes()
     return type(x), repr(x) if isinstance(x, (float, complex)) else x

@@ -76,6 +76,12 @@ def again(prefix: Hashable, operands: tuple[Any, ...]) -> np.ndarray[Any, Any] |
     return host.view(buffer, 0, call.dtype, call.dimensions, call.strides)  # type: ignore[no-any-return]
 
 
+def _aligned(x: np.ndarray[Any, Any]) -> bool:
+    """Whether every element lies at a multiple of its size."""
+    size = x.dtype.itemsize
+    return address(x) % size == 0 and not any(stride % size for stride in x.strides)
+
+
 def remember(prefix: Hashable, operands: tuple[Any, ...], launch: Launch, result: Any) -> None:
     """Keep a call's launch for calls like it.
 
@@ -85,7 +91,8 @@ def remember(prefix: Hashable, operands: tuple[Any, ...], launch: Launch, result
     simple = len(launch.steps) == 1 and len(launch.outputs) == 1 and not launch.temporaries
     if not simple or any(type(x) is not np.ndarray or not x.ndim for x in operands):
         return
-    if launch.device[0] != "cpu" or any(address(x) % x.dtype.itemsize for x in operands):
+    if launch.device[0] != "cpu" or not all(map(_aligned, operands)):
+        # The launch was made for aligned copies.
         return
     step = launch.steps[0]
     parallel = step.plan.num_bytes >= PARALLEL_BYTES

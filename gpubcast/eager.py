@@ -6,14 +6,19 @@ import functools
 from collections.abc import Hashable
 from typing import Any
 
+import numpy as np
+
 from gpubcast import calls, expression, operators, runtime, tracing
 from gpubcast.arrays import OPERATORS, Array, output_view, strided_over, view_of
 from gpubcast.errors import Error
 from gpubcast.expression import Attributes, Expression
-from gpubcast.launch import View
+from gpubcast.launch import View, shared
 from gpubcast.layout import Layout, check_layout
 from gpubcast.operands import is_scalar, scalar_view
 from gpubcast.traced import Traced
+
+# Steps that NumPy may take to decide whether two arrays overlap.
+_MAX_WORK = 10_000
 
 
 @functools.lru_cache(4096)
@@ -79,11 +84,27 @@ def finish(
         return tuple(results) if graph.packed else results[0]
     outs = outs_of(graph, out)
     targets = [output_view(x) for x in outs]
+    if len(outs) > 1 and any([copy_back is not None for _, copy_back in targets]):
+        # What stands in for an unaligned array does not show what the array shares.
+        _check_apart([x.view() if isinstance(x, Array) else x for x in outs])
     runtime.run(graph, views, tuple([t for t, _ in targets]), layouts_of(graph, out_layout))
     for _, copy_back in targets:
         if copy_back is not None:
             copy_back()
     return out
+
+
+def _check_apart(outs: list[Any]) -> None:
+    for i, one in enumerate(outs):
+        for j, other in enumerate(outs[:i]):
+            if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray)):
+                continue
+            try:
+                meet = np.shares_memory(one, other, max_work=_MAX_WORK)  # type: ignore[arg-type]
+            except np.exceptions.TooHardError:
+                meet = True
+            if meet:
+                raise shared(j, i)
 
 
 def layouts_of(graph: Expression, out_layout: Any) -> tuple[Layout | None, ...] | None:

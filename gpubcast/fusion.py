@@ -67,6 +67,11 @@ class Fused:
         spelled = f" '{self._pattern}'" if self._pattern is not None else ""
         return f"<gpubcast.Fused {self._name}{spelled}>"
 
+    def __get__(self, instance: Any, owner: type | None = None) -> Fused:
+        if instance is None:
+            return self
+        raise refusal(f"{self._arguments.home}: a fused function is no method; use staticmethod")
+
     def __reduce__(self) -> str:
         return self.__qualname__  # type: ignore[attr-defined, no-any-return]
 
@@ -257,7 +262,7 @@ class Fused:
                 values.append(trace.parameter(i, name, entry[0], entry[1]))
             else:
                 assert isinstance(entry, tuple)
-                values.append(entry[2])
+                values.append(entry[2].value)
         if not any(isinstance(x, tracing.Value) for x in values):
             raise refusal(
                 f"{self._name}: no argument is an array, so nothing says what type and device the "
@@ -277,7 +282,10 @@ class Fused:
 
 @functools.lru_cache(MAX_TRACES)
 def _traced(fused: Fused, signature: Signature) -> _Graph:
-    graph: _Graph = outermost(fused.trace, signature)
+    try:
+        graph: _Graph = outermost(fused.trace, signature)
+    except RecursionError:
+        raise refusal(f"{fused!r} calls itself, or is nested too deeply") from None
     return graph
 
 

@@ -166,11 +166,16 @@ def check_apart(outs: tuple[View, ...]) -> None:
             first, last = _span_bytes(one)
             low, high = _span_bytes(other)
             if low < last and first < high and _share_memory(one, other):
-                raise LayoutError(
-                    f"out {outs.index(other)} and out {i} share memory; each result needs its own",
-                    rule="A2",
-                    kind="gpubcast:outs overlap",
-                )
+                raise shared(outs.index(other), i)
+
+
+def shared(one: int, other: int) -> LayoutError:
+    """The refusal of two outputs that share memory."""
+    return LayoutError(
+        f"out {one} and out {other} share memory; each result needs its own",
+        rule="A2",
+        kind="gpubcast:outs overlap",
+    )
 
 
 def parse_device(text: str) -> Device:

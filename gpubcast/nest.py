@@ -10,6 +10,8 @@ from gpubcast.planning import Access, BroadcastPlan, Program
 PARALLEL_BYTES = 4 << 20
 # Elements of the inner axis for which a kernel keeps values at a time: they stay in the cache.
 STRETCH = 4096
+# Values kept at a time: the stack of a thread may have little more room.
+MOST_KEPT = 4
 
 
 def nest(plan: BroadcastPlan, target: CpuTarget) -> Schedule:
@@ -78,7 +80,7 @@ def _kept(plan: BroadcastPlan) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return (), order
     axes = varies[able[-1]]
     alike = [v for v in able if varies[v] == axes]
-    kept = tuple(v for v in alike if _used_beyond(program, v, alike))
+    kept = tuple(v for v in alike if _used_beyond(program, v, alike))[:MOST_KEPT]
     outer = [k for k in order if k != inner]
     return kept, (*(k for k in outer if k in axes), *(k for k in outer if k not in axes), inner)
 

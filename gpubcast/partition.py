@@ -69,8 +69,8 @@ def partition(
         if _fits(plan):
             return Kernels((_kernel(plan, len(operands), len(outputs), (0,)),), ())
     # Cutting counts parameters, and one read in many ways is many reads: then smaller pieces
-    # are tried. Seven operations read 15 operands at most.
-    for reads, code in ((MAX_READS, MAX_CODE), (12, 64), (8, 32), (6, 16), (4, 7)):
+    # are tried; a single operation reads three at most.
+    for reads, code in ((MAX_READS, MAX_CODE), (12, 64), (8, 32), (6, 16), (4, 7), (4, 3), (4, 1)):
         made = _cut(expression, nodes, operands, outputs, _cuts(expression, reads, code))
         if all(_fits(kernel.plan) for kernel in made.kernels):
             break

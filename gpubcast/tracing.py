@@ -49,13 +49,15 @@ class Scalar(Traced):
     def __init__(self, trace: Trace, typed: Callable[[ElementType], Value]) -> None:
         super().__init__(trace, frozenset())
         self._typed = typed
-        self._known: dict[ElementType, Value] = {}
+        self._known: dict[tuple[ElementType, int], Value] = {}
 
     def as_type(self, kind: ElementType) -> Value:
         """The scalar as a node of an element type."""
-        if kind not in self._known:
-            self._known[kind] = self._typed(kind)
-        return self._known[kind]
+        # Labels may have spread it over axes that hold in this scope only.
+        key = (kind, self.trace.frame.scope)
+        if key not in self._known:
+            self._known[key] = self._typed(kind)
+        return self._known[key]
 
 
 class Trace:
@@ -104,7 +106,14 @@ class Trace:
 
     def scalar(self, argument: int, name: str) -> Scalar:
         """An argument that is a Python scalar: an operand of the graph for each type it takes."""
-        return Scalar(self, lambda kind: self.parameter(argument, name, kind, 0))
+        made: dict[ElementType, Value] = {}
+
+        def typed(kind: ElementType) -> Value:
+            if kind not in made:
+                made[kind] = self.parameter(argument, name, kind, 0)
+            return made[kind]
+
+        return Scalar(self, typed)
 
     def constant(self, value: Any, kind: ElementType) -> Value:
         """A scalar that is part of the code.

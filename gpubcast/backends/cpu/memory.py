@@ -12,7 +12,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from gpubcast.element_types import ELEMENT_TYPES, Category, ElementType
@@ -143,7 +142,9 @@ def _scratch(element_type: ElementType) -> Any:
 
     def scratch(typing_context: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            kept = cgutils.alloca_once(builder, memory)
+            # Not numba's alloca_once, which writes zeros on every call.
+            with builder.goto_entry_block():
+                kept = builder.alloca(memory)
             kept.align = 64
             return builder.ptrtoint(kept, _word(64))
 
