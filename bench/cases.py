@@ -44,12 +44,12 @@ def _wide_matrix(elements: int) -> Mapping[str, int]:
 
 
 def _padded_matrix(elements: int) -> Mapping[str, int]:
-    n, pitch = (1000, 1024) if elements >= 100_000 else (13, 16)
+    n, pitch = (1000, 1024) if elements >= 20_000 else (13, 16)
     return {"m": max(1, elements // n), "n": n, "pitch": pitch}
 
 
 def _box(elements: int) -> Mapping[str, int]:
-    m, n = (256, 64) if elements >= 100_000 else (4, 4)
+    m, n = (256, 64) if elements >= 32_000 else (4, 4)
     return {"b": max(1, elements // (m * n)), "m": m, "n": n}
 
 
@@ -302,7 +302,8 @@ CASES: tuple[Case, ...] = (
         "masked scores", "batch query key, query key, batch query -> batch query key",
         ("$t[$b,$m,$n]", "pred[$m,$n]", "$t[$b,$m]"),
         "scores, mask, highest: exp(where(mask, scores * 0.125, -64.0) - highest)",
-        "where(mask, scores * 0.125, -64.0, out=out); out -= highest; exp(out, out=out)",
+        "multiply(scores, 0.125, out=out); copyto(out, -64.0, where=invert(mask)); "
+        "out -= highest; exp(out, out=out)",
         _box, dtypes=_FLOATS, ulps=16,
     ),
     Case(

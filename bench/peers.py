@@ -12,7 +12,6 @@ import functools
 import importlib
 import math
 import os
-import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,67 +20,8 @@ import numpy as np
 
 from . import checks
 from .cases import Sized
+from .library import Library, Ready, Views, direct_call
 from .timing import Call
-
-Views = tuple[Any, ...]
-# The operands and ``out`` as arrays of NumPy or CuPy -> the ways to call, by entry.
-Ready = Callable[[Views, Any], dict[str, Call]]
-
-_DIRECT = re.compile(r"(\w+)\(([\w, ]+), out=out\)")
-
-
-class Library:
-    """A library.
-
-    Attributes:
-        name: what reports call it.
-        module: what has to import; "" for gpubcast.
-        devices: kinds of devices that it is compared on.
-        entries: its ways of calling, among "call" (allocates its result), "out" and "bound".
-        compiles: whether its first call of a case is a time worth knowing.
-        effort: the least extent of a run that has it unless named: 0 quick, 1 the usual, 2 full.
-        on_host: whether a device's own clock does not see its work.
-    """
-
-    name = ""
-    module = ""
-    devices: tuple[str, ...] = ("cpu",)
-    entries: tuple[str, ...] = ("call", "out")
-    compiles = False
-    effort = 0
-    on_host = False
-
-    def absent(self, kind: str, threads: int) -> str | None:
-        """Why it cannot be compared here; None where it can, and is then set up."""
-        try:
-            self.set_up(kind, threads)
-        except ImportError:
-            return f"{self.module} is not installed"
-        except Exception as error:
-            return f"{type(error).__name__}: {error}".splitlines()[0]
-        return None
-
-    def set_up(self, kind: str, threads: int) -> None:
-        """Import it and give it all threads; raises where it cannot be used."""
-        importlib.import_module(self.module)
-
-    def unsupported(self, sized: Sized) -> str | None:
-        """Why it has nothing to compare with a case; None where it has."""
-        return None
-
-    def ready(self, sized: Sized) -> Ready:
-        """The case, compiled as far as it can be without operands."""
-        raise NotImplementedError
-
-    def array(self, result: Any) -> Any:
-        """A result as an array of NumPy or CuPy."""
-        return result
-
-    def wait(self, result: Any) -> Any:
-        """Wait for a result of a library that has ``on_host``."""
-
-    def release(self) -> None:
-        """Empty its pool of device memory."""
 
 
 class Gpubcast(Library):
@@ -110,14 +50,6 @@ class Gpubcast(Library):
         return calls
 
 
-def _direct(sized: Sized) -> str | None:
-    """The one function that a case is, if it is one."""
-    found = _DIRECT.fullmatch(sized.case.steps)
-    if found is None or found[2] != ", ".join(sized.case.computes.names):
-        return None
-    return found[1]
-
-
 class NumPy(Library):
     """NumPy, one ufunc after the other; in place where ``out`` is given."""
 
@@ -127,10 +59,14 @@ class NumPy(Library):
     def set_up(self, kind: str, threads: int) -> None:
         importlib.import_module(self.xp)
 
+    def entries_of(self, sized: Sized) -> tuple[str, ...]:
+        # ``where`` is the only one without out=.
+        return ("call",) if direct_call(sized) == "where" else self.entries
+
     def ready(self, sized: Sized) -> Ready:
         xp = importlib.import_module(self.xp)
         names, constant = checks.namespace(xp), checks.constant(sized)
-        formula, direct = sized.case.computes, _direct(sized)
+        formula, direct = sized.case.computes, direct_call(sized)
         function = formula.function(names, constant)
         in_place = formula.in_place(sized.case.steps, names, constant)
 
@@ -142,13 +78,15 @@ class NumPy(Library):
                     "call": source.copy,
                     "out": functools.partial(_first, xp.copyto, out, source),
                 }
-            if direct is not None and direct != "where":
+            if direct == "where":
+                return {"call": functools.partial(xp.where, *aligned)}
+            if direct is not None:
                 return {
                     "call": functools.partial(names[direct], *aligned),
                     "out": functools.partial(names[direct], *aligned, out=out),
                 }
             return {
-                "call": functools.partial(xp.where if direct else function, *aligned),
+                "call": functools.partial(function, *aligned),
                 "out": functools.partial(in_place, *aligned, out),
             }
 
@@ -186,7 +124,7 @@ class CupyFuse(Library):
 
     def ready(self, sized: Sized) -> Ready:
         cupy: Any = importlib.import_module("cupy")
-        names = checks.namespace(cupy) | {"where": cupy.where}
+        names = checks.namespace(cupy)
         fused = cupy.fuse(sized.case.computes.function(names, checks.constant(sized)))
         return lambda views, out: {"call": functools.partial(fused, *sized.aligned(views))}
 
@@ -290,7 +228,7 @@ class Torch(Library):
     def ready(self, sized: Sized) -> Ready:
         torch: Any = importlib.import_module("torch")
         names = _torch_names(torch)
-        formula, direct = sized.case.computes, _direct(sized)
+        formula, direct = sized.case.computes, direct_call(sized)
         idiom = _torch_idioms(torch).get(sized.case.name)
         function = formula.function(names)
         in_place = formula.in_place(sized.case.steps, names)
@@ -372,17 +310,11 @@ def _tensor(torch: Any, x: Any) -> Any:
 
 
 def _torch_names(torch: Any) -> Mapping[str, Any]:
-    def where(mask: Any, x: Any, y: Any, out: Any = None) -> Any:
-        if out is None:
-            return torch.where(mask, x, y)
-        other = y if isinstance(y, torch.Tensor) else torch.full((), y, dtype=x.dtype)
-        return torch.where(mask, x, other.to(x.device), out=out)
+    def copyto(out: Any, x: Any, where: Any = None) -> Any:
+        return out.copy_(x) if where is None else out.masked_fill_(where, x)
 
-    def copyto(out: Any, x: Any) -> Any:
-        return out.copy_(x)
-
-    names = ("add", "subtract", "multiply", "tanh", "exp")
-    own = {"where": where, "copyto": copyto}
+    names = ("add", "subtract", "multiply", "tanh", "exp", "where")
+    own = {"copyto": copyto, "invert": torch.logical_not}
     return {name: getattr(torch, name) for name in names} | own
 
 
@@ -443,7 +375,7 @@ class Jax(Library):
 
         def held(x: Any, order: tuple[int, ...]) -> Any:
             if isinstance(x, np.ndarray):
-                return jnp.asarray(np.ascontiguousarray(x.transpose(order)))
+                return jnp.asarray(np.asarray(x.transpose(order), order="C"))
             return _from_cupy(jax, x.transpose(order).copy(order="C"))
 
         compiled = jax.jit(compute)
@@ -500,12 +432,13 @@ def named(names: tuple[str, ...]) -> tuple[Library, ...]:
     Raises:
         ValueError: there is no such peer.
     """
-    if [name.lower() for name in names] == ["none"]:
+    wanted = {name.lower(): name for name in names}
+    if list(wanted) == ["none"]:
         return ()
     known = {peer.name.lower(): peer for peer in PEERS}
-    for name in names:
-        if name.lower() not in known:
+    for lower, name in wanted.items():
+        if lower not in known:
             raise ValueError(
                 f"no peer {name!r}; there are {', '.join(peer.name for peer in PEERS)}"
             )
-    return tuple(known[name.lower()] for name in dict.fromkeys(names))
+    return tuple(known[lower] for lower in wanted)

@@ -1,11 +1,13 @@
-"""The table of cases, the clocks, and a dry run of the GPU report: everything but the GPU."""
+"""The table of cases, formulas, checks, peers and clocks, and a dry run of the GPU report."""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,15 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from bench import cases, environment, gpu_report, peers, table, timing
+from bench import cases, checks, environment, gpu_report, peers, timing
+from bench.formulas import Formula
+from bench.measurement import Measurement
+from bench.settings import Unit
 
 NAMES = [case.name for case in cases.CASES]
+TYPED = [(case, dtype) for case in cases.CASES for dtype in case.dtypes]
+TYPED_NAMES = [f"{case.name} {dtype}" for case, dtype in TYPED]
+BY_NAME = {case.name: case for case in cases.CASES}
 
 
 # --- the table ---------------------------------------------------------------------------------
@@ -26,48 +34,52 @@ def test_the_cases_are_those_of_the_design() -> None:
         "same shape", "scalar", "row bias", "column", "outer product", "middle axis",
         "channel scale NCHW", "(N,3)+(3)", "transposed operand", "3-D permutation",
         "rank-6 alternating", "padded rows", "broadcast copy", "masked select", "bf16 bias",
-        "more than 2**31 elements",
+        "layernorm apply", "gelu", "bias gelu", "masked scores", "more than 2**31 elements",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", cases.CASES, ids=NAMES)
-def test_sizes(case: cases.Case) -> None:
+@pytest.mark.parametrize(("case", "dtype"), TYPED, ids=TYPED_NAMES)
+def test_sizes(case: cases.Case, dtype: str) -> None:
     """Small is about 64 elements; within a budget means at most it, and no less than half."""
-    small = case.at(cases.SMALL_ELEMENTS).plan.output_shape.num_elements
-    assert 52 <= small <= 64
-    for budget in (cases.CACHE_BYTES, cases.MEMORY_BYTES):
-        assert budget / 2 <= case.within(budget).num_bytes <= 1.01 * budget
+    small = case.at(cases.SMALL_ELEMENTS, dtype).output
+    assert 48 <= small.num_elements <= 64
+    assert small.element_type.name == dtype
+    for kind in ("cpu", "cuda"):
+        for budget in (cases.CACHE_BYTES[kind], cases.MEMORY_BYTES[kind]):
+            assert budget / 2 <= case.within(budget, dtype).num_bytes <= 1.02 * budget
 
 
 def test_huge_case_has_more_than_2_31_elements() -> None:
     huge = [case for case in cases.CASES if case.huge]
     assert [case.name for case in huge] == ["more than 2**31 elements"]
-    output = huge[0].at(cases.HUGE_ELEMENTS).plan.output_shape
+    output = huge[0].at(cases.HUGE_ELEMENTS).output
     assert 2**31 < output.num_elements < 2**31 + 2**22
     assert output.element_type.name == "u8"
 
 
 def test_known_shapes() -> None:
-    by_name = {case.name: case for case in cases.CASES}
-    padded = by_name["padded rows"].at(64)
+    padded = BY_NAME["padded rows"].at(64)
     assert [str(shape) for shape in padded.shapes] == ["f32[4,13]{1,0:pad(4,16)}", "f32[13]{0}"]
-    assert str(by_name["transposed operand"].at(64).shapes[1]) == "f32[8,8]{0,1}"
-    permuted = by_name["3-D permutation"].at(96)
+    assert str(BY_NAME["transposed operand"].at(64, "s32").shapes[1]) == "s32[8,8]{0,1}"
+    permuted = BY_NAME["3-D permutation"].at(96)
     assert str(permuted.shapes[0]) == "f32[6,4,4]{2,1,0}"
-    assert permuted.plan.output_shape.dimensions == (4, 6, 4)
-    images = by_name["channel scale NCHW"].within(cases.MEMORY_BYTES)
+    assert permuted.output.dimensions == (4, 6, 4)
+    images = BY_NAME["channel scale NCHW"].within(cases.MEMORY_BYTES["cuda"])
     assert images.shapes[0].dimensions[1:] == (128, 56, 56)
+    assert BY_NAME["bf16 bias"].at(64).shapes[0].element_type.name == "bf16"
 
 
-@pytest.mark.parametrize("case", cases.CASES, ids=NAMES)
-def test_expected_by_hand_is_what_gpubcast_gives(case: cases.Case) -> None:
-    sized = case.at(cases.SMALL_ELEMENTS)
-    operands = sized.operands(np)
-    assert tuple(x.xla_shape for x in operands) == sized.shapes
-    found = sized.call(operands).numpy()
-    wanted = sized.expected(np, tuple(x.numpy() for x in operands))
-    assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
-    assert np.array_equal(cases.bits(found), cases.bits(wanted))
+def test_a_call_in_one_line() -> None:
+    assert BY_NAME["column"].at(64).expression == "gb.add(x, y, broadcast_dimensions=(0,))"
+    assert BY_NAME["layernorm apply"].at(64).expression == (
+        'gb.fuse("row col, row, row, col, col -> row col"): (x - mean) * rstd * gamma + beta'
+    )
+
+
+def test_bytes_count_each_distinct_element_once() -> None:
+    assert BY_NAME["row bias"].at(64).floor == 4 * (64 + 8 + 64)
+    assert BY_NAME["outer product"].at(64).floor == 4 * (8 + 8 + 64)
+    assert BY_NAME["padded rows"].at(64).floor == 4 * (4 * 13 + 13 + 4 * 13)
 
 
 def test_values_are_reproducible_and_normal() -> None:
@@ -76,238 +88,324 @@ def test_values_are_reproducible_and_normal() -> None:
     assert floats.min() >= 0.5
     assert floats.max() < 1.5
     assert len(set(floats.tolist())) == 1000
+    doubles = cases.values(np, gb.Shape.parse("f64[1000]"))
+    assert doubles.dtype == np.float64
+    assert np.array_equal(doubles.astype(np.float32), floats)
     assert cases.values(np, gb.Shape.parse("u8[4]"), 1).tolist() == [158, 60, 218, 120]
+    assert cases.values(np, gb.Shape.parse("s32[3]"), 1).tolist() == [2531, 966, 3498]
     assert set(cases.values(np, gb.Shape.parse("pred[64]")).tolist()) == {False, True}
     rounded = cases.values(np, gb.Shape.parse("bf16[2,1]")).astype(np.float32)
     assert rounded.tolist() == [[0.5], [1.1171875]]
-    with pytest.raises(NotImplementedError, match="no values for f64"):
-        cases.values(np, gb.Shape.parse("f64[2]"))
+    with pytest.raises(NotImplementedError, match="no values for s8"):
+        cases.values(np, gb.Shape.parse("s8[2]"))
 
 
-@pytest.mark.parametrize("case", cases.CASES, ids=NAMES)
-def test_numpy_as_a_peer(case: cases.Case) -> None:
-    sized = case.at(cases.SMALL_ELEMENTS)
+# --- formulas ----------------------------------------------------------------------------------
+
+
+def test_formula() -> None:
+    formula = Formula.parse("x, b: u = x + b; 0.5 * u * root(u + 0.5)")
+    assert formula.names == ("x", "b")
+    assert not formula.moves and Formula.parse("x: x").moves
+    assert formula.function({"root": np.sqrt})(3.0, 0.5) == 0.5 * 3.5 * 2.0
+    assert formula.expression() == (
+        "constant_0 * (x + b) * root(x + b + constant_0)", {"constant_0": 0.5}
+    )  # fmt: skip
+    seen: list[float] = []
+
+    def constant(value: float) -> Any:
+        seen.append(value)
+        return np.float32(value)
+
+    typed = formula.function({"root": np.sqrt}, constant)
+    assert typed(np.float32(3), np.float32(0.5)).dtype == np.float32
+    assert seen == [0.5, 0.5] or seen == [0.5]
+    steps = formula.in_place("out += x; out *= b", {})
+    out = np.ones(2)
+    assert steps(2.0, 3.0, out) is out
+    assert out.tolist() == [9.0, 9.0]
+
+
+# --- checks ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sample", [False, True])
+def test_a_wrong_element_is_found(sample: bool) -> None:
+    sized = BY_NAME["column"].at(cases.SMALL_ELEMENTS)
+    views = tuple(x.view() for x in sized.operands(np))
+    reference = checks.Reference(sized, np, views, sample=sample)
+    right = checks.whole(sized, np, views)
+    assert reference.problem(right) is None
+    wrong = right.copy()
+    wrong[3, 5] = np.nextafter(wrong[3, 5], np.float32(9))
+    assert "differ from" in (reference.problem(wrong) or "")
+    assert "at (3, 5)" in (reference.problem(wrong) or "")
+    assert "float64[8, 8]" in (reference.problem(right.astype(np.float64)) or "")
+    assert "instead of float32[8, 8]" in (reference.problem(right[:7]) or "")
+    wrong[3, 5] = np.nan
+    assert reference.problem(wrong) is not None
+
+
+def test_units_in_the_last_place() -> None:
+    sized = BY_NAME["gelu"].at(cases.SMALL_ELEMENTS)
+    views = tuple(x.view() for x in sized.operands(np))
+    reference = checks.Reference(sized, np, views)
+    right = checks.whole(sized, np, views)
+    eps = np.finfo(np.float32).eps
+    assert reference.problem(right + 8 * eps) is None
+    assert reference.problem(right + 40 * eps) is not None
+    assert reference.problem(np.full_like(right, np.nan)) is not None
+
+
+# --- peers -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("case", "dtype"), TYPED, ids=TYPED_NAMES)
+def test_every_entry_of_gpubcast_and_numpy(case: cases.Case, dtype: str) -> None:
+    """Plans, aligned arrays and index loops share nothing but the formula."""
+    sized = case.at(cases.SMALL_ELEMENTS, dtype)
     operands = sized.operands(np)
-    out = gb.empty(sized.plan.output_shape)
-    numpy = next(peer for peer in peers.PEERS if peer.name == "NumPy")
-    result = numpy.call(sized, operands, out)()
-    found = out.numpy() if cases.FUNCTIONS[case.operation] != "where" else result
-    wanted = sized.call(operands).numpy()
-    assert np.array_equal(cases.bits(found), cases.bits(wanted))
+    assert tuple(x.xla_shape for x in operands) == sized.shapes
+    views = tuple(x.view() for x in operands)
+    reference = checks.Reference(sized, np, views)
+    oracle = checks.Reference(sized, np, views, sample=True)
+    assert oracle.problem(sized.function()(*operands).numpy()) is None
+    for library in (peers.GPUBCAST, peers.NumPy()):
+        out = gb.empty(sized.output).view()
+        calls = library.ready(sized)(views, out)
+        assert tuple(calls) == library.entries_of(sized)
+        for entry, call in calls.items():
+            cases.bits(out)[...] = 85
+            result = call()
+            assert reference.problem(result) is None, (library.name, entry)
+            assert np.shares_memory(result, out) == (entry != "call")
+
+
+def test_numpy_s_ufuncs_are_called_without_a_detour() -> None:
+    sized = BY_NAME["row bias"].at(64)
+    views = tuple(x.view() for x in sized.operands(np))
+    calls: Any = peers.NumPy().ready(sized)(views, gb.empty(sized.output).view())
+    assert (calls["call"].func, calls["out"].func) == (np.add, np.add)
+    assert peers.NumPy().entries_of(BY_NAME["masked select"].at(64)) == ("call",)
 
 
 def test_peers_by_device() -> None:
-    on_cpu = {peer.name for peer in peers.available("cpu")}
-    assert "NumPy" in on_cpu
-    assert not on_cpu & {"CuPy", "cupy.fuse"}
-    assert "NumPy" not in {peer.name for peer in peers.available("cuda")}
-    fuse = next(peer for peer in peers.PEERS if peer.name == "cupy.fuse")
-    assert [fuse.applies(name) for name in ("add", "mul", "select")] == [True, True, False]
+    on = {
+        kind: {peer.name for peer in peers.PEERS if kind in peer.devices}
+        for kind in ("cpu", "cuda")
+    }
+    both = {"PyTorch", "torch.compile", "jax.jit"}
+    assert on["cpu"] == {"NumPy", "numexpr", "numba"} | both
+    assert on["cuda"] == {"CuPy", "cupy.fuse"} | both
+    assert [peer.name for peer in peers.PEERS if peer.effort == 2] == ["torch.compile"]
+
+
+def test_peers_by_name() -> None:
+    assert [peer.name for peer in peers.named(("pytorch", "NUMPY", "numpy"))] == [
+        "PyTorch", "NumPy"
+    ]  # fmt: skip
+    assert peers.named(("none",)) == ()
+    with pytest.raises(ValueError, match="no peer 'scipy'; there are NumPy, numexpr"):
+        peers.named(("scipy",))
+
+
+def test_absent_peers_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numexpr", None)
+    assert peers.Numexpr().absent("cpu", 2) == "numexpr is not installed"
+    assert peers.NumPy().absent("cpu", 2) is None
+
+    class Broken(peers.NumPy):
+        def set_up(self, kind: str, threads: int) -> None:
+            raise RuntimeError("no driver\nat all")
+
+    assert Broken().absent("cpu", 2) == "RuntimeError: no driver"
+
+
+def test_peers_say_what_they_have_not() -> None:
+    moved, bf16 = BY_NAME["broadcast copy"].at(64), BY_NAME["row bias"].at(64, "bf16")
+    for peer in (peers.Numexpr(), peers.Numba()):
+        assert peer.unsupported(moved) is not None
+        assert "no bf16" in (peer.unsupported(bf16) or "")
+        assert peer.unsupported(BY_NAME["gelu"].at(64)) is None
 
 
 # --- clocks ------------------------------------------------------------------------------------
 
 
 class FakeMachine(timing.CpuMachine):
-    """A clock that advances one second per mark and 10 ms per call."""
+    """A clock that only calls advance."""
 
     def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
-        self.calls: list[int] = []
+        self.calls: list[Any] = []
 
     def mark(self) -> Any:
         return self.now
 
-    def call(self, number: int) -> None:
-        self.calls.append(number)
-        self.now += 0.01
+    def taking(self, name: Any, seconds: float) -> Callable[[], None]:
+        def call() -> None:
+            self.calls.append(name)
+            self.now += seconds
+
+        return call
 
 
-def test_timed_goes_round_the_buffers() -> None:
+def contender(machine: FakeMachine, name: str, seconds: float, sets: int = 1) -> timing.Contender:
+    calls = [machine.taking((name, k), seconds) for k in range(sets)]
+    return timing.Contender(name, "call", calls)
+
+
+def test_contenders_take_turns_round_their_buffers() -> None:
     machine = FakeMachine()
-    calls = [lambda n=n: machine.call(n) for n in range(3)]
-    samples = timing.timed(machine, calls, samples=4)
-    assert samples == pytest.approx([0.01] * 4)
-    assert machine.calls == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]  # warm-up, one estimate, 4 samples
+    a, b = contender(machine, "a", 0.01, sets=3), contender(machine, "b", 0.03)
+    assert timing.take_turns(machine, [a, b], samples=4, seed=1) == {}
+    assert a.samples == pytest.approx([0.01] * 4)
+    assert b.samples == pytest.approx([0.03] * 4)
+    assert (a.repeats, a.long, b.long) == (1, False, True)
+    of_a = [k for name, k in machine.calls if name == "a"]
+    assert of_a == [(k + 1) % 3 if k % 2 == 0 else (k - 1) % 3 for k in range(len(of_a))]
+    # Per round: a with the untimed call before it, b without; the order of the rounds varies.
+    rounds = "".join(name for name, _ in machine.calls[-12:])
+    assert {rounds[k : k + 3] for k in range(0, 12, 3)} == {"aab", "baa"}
 
 
 def test_short_calls_are_repeated() -> None:
     machine = FakeMachine()
+    short = contender(machine, "a", 50e-6)
+    timing.take_turns(machine, [short], samples=2, sample_seconds=1e-3)
+    assert short.samples == pytest.approx([50e-6] * 2)
+    assert short.repeats == 20
 
-    def call() -> None:
-        machine.now += 50e-6
 
-    assert timing.timed(machine, [call], samples=2) == pytest.approx([50e-6] * 2)
-    assert machine.now == pytest.approx(50e-6 * (2 + 1 + 2 * 4))
+def test_the_collector_is_off_meanwhile() -> None:
+    machine = FakeMachine()
+    seen = []
+    call = machine.taking("a", 0.01)
+    one = timing.Contender("a", "call", [lambda: (seen.append(gc.isenabled()), call())])
+    timing.take_turns(machine, [one], samples=1)
+    assert set(seen) == {False}
+    assert gc.isenabled()
+
+
+def test_time_and_failures_end_the_sampling() -> None:
+    machine = FakeMachine()
+
+    def fail() -> None:
+        if len(machine.calls) > 6:
+            raise ValueError("no more")
+        machine.taking("b", 0.01)()
+
+    good, bad = contender(machine, "a", 0.01), timing.Contender("b", "call", [fail])
+    failed = timing.take_turns(machine, [good, bad], samples=9, fewest=3, seconds=0)
+    assert failed == {1: "ValueError: no more"}
+    assert len(good.samples) == 3
+
+
+class FakeGpu(FakeMachine):
+    """A GPU whose calls return before they are done; what the host does takes no time."""
+
+    kind = "cuda"
+    timer = "events"
+
+    def synchronize(self) -> None:
+        self.calls.append("wait")
+
+    def mark(self) -> Any:
+        self.calls.append("mark")
+        return self.now
+
+
+def test_a_gpu_is_busy_when_the_first_mark_is_set() -> None:
+    gpu = FakeGpu()
+    one = contender(gpu, "a", 1e-3)
+    assert timing.sample(gpu, one, 2) == pytest.approx(1e-3)
+    assert gpu.calls == [("a", 0), "mark", ("a", 0), ("a", 0), "mark", "wait"]
+    gpu.calls.clear()
+    waiting = timing.Contender("jax", "call", one.calls, wait=lambda _: gpu.calls.append("done"))
+    timing.sample(gpu, waiting, 2)
+    assert gpu.calls == [("a", 0), "done", "wait", ("a", 0), ("a", 0), "done", "wait"]
+    assert (one.timer(gpu), waiting.timer(gpu)) == ("events", "host, waits")
+    assert timing.Contender("a", "call", [], on_host=True).timer(gpu) == "host, no wait"
 
 
 def test_percentiles() -> None:
     samples = [5.0, 1.0, 4.0, 2.0, 3.0]
-    found = gpu_report.statistics(samples)
+    found = timing.statistics(samples)
     assert found == {"samples": samples, "median": 3.0, "p20": 2.0, "p80": 5.0}
 
 
-# --- the report --------------------------------------------------------------------------------
+# --- the report of a GPU -----------------------------------------------------------------------
 
 
-def check_schema(report: dict[str, Any]) -> None:
-    """Assert that a report has the form that ``gpu_report`` describes."""
-    assert set(report) == {
-        "schema", "dry_run", "device", "environment", "ceilings", "cases", "not_measured",
-        "lost", "finished",
-    }  # fmt: skip
-    assert report["schema"] == 1
-    for ceiling in report["ceilings"]:
-        assert ceiling["median"] == sorted(ceiling["samples"])[len(ceiling["samples"]) // 2]
-        assert ceiling["bytes"] > 0
-    for case in report["cases"]:
-        assert set(case) == {"name", "operation", "error", "sizes"}
-        for size in case["sizes"]:
-            assert set(size) == {
-                "size", "operands", "output", "bytes", "schedule", "check", "timings",
-            }  # fmt: skip
-            assert set(size["check"]) == {"against", "differing", "ok"}
-            for entry in size["timings"]:
-                assert set(entry) == {
-                    "who", "how", "timer", "error", "samples", "median", "p20", "p80",
-                }  # fmt: skip
-                if entry["error"] is None:
-                    assert 0 < entry["p20"] <= entry["median"] <= entry["p80"]
+def dry(folder: Path, *names: str, more: tuple[str, ...] = ()) -> tuple[int, dict[str, Any]]:
+    words = [str(folder), "--dry-run", *more]
+    for name in names:
+        words += ["--case", name]
+    status = gpu_report.main(words)
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    return status, report
 
 
-@pytest.fixture
-def measured(tmp_path: Path) -> dict[str, Any]:
-    status = gpu_report.main([str(tmp_path), "--dry-run", "--case", "row bias"])
-    assert status == 0
-    report: dict[str, Any] = json.loads((tmp_path / "report.json").read_text())
-    return report
-
-
-def test_dry_run(measured: dict[str, Any], tmp_path: Path) -> None:
-    check_schema(measured)
-    assert (measured["dry_run"], measured["device"], measured["finished"]) == (True, "cpu", True)
-    assert measured["environment"]["gpu"] is None
-    assert [ceiling["name"] for ceiling in measured["ceilings"]] == ["copy", "fill"]
-    (case,) = measured["cases"]
-    assert (case["name"], case["error"]) == ("row bias", None)
-    small, memory = case["sizes"]
-    assert small["operands"] == ["f32[8,8]{1,0}", "f32[8]{0}"]
-    assert (small["bytes"], small["check"]) == (
-        4 * (64 + 8 + 64), {"against": "NumPy", "differing": 0, "ok": True}
-    )  # fmt: skip
-    assert [entry["how"] for entry in small["timings"] if entry["who"] == "gpubcast"] == [
-        "first call, nothing cached", "first call, kernel on disk", "cached call",
-        "cached call, out=", "planned call, out=", "bound launch",
-    ]  # fmt: skip
-    assert [entry["who"] for entry in memory["timings"]][:2] == ["gpubcast", "NumPy"]
-    assert all(entry["error"] is None for entry in small["timings"] + memory["timings"])
+def test_dry_run(tmp_path: Path) -> None:
+    status, report = dry(tmp_path, "row bias")
+    assert (status, report["schema"], report["device"], report["lost"]) == (0, 2, "cpu", None)
+    assert (report["finished"], report["not_measured"]) == (True, [])
+    assert {r["size"] for r in report["results"]} == {"small", "cache"}
+    assert {r["status"] for r in report["results"]} == {"ok"}
     text = (tmp_path / "report.txt").read_text()
-    assert text.startswith("DRY RUN on the CPU with tiny sizes: no figure here says anything")
+    assert text.startswith("DRY RUN on the CPU without the large sizes")
+    assert "row bias" in text
 
 
-def test_resume_measures_what_is_missing(measured: dict[str, Any], tmp_path: Path) -> None:
-    arguments = [str(tmp_path), "--dry-run", "--case", "row bias", "--case", "scalar", "--resume"]
-    assert gpu_report.main(arguments) == 0
-    report = json.loads((tmp_path / "report.json").read_text())
-    assert [case["name"] for case in report["cases"]] == ["row bias", "scalar"]
-    assert report["cases"][0] == measured["cases"][0]
-
-
-def test_time_limit(tmp_path: Path) -> None:
-    arguments = [str(tmp_path), "--dry-run", "--case", "row bias", "--seconds", "-1"]
-    assert gpu_report.main(arguments) == 0
-    report = json.loads((tmp_path / "report.json").read_text())
-    assert report["not_measured"] == ["row bias"]
-    assert (report["finished"], report["cases"]) == (False, [])
-    assert "not measured, time ran out: row bias" in (tmp_path / "report.txt").read_text()
-
-
-def test_a_wrong_result_is_not_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = cases.Sized.expected
-
-    def wrong(self: cases.Sized, xp: Any, operands: tuple[Any, ...]) -> Any:
-        found = right(self, xp, operands)
-        found[3, 5] += 1
-        return found
-
-    monkeypatch.setattr(cases.Sized, "expected", wrong)
-    assert gpu_report.main([str(tmp_path), "--dry-run", "--case", "column"]) == 1
-    report = json.loads((tmp_path / "report.json").read_text())
-    check_schema(report)
-    for size in report["cases"][0]["sizes"]:
-        assert (size["check"]["differing"], size["check"]["ok"]) == (1, False)
-        assert all(entry["how"].startswith("first call") for entry in size["timings"])
-    assert "WRONG (1 elements differ from NumPy)" in (tmp_path / "report.txt").read_text()
-
-
-def test_failures_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A peer that fails costs its line, a case that fails costs itself."""
-
-    def fail(*arguments: Any, **keywords: Any) -> Any:
-        raise ValueError("no such thing")
-
-    broken = peers.Peer("broken", "numpy", "", fail)
-    monkeypatch.setattr(gpu_report, "available", lambda kind: (broken,))
-    assert gpu_report.main([str(tmp_path / "a"), "--dry-run", "--case", "scalar"]) == 0
-    report = json.loads((tmp_path / "a" / "report.json").read_text())
-    check_schema(report)
-    (entry,) = (e for e in report["cases"][0]["sizes"][1]["timings"] if e["who"] == "broken")
-    assert (entry["error"], entry["median"]) == ("ValueError: no such thing", None)
-    assert "broken     call" in (tmp_path / "a" / "report.txt").read_text()
-
-    monkeypatch.setattr(cases.Sized, "operands", fail)
-    assert gpu_report.main([str(tmp_path / "b"), "--dry-run", "--case", "scalar"]) == 1
-    (case,) = json.loads((tmp_path / "b" / "report.json").read_text())["cases"]
-    assert (case["error"], case["sizes"]) == ("ValueError: no such thing", [])
-    assert "scalar: FAILED: ValueError" in (tmp_path / "b" / "report.txt").read_text()
+def test_resume_measures_what_is_missing(tmp_path: Path) -> None:
+    status, first = dry(tmp_path, "row bias", "column", more=("--seconds", "1e-9"))
+    assert (status, first["results"]) == (0, [])
+    assert len(first["not_measured"]) == 4
+    first["not_measured"] = first["not_measured"][2:]
+    (tmp_path / "report.json").write_text(json.dumps(first))
+    _, report = dry(tmp_path, "row bias", "column", more=("--resume",))
+    assert {(r["case"], r["size"]) for r in report["results"]} == {
+        ("row bias", "cache"), ("column", "cache")
+    }  # fmt: skip
+    assert report["ceilings"] == first["ceilings"]
 
 
 def test_a_lost_device_ends_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure = Measurement.unit
+
     def lost(self: timing.CpuMachine) -> None:
         raise RuntimeError("illegal address")
 
-    measure = gpu_report.Measurement.case
-
-    def case(self: gpu_report.Measurement, wanted: cases.Case) -> dict[str, Any]:
-        found = measure(self, wanted)
+    def unit(self: Measurement, unit: Unit, seconds: float) -> list[dict[str, Any]]:
+        found = measure(self, unit, seconds)
         monkeypatch.setattr(timing.CpuMachine, "synchronize", lost)
         return found
 
-    monkeypatch.setattr(gpu_report.Measurement, "case", case)
-    arguments = [str(tmp_path), "--dry-run", "--case", "scalar", "--case", "column"]
-    assert gpu_report.main(arguments) == gpu_report.DEVICE_LOST
-    report = json.loads((tmp_path / "report.json").read_text())
-    assert (report["lost"], [c["name"] for c in report["cases"]]) == ("scalar", ["scalar"])
-    assert report["cases"][0]["error"] == "RuntimeError: illegal address"
+    monkeypatch.setattr(Measurement, "unit", unit)
+    status, report = dry(tmp_path, "scalar")
+    assert status == gpu_report.DEVICE_LOST
+    assert report["lost"] == "scalar f32 small: RuntimeError: illegal address"
+    assert "the device was lost in: scalar f32 small" in (tmp_path / "report.txt").read_text()
     monkeypatch.undo()
-    assert gpu_report.main([*arguments, "--resume"]) == 1
-    report = json.loads((tmp_path / "report.json").read_text())
-    assert (report["lost"], [c["name"] for c in report["cases"]]) == (None, ["scalar", "column"])
+    status, report = dry(tmp_path, "scalar", more=("--resume",))
+    assert (status, report["lost"]) == (0, None)
+    assert {r["size"] for r in report["results"]} == {"small", "cache"}
+
+
+def test_a_wrong_result_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "whole", lambda sized, xp, views: np.zeros((8, 8), np.float32))
+    status, report = dry(tmp_path, "column", more=("--seconds", "1"))
+    assert status == 1
+    small = [r for r in report["results"] if r["size"] == "small"]
+    assert {r["status"] for r in small} == {"WRONG"}
+    assert "WRONG" in (tmp_path / "report.txt").read_text()
 
 
 def test_unknown_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         gpu_report.main([str(tmp_path), "--dry-run", "--case", "nonsense"])
     assert "no case nonsense" in capsys.readouterr().err
-
-
-def test_share_of_copy_bandwidth() -> None:
-    size = {
-        "size": "memory", "operands": ["f32[1000]{0}"], "output": "f32[1000]{0}", "bytes": 8000,
-        "schedule": "FLAT", "check": {"against": "cupy", "differing": 0, "ok": True},
-        "timings": [gpu_report.timing("gpubcast", "bound launch", "t", lambda: [2e-6, 2e-6, 2e-6])],
-    }  # fmt: skip
-    report = {
-        "dry_run": False, "ceilings": [{"name": "copy", "bytes": 10_000, "median": 2e-6}],
-        "environment": {"gpu": {"name": "A GPU"}, "revision": "abc", "time": "now",
-                        "packages": {"numpy": "2.0", "torch": None}},
-        "cases": [{"name": "c", "error": None, "sizes": [size]}], "not_measured": [], "lost": None,
-    }  # fmt: skip
-    lines = table.text(report).splitlines()
-    assert lines[:3] == ["A GPU; revision abc; now", "numpy 2.0", "copy: 9 KiB moved, 5.0 GB/s"]
-    words = " ".join(lines[-1].split())
-    assert words == "gpubcast bound launch 2.00 us (2.00 to 2.00, t) 4.0 GB/s 80.0% of copy"
 
 
 # --- environment and script --------------------------------------------------------------------
@@ -318,6 +416,9 @@ def test_environment_of_a_dry_run() -> None:
     assert (found["gpu"], found["gpu_error"]) == (None, None)
     assert found["packages"]["numpy"] == np.__version__
     assert found["gpubcast"] == gb.__version__
+    assert 1 <= found["threads"] <= found["cores"]
+    assert found["load"] >= 0
+    assert "GPUBCAST_CHECK" in found["variables"]
     json.dumps(found)
 
 
@@ -356,6 +457,6 @@ def test_the_script(repository: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "environment.json", "pytest.log", "pytest.xml", "report.json", "report.log", "report.txt",
     ]  # fmt: skip
-    check_schema(json.loads((tmp_path / "report.json").read_text()))
+    assert json.loads((tmp_path / "report.json").read_text())["finished"]
     assert "test_cuda.py::test_stream_order" in (tmp_path / "pytest.log").read_text()
     assert f"results are in {tmp_path}" in done.stdout

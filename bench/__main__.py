@@ -1,0 +1,8 @@
+"""``python -m bench``: what ``gpubcast bench`` runs, from the checkout."""
+
+import sys
+
+from .runner import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,202 @@
+"""How far apart two runs of the same code lie, and how sure a change of a time is beside that.
+
+Two runs differ by more than the spread inside each: other programs, clocks and the placement of
+memory move whole results. What did not change between the runs, the *controls*, shows how much:
+the other libraries at equal versions, and the ceilings. How far they stray is the scatter, which
+widens every interval; calls that make their result have one of their own, as memory of new pages
+costs what it likes.
+
+A change is taken beside that of the controls: those of its own case, type and size, which were
+timed in turns with it, where these agree with one another better than all do, else all. And its
+interval covers what else may explain it: the change as it was measured, beside the ceilings of all
+threads, and beside its own row.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import resampling
+from .resampling import Floats, Places
+
+Where = tuple[str, str, str] | None
+
+PRIOR, PRIOR_WEIGHT = 0.02, 5
+"""The scatter between runs that is assumed, and how many controls weigh as much as that."""
+COMMON = 0.1
+"""The part of the scatter's variance that is taken to be common to the results of a median."""
+ENOUGH = 8
+"""How many controls with others in their row tell how these agree."""
+STEADIEST = 0.005
+"""No change is taken to be surer than this: two runs never have the same clocks and addresses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A time in both runs.
+
+    Attributes:
+        where: case, type and size; None for a ceiling.
+        allocates: whether the calls make their result.
+        log_ratio: logarithm of the ratio of the medians, new to old.
+        draws: the bootstrap's deviations from it.
+    """
+
+    where: Where
+    allocates: bool
+    log_ratio: float
+    draws: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change beside its controls.
+
+    Attributes:
+        measured: logarithm of the ratio as it was measured.
+        beside: the same, less that of the controls.
+        draws: the bootstrap's deviations from ``beside``.
+        allocates: whether the calls make their result.
+        spread: its standard deviation, scatter included.
+        points: what the interval has to cover, logarithms too.
+    """
+
+    measured: float
+    beside: float
+    draws: Floats
+    allocates: bool
+    spread: float
+    points: tuple[float, ...]
+
+    def interval(self, limit: float) -> tuple[float, float]:
+        """The interval of the ratio, ``limit`` spreads to each side (``resampling.critical``)."""
+        low = min(self.beside - limit * self.spread, *self.points)
+        return math.exp(low), math.exp(max(self.beside + limit * self.spread, *self.points))
+
+
+class Pairs:
+    """Makes pairs. Results of one row and run are drawn at the same places.
+
+    Args:
+        seed: of the draws.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._generator = np.random.default_rng(seed)
+        self._drawn: dict[tuple[str, Where, int], Places] = {}
+
+    def make(self, new: Mapping[str, Any], old: Mapping[str, Any], where: Where) -> Pair:
+        """The pair of two results, or of two ceilings where ``where`` is None."""
+        after, before = (self._draws(run, side["samples"], where)
+                         for run, side in (("new", new), ("old", old)))  # fmt: skip
+        ratio = statistics.median(new["samples"]) / statistics.median(old["samples"])
+        return Pair(where, new.get("entry") == "call", math.log(ratio), after - before)
+
+    def _draws(self, run: str, samples: Sequence[float], where: Where) -> Floats:
+        name = (run, where, len(samples))
+        if name not in self._drawn or where is None:
+            self._drawn[name] = resampling.places(len(samples), self._generator)
+        return resampling.log_medians(samples, self._drawn[name])
+
+
+class Noise:
+    """What the controls say.
+
+    Args:
+        controls: results of other libraries, and ceilings.
+        ceilings: logarithm of the ratio of the ceilings of all threads.
+
+    Attributes:
+        count: how many there are.
+        common: logarithm of the ratio of all of them, in the median.
+        scatter: by whether calls make their result: how far controls stray from run to run.
+        near: by the same: whether changes are taken beside the controls of their row.
+    """
+
+    def __init__(self, controls: Sequence[Pair], ceilings: float) -> None:
+        self._ceilings = ceilings
+        self._rows: dict[tuple[Where, bool], list[Pair]] = {}
+        for control in controls:
+            if control.where is not None:
+                self._rows.setdefault((control.where, control.allocates), []).append(control)
+        self.count = len(controls)
+        self.common = median(control.log_ratio for control in controls)
+        self.scatter: dict[bool, float] = {}
+        self.near: dict[bool, bool] = {}
+        for allocates in (False, True):
+            some = [c for c in controls if c.allocates == allocates] or list(controls)
+            far = _scatter([(c.log_ratio - self.common, c.draws) for c in some])
+            beside = [found for c in some if (found := self._beside(c)) is not None]
+            near = _scatter(beside) if len(beside) >= ENOUGH else math.inf
+            self.near[allocates] = near < far
+            # Ours runs on all threads, most controls on one.
+            self.scatter[allocates] = math.hypot(min(near, far), ceilings - self.common)
+
+    def _beside(self, pair: Pair) -> tuple[float, Floats] | None:
+        """A change less that of the other controls of its row; None where there are none."""
+        row = self._rows.get((pair.where, pair.allocates), ())
+        others = [other for other in row if other is not pair]
+        if not others:
+            return None
+        ratios = np.array([[other.log_ratio] for other in others])
+        drawn = np.median(ratios + np.array([other.draws for other in others]), axis=0)
+        shift = float(np.median(ratios))
+        return pair.log_ratio - shift, pair.draws - (drawn - shift)
+
+    def changes(self, pairs: Sequence[Pair]) -> list[Change]:
+        """The changes beside their controls.
+
+        Few samples may agree by chance: none is taken to be steadier than the usual one.
+        """
+        found = []
+        for pair in pairs:
+            near = self._beside(pair) if self.near[pair.allocates] else None
+            beside, draws = near or (pair.log_ratio - self.common, pair.draws)
+            found.append((pair, beside, draws, resampling.spread(draws)))
+        usual = median(spread for *_, spread in found)
+        return [
+            Change(
+                pair.log_ratio, beside, draws, pair.allocates,
+                math.hypot(max(spread, usual), self.scatter[pair.allocates], STEADIEST),
+                self._points(pair),
+            )
+            for pair, beside, draws, spread in found
+        ]  # fmt: skip
+
+    def _points(self, pair: Pair) -> tuple[float, ...]:
+        """What else may explain a change."""
+        row = [*self._rows.get((pair.where, False), ()), *self._rows.get((pair.where, True), ())]
+        near = median(control.log_ratio for control in row)
+        return pair.log_ratio, pair.log_ratio - self._ceilings, pair.log_ratio - near
+
+    def middle(self, changes: Sequence[Change]) -> Change:
+        """The median of several changes; a part of the scatter is common to them."""
+        beside = np.array([[change.beside] for change in changes])
+        draws = np.median(beside + np.array([change.draws for change in changes]), axis=0)
+        middle = float(np.median(beside))
+        scatter = math.sqrt(statistics.fmean(self.scatter[c.allocates] ** 2 for c in changes))
+        share = math.sqrt(math.pi / 2 / len(changes) + COMMON)  # of a median of normal noise
+        spread = math.hypot(resampling.spread(draws - middle), scatter * share, STEADIEST)
+        points = tuple(map(statistics.median, zip(*(c.points for c in changes), strict=True)))
+        measured = statistics.median(change.measured for change in changes)
+        return Change(measured, middle, draws - middle, False, spread, points)
+
+
+def _scatter(controls: Sequence[tuple[float, Floats]]) -> float:
+    """By how much results move from run to run, beyond what each run's samples show."""
+    moved = resampling.robust_spread([change for change, _ in controls])
+    inside = median(resampling.spread(draws) ** 2 for _, draws in controls)
+    seen, weight = max(0.0, moved**2 - inside), len(controls)
+    return math.sqrt((PRIOR_WEIGHT * PRIOR**2 + weight * seen) / (PRIOR_WEIGHT + weight))
+
+
+def median(values: Iterable[float]) -> float:
+    """The median; 0 of nothing."""
+    found = list(values)
+    return statistics.median(found) if found else 0.0

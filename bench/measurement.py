@@ -1,0 +1,314 @@
+"""Measuring one case in one type at one size: buffers, checks, first calls, turns, memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gpubcast as gb
+from gpubcast import runtime
+
+from . import ceilings, memory, peers
+from .cases import CACHE_BYTES, HUGE_ELEMENTS, SMALL_ELEMENTS, Sized, bits
+from .checks import Reference
+from .library import Library, Ready, Views
+from .settings import Settings, Unit
+from .timing import Contender, Machine, said, statistics, take_turns
+
+# Buffers are changed so often that together they exceed the last cache by this.
+_BEYOND = 1.25
+_MOST_ROTATED = 1 << 30
+# Sampling a case stops after so long.
+_LONGEST = 4.0
+# What a case may take of the memory that is free.
+_SHARE = 0.4
+
+Result = dict[str, Any]
+
+
+class Measurement:
+    """What all units share.
+
+    Args:
+        machine: where.
+        settings: how closely.
+        threads: of the CPU.
+
+    Attributes:
+        libraries: that are compared, gpubcast among them.
+        ceilings: what ``ceilings.measure`` found.
+    """
+
+    def __init__(self, machine: Machine, settings: Settings, threads: int) -> None:
+        self._machine = machine
+        self._settings = settings
+        self._caches = ceilings.caches(threads)
+        self.libraries: list[Library] = []
+        self.ceilings: list[dict[str, Any]] = []
+
+    def sized(self, unit: Unit) -> Sized:
+        """The unit's case at its size on this machine."""
+        if unit.size == "small":
+            return unit.case.at(SMALL_ELEMENTS, unit.dtype)
+        if unit.size == "huge":
+            return unit.case.at(HUGE_ELEMENTS, unit.dtype)
+        if unit.size == "cache":
+            return unit.case.within(CACHE_BYTES[self._machine.kind], unit.dtype)
+        free = self._machine.free()
+        # Operands and results of two sets, and what peers make of them.
+        bound = int(free * _SHARE / 6) if free else self._settings.memory_bytes
+        return unit.case.within(min(self._settings.memory_bytes, bound), unit.dtype)
+
+    def rotation(self, unit: Unit, sized: Sized) -> tuple[int, str]:
+        """How many sets of buffers calls go round, and the level of the memory they lie in."""
+        last = self._machine.l2_bytes or self._caches[-1].num_bytes
+        if unit.size == "memory":
+            free = self._machine.free()
+            most = min(_MOST_ROTATED, int(free * _SHARE / 2)) if free else _MOST_ROTATED
+            wanted = -(-int(_BEYOND * last) // sized.num_bytes)
+            sets = max(2, min(wanted, most // sized.num_bytes))
+        else:
+            sets = 1
+        total = sets * sized.num_bytes
+        if self._machine.kind == "cuda":
+            return sets, "L2" if total <= 0.75 * last else "DRAM"
+        return sets, ceilings.level_of(total, self._caches)
+
+    def rows(self, unit: Unit, sized: Sized) -> list[tuple[Library, str]]:
+        """Library and entry of every result of a unit."""
+        found = []
+        for library in self.libraries:
+            if library.unsupported(sized) is not None:
+                found.append((library, "call"))
+                continue
+            first = ("first",) if unit.first and library.compiles else ()
+            found += [(library, entry) for entry in (*first, *library.entries_of(sized))]
+        return found
+
+    def unit(self, unit: Unit, seconds: float = _LONGEST) -> list[Result]:
+        """The results of one unit.
+
+        Args:
+            unit: which.
+            seconds: that it may take, as far as fewer samples can help.
+        """
+        began = time.monotonic()
+        sized = self.sized(unit)
+        sets, level = self.rotation(unit, sized)
+        rows = {
+            (library.name, entry): self._blank(unit, sized, level, library, entry)
+            for library, entry in self.rows(unit, sized)
+        }
+        free = self._machine.free()
+        if free and 3 * sized.num_bytes > free:
+            for row in rows.values():
+                row |= {"status": "skipped", "error": f"{free >> 20} MiB of memory are free"}
+            return list(rows.values())
+        try:
+            contenders = self._contenders(unit, sized, sets, rows)
+            left = min(_LONGEST, seconds - (time.monotonic() - began))
+            failed = take_turns(
+                self._machine,
+                contenders,
+                samples=self._settings.samples,
+                fewest=self._settings.fewest,
+                seconds=left,
+                sample_seconds=self._settings.sample_seconds,
+                seed=self._settings.seed,
+            )
+        except Exception as error:
+            contenders, failed = [], {}
+            for row in rows.values():
+                if row["status"] == "":
+                    row |= {"status": "failed", "error": said(error)}
+        for k, contender in enumerate(contenders):
+            row = rows[contender.library, contender.entry]
+            if k in failed:
+                row |= {"status": "failed", "error": failed[k]}
+                continue
+            row |= {"status": "ok"} | statistics(contender.samples)
+            row["timer"] = contender.timer(self._machine)
+            self._share(row, sized)
+        del contenders
+        self._release()
+        return list(rows.values())
+
+    def _blank(self, unit: Unit, sized: Sized, level: str, library: Library, entry: str) -> Result:
+        plan = sized.plan
+        arch = None
+        if self._machine.kind == "cuda":
+            arch = f"sm_{self._machine.xp.cuda.Device().compute_capability}"
+        reason = library.unsupported(sized)
+        return {
+            "case": unit.case.name,
+            "expression": sized.expression,
+            "dtype": unit.dtype,
+            "size": unit.size,
+            "level": level,
+            "operands": [str(shape) for shape in sized.shapes],
+            "outputs": [str(shape) for shape in plan.output_shapes],
+            "elements": sized.output.num_elements,
+            "bytes": sized.floor,
+            "schedule": plan.schedule(arch).reason if library is peers.GPUBCAST else None,
+            "library": library.name,
+            "entry": entry,
+            "status": "" if reason is None else "skipped",
+            "error": reason,
+            "checked": None,
+            "samples": [],
+            "median": None,
+            "p20": None,
+            "p80": None,
+            "timer": self._machine.timer,
+            "fraction": None,
+            "ceiling": None,
+            "peak_host": None,
+            "peak_device": None,
+        }
+
+    def _share(self, row: Result, sized: Sized) -> None:
+        if row["size"] not in ("cache", "memory") or row["entry"] == "first":
+            return
+        written = sized.output.num_elements * sized.output.element_type.itemsize
+        found = ceilings.fraction(row["bytes"], written, row["median"], row["level"], self.ceilings)
+        if found is not None:
+            row["fraction"], row["ceiling"] = found
+
+    def _contenders(
+        self, unit: Unit, sized: Sized, sets: int, rows: dict[tuple[str, str], Result]
+    ) -> list[Contender]:
+        """Everything checked that is to be timed; what is wrong or fails is said in its row."""
+        xp = self._machine.xp
+        first = sized.operands(xp, self._settings.seed)
+        operands = [first]
+        for _ in range(sets - 1):
+            operands.append(tuple(x.with_layout(x.layout) for x in first))
+        outs = [gb.empty(sized.output, device=self._machine.kind) for _ in range(sets)]
+        for out in outs:
+            _poison(out.view())
+        views = [tuple(x.view() for x in given) for given in operands]
+        reference = Reference(sized, xp, views[0], self._settings.seed, sample=unit.size == "huge")
+        buffers = [(given, out.view()) for given, out in zip(views, outs, strict=True)]
+        found = []
+        for library in self.libraries:
+            mine = {entry: row for (name, entry), row in rows.items() if name == library.name}
+            if any(row["status"] for row in mine.values()):
+                continue
+            for row in mine.values():
+                row["checked"] = reference.against
+            try:
+                found += self._checked(unit, library, sized, buffers, reference, mine)
+            except Exception as error:
+                for row in mine.values():
+                    if row["status"] == "":
+                        row |= {"status": "failed", "error": said(error)}
+        return found
+
+    def _checked(
+        self,
+        unit: Unit,
+        library: Library,
+        sized: Sized,
+        buffers: list[tuple[Views, Any]],
+        reference: Reference,
+        rows: dict[str, Result],
+    ) -> list[Contender]:
+        """The entries of one library that are right."""
+        if "first" in rows:
+            ready = self._first(library, sized, buffers[0], reference, rows["first"])
+        else:
+            ready = library.ready(sized)
+        calls = [ready(views, out) for views, out in buffers]
+        found = []
+        for entry in library.entries_of(sized):
+            row = rows[entry]
+            try:
+                _poison(buffers[0][1])
+                result = calls[0][entry]()
+                if library.on_host:
+                    library.wait(result)
+                problem = reference.problem(library.array(result))
+                del result
+                if problem is None:
+                    self._peak(unit, calls[0][entry], row)
+            except Exception as error:
+                row |= {"status": "failed", "error": said(error)}
+                continue
+            if problem is not None:
+                row |= {"status": "WRONG", "error": problem}
+                continue
+            host = self._machine.kind == "cuda" and unit.size == "small"
+            waits = library.wait if library.on_host and self._machine.kind == "cuda" else None
+            found.append(
+                Contender(library.name, entry, [each[entry] for each in calls], waits, host)
+            )
+        return found
+
+    def _first(
+        self,
+        library: Library,
+        sized: Sized,
+        buffers: tuple[Views, Any],
+        reference: Reference,
+        row: Result,
+    ) -> Ready:
+        """Time a first call: everything that a library does before it has a result."""
+        entry = library.entries_of(sized)[0]
+        with (
+            _nothing_known(self._machine) if library is peers.GPUBCAST else contextlib.nullcontext()
+        ):
+            self._machine.synchronize()
+            start = time.perf_counter()
+            ready = library.ready(sized)
+            result = ready(*buffers)[entry]()
+            if library.on_host:
+                library.wait(result)
+            self._machine.synchronize()
+            taken = time.perf_counter() - start
+        problem = reference.problem(library.array(result))
+        if problem is None:
+            row |= {"status": "ok", "timer": "host, waits"} | statistics([taken])
+        else:
+            row |= {"status": "WRONG", "error": problem}
+        return ready
+
+    def _peak(self, unit: Unit, call: Callable[[], Any], row: Result) -> None:
+        # What a small case takes is less than the pages that come and go meanwhile.
+        if unit.size not in ("memory", "huge"):
+            return
+        row["peak_host"] = memory.host_peak(call)
+        if self._machine.kind == "cuda":
+            row["peak_device"] = memory.device_peak(call, self._release, self._machine.xp)
+
+    def _release(self) -> None:
+        self._machine.release()
+        if self._machine.kind == "cuda":
+            for library in self.libraries:
+                library.release()
+
+
+def _poison(view: Any) -> None:
+    bits(view)[...] = (1 << (8 * view.dtype.itemsize)) - 1
+
+
+@contextlib.contextmanager
+def _nothing_known(machine: Machine) -> Iterator[None]:
+    """gpubcast as after its import: no plan, no kernel, an empty cache of its own on disk."""
+    folder = tempfile.mkdtemp(prefix="gpubcast-bench-")
+    before = os.environ.get("GPUBCAST_CACHE_DIR")
+    os.environ["GPUBCAST_CACHE_DIR"] = folder
+    runtime.clear()
+    machine.forget()
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["GPUBCAST_CACHE_DIR"]
+        else:
+            os.environ["GPUBCAST_CACHE_DIR"] = before
+        shutil.rmtree(folder, ignore_errors=True)

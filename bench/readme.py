@@ -1,0 +1,103 @@
+"""The README's table and picture, written from a committed report and never by hand.
+
+``python -m bench.readme bench/results/X.json`` replaces what stands between the two markers in
+README.md and writes ``bench/results/X.svg`` beside the report; ``--check`` only says whether the
+README is what the report gives.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import gpubcast as gb
+
+from . import report_plot, report_text
+from .report_rows import Report, ceilings, clean, load, machine, origin, remarks, versions
+
+BEGIN = "<!-- bench: begin (written by python -m bench.readme) -->"
+END = "<!-- bench: end -->"
+SIZES = ("cache", "memory")
+
+
+def section(report: Report, path: Path, readme: Path) -> str:
+    """What belongs between the markers: the picture, the table, and the commands that made them.
+
+    Args:
+        report: what was measured.
+        path: the file that it was read from.
+        readme: the file that the section is for; links are relative to its folder.
+    """
+    folder = readme.absolute().parent
+    source, picture = (
+        Path(os.path.relpath(file.absolute(), folder)).as_posix()
+        for file in (path, path.with_suffix(".svg"))
+    )
+    facts = [machine(report), *(f"ceiling {text}" for text in ceilings(report))]
+    facts += [origin(report), versions(report), *remarks(report)]
+    lines = [
+        f"![Share of the ceiling by case and library]({picture})",
+        "",
+        *report_text.overview(report, SIZES),
+        "",
+        "Median times; in brackets, how many times ours a library takes by the same kind of call.",
+        "",
+        *(f"* {report_text.escape(fact)}" for fact in facts),
+        "",
+        "```sh",
+        f"{_line(report['command'])}  # measured {source}",
+        f"python -m bench.readme {source}  # wrote this table and the picture",
+        "```",
+    ]
+    return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    return " ".join(clean(text).split()).replace("```", "")
+
+
+def replaced(text: str, new: str) -> str:
+    """A document with a new text between the markers.
+
+    Raises:
+        Error: the markers are not there, each once and in this order.
+    """
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end or any(mark in before + after for mark in (BEGIN, END)):
+        raise gb.Error(f"the file needs these two lines, each once:\n{BEGIN}\n{END}")
+    return f"{before}{begin}\n\n{new}\n\n{end}{after}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the section, or check it; 1 where it is not what the report gives."""
+    parser = argparse.ArgumentParser(prog="python -m bench.readme", description=__doc__)
+    parser.add_argument("report", type=Path, help="a report written by gpubcast bench --json")
+    parser.add_argument("--readme", type=Path, default=Path("README.md"))
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    given = parser.parse_args(arguments)
+    try:
+        report = load(given.report)
+        text = given.readme.read_text(encoding="utf-8")
+        new = replaced(text, section(report, given.report, given.readme))
+        if given.check:
+            if new == text:
+                return 0
+            print(f"{given.readme} is not what {given.report} gives", file=sys.stderr)
+            return 1
+        report_plot.plot(report, given.report.with_suffix(".svg"))
+        given.readme.write_text(new, encoding="utf-8")
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    except gb.Error as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,213 @@
+"""What a run shows and writes: signs of life, the table, files, and the comparison with another.
+
+``Live`` accompanies the run, ``write`` ends it. Options are read from the namespace of
+``bench/arguments.py``: ``json``, ``csv``, ``md``, ``html``, ``plot`` and ``compare`` are files or
+None, ``fail_over`` is a share or its text, ``no_color`` a flag; one that is absent is off.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TextIO
+
+from rich.console import Console, Group
+from rich.live import Live as RichLive
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+import gpubcast as gb
+
+from . import compare, report_html, report_plot, report_text
+from .report_rows import Report, Result, clean, first_line, is_timed, load, percent, seconds
+from .report_table import NARROW, Block, blocks, changes, table
+
+__all__ = ["Live", "check", "console", "table", "write"]
+
+FILES = ("json", "csv", "md", "html", "plot")
+_BAR_LINES = 2
+
+
+def console(arguments: argparse.Namespace, file: TextIO | None = None) -> Console:
+    """A console for a stream, stdout unless told; what is not a terminal is 100 columns wide."""
+    stream = sys.stdout if file is None else file
+    wide = None if stream.isatty() else NARROW
+    return Console(
+        file=stream, width=wide, no_color=_option(arguments, "no_color") or None, highlight=False
+    )
+
+
+def _option(arguments: argparse.Namespace, name: str) -> Any:
+    return getattr(arguments, name, None)
+
+
+# --- before -----------------------------------------------------------------------------------
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Refuse options that could not be met after minutes of measuring.
+
+    Raises:
+        Error: the base cannot be read, the threshold is none, a folder is missing, or matplotlib
+            is.
+    """
+    if _option(arguments, "compare") is not None:
+        load(Path(arguments.compare))
+    _threshold(arguments)
+    for name in FILES:
+        path = _option(arguments, name)
+        if path is not None and not Path(path).absolute().parent.is_dir():
+            raise gb.Error(f"--{name} {path}: there is no folder {Path(path).parent}")
+    if _option(arguments, "plot") is not None:
+        report_plot.check(Path(arguments.plot))
+
+
+def _threshold(arguments: argparse.Namespace) -> float | None:
+    given = _option(arguments, "fail_over")
+    return compare.threshold(given) if isinstance(given, str) else given
+
+
+# --- during -----------------------------------------------------------------------------------
+
+
+class Live:
+    """Signs of life on stderr: a bar with the latest blocks in a terminal, else lines.
+
+    Nothing is drawn but by ``update``: a thread that draws would be measured too.
+
+    Args:
+        arguments: the options.
+        total: how many results will come; None where that is not known.
+
+    Raises:
+        Error: an option could not be met when the run is over.
+    """
+
+    def __init__(self, arguments: argparse.Namespace, total: int | None) -> None:
+        check(arguments)
+        self._console = console(arguments, sys.stderr)
+        self._results: list[Result] = []
+        self._total = total
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=self._console,
+            auto_refresh=False,
+        )
+        self._task = self._progress.add_task("", total=total)
+        self._live: RichLive | None = None
+
+    def __enter__(self) -> Live:
+        if self._console.is_terminal:
+            self._live = RichLive(
+                self._progress, console=self._console, auto_refresh=False, transient=True
+            )
+            self._live.start(refresh=True)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def update(self, result: Result) -> None:
+        """Show one more result."""
+        self._results.append(result)
+        self._progress.update(
+            self._task, advance=1, description=f"{clean(result['case'])} {clean(result['size'])}"
+        )
+        if self._live is None:
+            print(self._line(result), file=self._console.file, flush=True)
+        else:
+            self._live.update(Group(*self._latest(), self._progress), refresh=True)
+
+    def _latest(self) -> list[Block]:
+        """The last blocks that fit above the bar."""
+        room = self._console.height - _BAR_LINES
+        found: list[Block] = []
+        recent = self._results[-room * 8 :]
+        for block in reversed(blocks({"results": recent})):
+            room -= 1 + sum(1 + len(line.trouble) for line in block.row.lines)
+            if room < 1 and found:
+                break
+            found.insert(0, Block(block.row))
+        found[0] = Block(found[0].row, headed=True)
+        return found
+
+    def _line(self, result: Result) -> str:
+        """A result in words; how far the run is stands first."""
+        of = f"/{self._total}" if self._total is not None else ""
+        names = ("case", "dtype", "size", "library", "entry")
+        what = " ".join(clean(result[name]) for name in names)
+        if is_timed(result):
+            fraction = result.get("fraction")
+            share = f", {percent(fraction)} of {clean(result.get('ceiling'))}"
+            said = seconds(result["median"]) + (share if fraction is not None else "")
+        else:
+            said = f"{clean(result['status'])} {first_line(result.get('error'))}".rstrip()
+        return f"[{len(self._results)}{of}] {what}: {said}"
+
+
+# --- after ------------------------------------------------------------------------------------
+
+
+def write(report: Report, arguments: argparse.Namespace) -> int:
+    """Print the table, write the files that are asked for, compare with the base.
+
+    A file that cannot be written keeps none of the others from it.
+
+    Returns:
+        The exit status: 1 where a result is slower than the base by more than the threshold.
+
+    Raises:
+        Error: a file could not be written, or the base not be read.
+    """
+    out = console(arguments)
+    out.print(table(report))
+    found = None
+    problems = []
+    if _option(arguments, "compare") is not None:
+        try:
+            found = compare.compare(report, load(Path(arguments.compare)), _threshold(arguments))
+        except gb.Error as error:
+            problems.append(str(error))
+    writers: dict[str, Callable[[Path], None]] = {
+        "json": lambda path: _save(path, json.dumps(report, indent=1) + "\n"),
+        "csv": lambda path: _save(path, report_text.csv(report)),
+        "md": lambda path: _save(path, report_text.markdown(report)),
+        "html": lambda path: _save(path, report_html.page(report, found)),
+        "plot": lambda path: report_plot.plot(report, path),
+    }
+    for name in FILES:
+        path = _option(arguments, name)
+        if path is None:
+            continue
+        try:
+            writers[name](Path(path))
+        except OSError as error:
+            problems.append(f"{path} cannot be written: {error.strerror or error}")
+        except gb.Error as error:
+            problems.append(str(error))
+        else:
+            out.print(Text(f"wrote {path}"))
+    if found is not None:
+        out.print()
+        out.print(changes(found))
+    if problems:
+        raise gb.Error("\n".join(problems))
+    return 1 if found is not None and found.failed else 0
+
+
+def _save(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="")

@@ -1,0 +1,119 @@
+"""What a run measures: the units that its options choose, and how closely."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import gpubcast as gb
+
+from . import arguments as options
+from . import peers
+from .cases import CASES, MEMORY_BYTES, Case
+from .library import Library
+from .timing import FEWEST, SAMPLE_SECONDS, SAMPLES
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is measured together: one case in one type at one size."""
+
+    case: Case
+    dtype: str
+    size: str
+    first: bool
+    """Whether it is the first size of the case in this type: first calls are timed there."""
+
+    def __str__(self) -> str:
+        return f"{self.case.name} {self.dtype} {self.size}"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a run measures, and how closely.
+
+    Attributes:
+        units: in order.
+        libraries: gpubcast and its peers.
+        seconds: no unit begins later than this after the start.
+        samples, fewest: per time, at most and at least.
+        sample_seconds: a sample of short calls takes this long.
+        seed: of the operands, the order, and sampled indices.
+        memory_bytes: of operands and result at the size ``memory``.
+    """
+
+    units: tuple[Unit, ...]
+    libraries: tuple[Library, ...]
+    seconds: float
+    samples: int
+    fewest: int
+    sample_seconds: float
+    seed: int
+    memory_bytes: int
+
+
+def settings(given: argparse.Namespace, kind: str) -> Settings:
+    """The settings that the options ask for on a kind of device.
+
+    Raises:
+        Error: an option names what there is not.
+    """
+    sizes = given.sizes or ("small", "cache", "memory", "huge")
+    if given.sizes is None and not given.full:
+        sizes = ("cache",) if given.quick else ("cache", "memory")
+    # Size by size, so that what the time does not allow is the largest size of the last cases.
+    units = tuple(
+        sorted(
+            _units(given.cases, given.dtype, sizes, given.full),
+            key=lambda unit: options.SIZES.index(unit.size),
+        )
+    )
+    if not units:
+        raise gb.Error(
+            "nothing to measure: no case has such a name, type and size; the cases are "
+            + ", ".join(case.name for case in CASES)
+        )
+    if given.peers is None:
+        effort = 2 if given.full else 0 if given.quick else 1
+        chosen = tuple(peer for peer in peers.PEERS if peer.effort <= effort)
+    else:
+        try:
+            chosen = peers.named(given.peers)
+        except ValueError as error:
+            raise gb.Error(str(error)) from None
+    fallback = options.FULL_SECONDS if given.full else options.DEFAULT_SECONDS
+    seconds = given.seconds or (options.QUICK_SECONDS if given.quick else fallback)
+    samples = given.samples or (7 if given.quick else SAMPLES)
+    return Settings(
+        units,
+        (peers.GPUBCAST, *(peer for peer in chosen if kind in peer.devices)),
+        seconds,
+        samples,
+        min(samples, 3 if given.quick else FEWEST),
+        SAMPLE_SECONDS / 4 if given.quick else SAMPLE_SECONDS,
+        given.seed,
+        MEMORY_BYTES[kind] * (4 if given.full and kind == "cpu" else 1),
+    )
+
+
+def _units(
+    globs: Sequence[str] | None,
+    dtypes: Sequence[str] | None,
+    sizes: Sequence[str],
+    full: bool,
+) -> Iterator[Unit]:
+    for case in CASES:
+        if globs is not None and not any(fnmatch.fnmatch(case.name, glob) for glob in globs):
+            continue
+        of_case = [
+            size for size in options.SIZES if size in sizes and (size == "huge") == case.huge
+        ]
+        if dtypes is not None and not case.huge:
+            wanted: Sequence[str] = [dtype for dtype in case.dtypes if dtype in dtypes]
+        else:
+            wanted = case.dtypes if full else case.dtypes[:1]
+        for dtype in wanted:
+            for size in of_case:
+                yield Unit(case, dtype, size, size == of_case[0])
