@@ -1,8 +1,8 @@
 """Two reports of one machine: which of our times changed, and by more than the noise.
 
 Each result gets an interval of the ratio of its medians (``compare_noise``), and so does the
-median change of each case and of each entry. All intervals of a comparison hold at once with 95% confidence
-(``resampling.critical``), so that more results do not make false alarms more likely.
+median change of each case and of each entry. All intervals of a comparison hold at once with 95%
+confidence (``resampling.critical``), so that more results do not make false alarms more likely.
 """
 
 from __future__ import annotations
@@ -142,9 +142,9 @@ def compare(report: Report, base: Report, fail_over: float | None = None) -> Com
     # Without such ceilings, nothing is known beyond what the other controls tell.
     full = compare_noise.median(all_threads or (pair.log_ratio for pair in libraries))
     noise = Noise([*libraries, *(pair for pair, _ in ceilings)], full)
-    notes.append(_about(noise))
     made = [pairs.make(new, before[name], key(new)) for name, new in comparable.items()]
     found = dict(zip(comparable, noise.changes(made), strict=True))
+    notes.append(_about(noise))
     middles = dict(_middles(found, noise))
     limit = resampling.critical(
         [change.draws for change in (*found.values(), *middles.values())],

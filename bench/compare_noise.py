@@ -4,7 +4,8 @@ Two runs differ by more than the spread inside each: other programs, clocks and 
 memory move whole results. What did not change between the runs, the *controls*, shows how much:
 the other libraries at equal versions, and the ceilings. How far they stray is the scatter, which
 widens every interval; calls that make their result have one of their own, as memory of new pages
-costs what it likes.
+costs what it likes. Where our changes stray less from their median than the controls do, that is
+the scatter: some libraries take a busy machine worse than others.
 
 A change is taken beside that of the controls: those of its own case, type and size, which were
 timed in turns with it, where these agree with one another better than all do, else all. And its
@@ -32,7 +33,7 @@ PRIOR, PRIOR_WEIGHT = 0.02, 5
 COMMON = 0.1
 """The part of the scatter's variance that is taken to be common to the results of a median."""
 ENOUGH = 8
-"""How many controls with others in their row tell how these agree."""
+"""How many changes tell how far they stray from one another."""
 STEADIEST = 0.005
 """No change is taken to be surer than this: two runs never have the same clocks and addresses."""
 
@@ -135,8 +136,7 @@ class Noise:
             beside = [found for c in some if (found := self._beside(c)) is not None]
             near = _scatter(beside) if len(beside) >= ENOUGH else math.inf
             self.near[allocates] = near < far
-            # Ours runs on all threads, most controls on one.
-            self.scatter[allocates] = math.hypot(min(near, far), ceilings - self.common)
+            self.scatter[allocates] = min(near, far)
 
     def _beside(self, pair: Pair) -> tuple[float, Floats] | None:
         """A change less that of the other controls of its row; None where there are none."""
@@ -150,16 +150,27 @@ class Noise:
         return pair.log_ratio - shift, pair.draws - (drawn - shift)
 
     def changes(self, pairs: Sequence[Pair]) -> list[Change]:
-        """The changes beside their controls.
+        """Our changes beside their controls; the scatter is known from then on.
 
         Few samples may agree by chance: none is taken to be steadier than the usual one.
         """
-        found = []
+        found: list[tuple[Pair, float, Floats, float]] = []
         for pair in pairs:
             near = self._beside(pair) if self.near[pair.allocates] else None
             beside, draws = near or (pair.log_ratio - self.common, pair.draws)
             found.append((pair, beside, draws, resampling.spread(draws)))
         usual = median(spread for *_, spread in found)
+        for allocates in (False, True):
+            some = [(beside, draws) for pair, beside, draws, _ in found
+                    if pair.allocates == allocates]  # fmt: skip
+            middle = median(beside for beside, _ in some)
+            if len(some) >= ENOUGH:
+                own = _scatter([(beside - middle, draws) for beside, draws in some])
+                self.scatter[allocates] = min(self.scatter[allocates], own)
+            # Ours run on all threads, most controls on one.
+            self.scatter[allocates] = math.hypot(
+                self.scatter[allocates], self._ceilings - self.common
+            )
         return [
             Change(
                 pair.log_ratio, beside, draws, pair.allocates,
