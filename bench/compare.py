@@ -1,8 +1,9 @@
 """Two reports of one machine: which of our times changed, and by more than the noise.
 
 Each result gets an interval of the ratio of its medians (``compare_noise``), and so does the
-median change of each case and of each entry. All intervals of a comparison hold at once with 95%
-confidence (``resampling.critical``), so that more results do not make false alarms more likely.
+median change of each case and of each entry. All intervals of results and cases hold at
+once with 95% confidence (``resampling.critical``), so that more of them do not make false alarms
+more likely; and so do those of the entries, which are few.
 """
 
 from __future__ import annotations
@@ -141,34 +142,40 @@ def compare(report: Report, base: Report, fail_over: float | None = None) -> Com
     all_threads = [pair.log_ratio for pair, of_all in ceilings if of_all]
     # Without such ceilings, nothing is known beyond what the other controls tell.
     full = compare_noise.median(all_threads or (pair.log_ratio for pair in libraries))
-    noise = Noise([*libraries, *(pair for pair, _ in ceilings)], full)
+    noise = Noise(pairs, [*libraries, *(pair for pair, _ in ceilings)], full)
     made = [pairs.make(new, before[name], key(new)) for name, new in comparable.items()]
     found = dict(zip(comparable, noise.changes(made), strict=True))
     notes.append(_about(noise))
-    middles = dict(_middles(found, noise))
-    limit = resampling.critical(
-        [change.draws for change in (*found.values(), *middles.values())],
-        [change.spread for change in (*found.values(), *middles.values())],
-    )
+    cases = dict(_middles(found, noise, 0, dict.fromkeys(name[0] for name in found)))
+    entries = dict(_middles(found, noise, -1, ENTRIES))
+    limit = _limit([*found.values(), *cases.values()])
+    entries_limit = _limit([*entries.values()])
     for name, change in found.items():
         # What memory of new pages costs is not ours: a call that makes its result has changed
         # only where the call into an existing one has.
         other = found.get((*name[:-1], "out")) if change.allocates else None
         both = [change] if other is None else [change, other]
         changes[name] = _judged(changes[name], both, limit, fail_over)
-    judged = [_judged(Change(name), [change], limit, fail_over) for name, change in middles.items()]
-    return Comparison((*changes.values(), *judged), tuple(notes), fail_over)
+    middles = [
+        _judged(Change(name), [change], of, fail_over)
+        for some, of in ((cases, limit), (entries, entries_limit))
+        for name, change in some.items()
+    ]
+    return Comparison((*changes.values(), *middles), tuple(notes), fail_over)
+
+
+def _limit(some: Sequence[compare_noise.Change]) -> float:
+    return resampling.critical([change.draws for change in some], [c.spread for c in some])
 
 
 def _middles(
-    found: Mapping[Identity, compare_noise.Change], noise: Noise
+    found: Mapping[Identity, compare_noise.Change], noise: Noise, place: int, names: Iterable[str]
 ) -> Iterator[tuple[str, compare_noise.Change]]:
-    """The medians of each case and of each entry, of several results each: small shifts show."""
-    for place, names in ((0, dict.fromkeys(name[0] for name in found)), (-1, ENTRIES)):
-        for name in names:
-            some = [change for identity, change in found.items() if identity[place] == name]
-            if len(some) > 1:
-                yield clean(f"median of {len(some)}: {name}"), noise.middle(some)
+    """The median change of the results with each of these names, where there are several."""
+    for name in names:
+        some = [change for identity, change in found.items() if identity[place] == name]
+        if len(some) > 1:
+            yield clean(f"median of {len(some)}: {name}"), noise.middle(some)
 
 
 def _judged(

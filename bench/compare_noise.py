@@ -99,6 +99,13 @@ class Pairs:
         ratio = statistics.median(new["samples"]) / statistics.median(old["samples"])
         return Pair(where, new.get("entry") == "call", math.log(ratio), after - before)
 
+    def medians(self, drawn: Floats) -> Floats:
+        """Medians of resampled changes, a row of ``drawn`` for each, neighbours together."""
+        places = resampling.places(len(drawn), self._generator)
+        rounds = np.arange(resampling.ROUNDS)[:, None]
+        found: Floats = np.median(drawn[places, rounds], axis=1)
+        return found
+
     def _draws(self, run: str, samples: Sequence[float], where: Where) -> Floats:
         name = (run, where, len(samples))
         if name not in self._drawn or where is None:
@@ -110,6 +117,7 @@ class Noise:
     """What the controls say.
 
     Args:
+        pairs: what made the controls.
         controls: results of other libraries, and ceilings.
         ceilings: logarithm of the ratio of the ceilings of all threads.
 
@@ -120,7 +128,8 @@ class Noise:
         near: by the same: whether changes are taken beside the controls of their row.
     """
 
-    def __init__(self, controls: Sequence[Pair], ceilings: float) -> None:
+    def __init__(self, pairs: Pairs, controls: Sequence[Pair], ceilings: float) -> None:
+        self._pairs = pairs
         self._ceilings = ceilings
         self._rows: dict[tuple[Where, bool], list[Pair]] = {}
         for control in controls:
@@ -187,16 +196,25 @@ class Noise:
         return pair.log_ratio, pair.log_ratio - self._ceilings, pair.log_ratio - near
 
     def middle(self, changes: Sequence[Change]) -> Change:
-        """The median of several changes; a part of the scatter is common to them."""
-        beside = np.array([[change.beside] for change in changes])
-        draws = np.median(beside + np.array([change.draws for change in changes]), axis=0)
+        """The median of several changes, in the order in which they were measured.
+
+        Of many, it is as sure as their values tell: changes that are far off do not move it.
+        """
+        count = len(changes)
+        beside = np.array([change.beside for change in changes])
+        drawn = beside[:, None] + np.array([change.draws for change in changes])
         middle = float(np.median(beside))
-        scatter = math.sqrt(statistics.fmean(self.scatter[c.allocates] ** 2 for c in changes))
-        share = math.sqrt(math.pi / 2 / len(changes) + COMMON)  # of a median of normal noise
-        spread = math.hypot(resampling.spread(draws - middle), scatter * share, STEADIEST)
+        if count < ENOUGH:
+            draws = np.median(drawn, axis=0) - middle
+            scatter = math.sqrt(statistics.fmean(self.scatter[c.allocates] ** 2 for c in changes))
+            extra = scatter * math.sqrt(math.pi / 2 / count + COMMON)
+        else:
+            draws = self._pairs.medians(drawn) - middle
+            extra = PRIOR / 2
         points = tuple(map(statistics.median, zip(*(c.points for c in changes), strict=True)))
         measured = statistics.median(change.measured for change in changes)
-        return Change(measured, middle, draws - middle, False, spread, points)
+        spread = math.hypot(resampling.spread(draws), extra, STEADIEST)
+        return Change(measured, middle, draws, False, spread, points)
 
 
 def _scatter(controls: Sequence[tuple[float, Floats]]) -> float:

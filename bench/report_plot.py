@@ -66,7 +66,7 @@ def plot(report: Report, path: Path) -> None:
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(
             handles[::-1], labels[::-1], loc="outside lower center", fontsize=8, frameon=False,
-            ncols=min(len(libraries), 2 * len(sizes) + 1),
+            ncols=min(len(libraries), 3 * len(sizes)),
         )  # fmt: skip
         metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
         figure.savefig(path, dpi=160, metadata=metadata.get(path.suffix.lower()))
@@ -96,14 +96,16 @@ def _panel(
         panel.plot(
             [x for x, _ in points], [y for _, y in points], linestyle="none",
             marker=_MARKS[k % len(_MARKS)], color=COLOURS[k % len(COLOURS)][0],
-            markersize=7 if k == 0 else 5, alpha=1.0 if k == 0 else 0.8, label=clean(library),
+            markersize=7 if k == 0 else 5, alpha=1.0 if k == 0 else 0.8,
+            label=clean(library),
         )  # fmt: skip
     types = {dtype for _, dtype in names}
     labels = [clean(f"{case} {dtype}" if len(types) > 1 else case) for case, dtype in names]
     panel.set_yticks(range(len(names)), labels, fontsize=8)
     panel.set_ylim(len(names) - 0.5, -0.5)
     most = max(_share(row, line.library) or 0.0 for row in found for line in row.lines)
-    panel.set_xlim(0, 100 * max(1.05, 1.05 * most))
+    right = 105 * max(1.0, most)
+    panel.set_xlim(-0.02 * right, right)  # a mark at 0 is seen whole
     panel.axvline(100, color="#888", linestyle="--", linewidth=1)
     panel.set_title(size, fontsize=9)
     panel.set_xlabel("% of the ceiling", fontsize=8)

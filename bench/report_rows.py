@@ -20,6 +20,8 @@ OURS = "gpubcast"
 ENTRIES = ("first", "call", "out", "bound")
 FAIREST = ("out", "call", "bound", "first")
 """What a library is judged by: the first of these that it has."""
+LISTED = 8
+"""So many names are listed; the JSON has all."""
 BUSY = 0.5
 """The load of a core, averaged over the last minute, from which a machine was busy."""
 HIGH, MIDDLE = 0.8, 0.5
@@ -294,10 +296,11 @@ def remarks(report: Report) -> tuple[str, ...]:
     if isinstance(load, int | float) and isinstance(cores, int) and load > BUSY * cores:
         said.append(f"the machine was busy before the run: load {load:.1f} on {cores} cores")
     if not report["finished"]:
-        said.append("unfinished: the run was interrupted, and this is what it had measured")
+        said.append("unfinished: time ran out, or the run was interrupted")
     missing: Sequence[str] = report.get("not_measured") or ()
     if missing:
-        said.append(f"not measured, time ran out: {'; '.join(missing)}")
+        more = f"; and {len(missing) - LISTED} more" if len(missing) > LISTED else ""
+        said.append(f"not measured: {'; '.join(missing[:LISTED])}{more}")
     said += [f"absent: {entry['library']} ({first_line(entry['reason'])})"
              for entry in report.get("absent") or ()]  # fmt: skip
     return tuple(clean(text) for text in said)

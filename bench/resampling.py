@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 FEWEST = 3
 """Samples below which nothing is said about a median."""
-ROUNDS = 2000
+ROUNDS = 1000
 CONFIDENCE = 0.95
 
 Floats = npt.NDArray[np.float64]
