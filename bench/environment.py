@@ -40,7 +40,7 @@ def environment(*, dry_run: bool = False) -> dict[str, Any]:
         "gpubcast": gb.__version__,
         "revision": revision(),
         "python": sys.version.split()[0],
-        "system": platform.platform(),
+        "system": " ".join((platform.system(), platform.machine(), *platform.libc_ver())),
         "processor": _processor(),
         "cores": os.cpu_count(),
         "threads": config.threads(),
