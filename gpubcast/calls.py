@@ -50,18 +50,12 @@ def again(prefix: Hashable, operands: tuple[Any, ...]) -> np.ndarray[Any, Any] |
         prefix: what is computed.
         operands: its operands; they are looked at as far as they are NumPy arrays.
     """
-    key: list[Any] = [prefix]
-    slots = []
-    low = 0
-    for x in operands:
-        if type(x) is not np.ndarray:
-            return None
-        key += (x.dtype, x.shape, x.strides)
-        at = address(x)
-        slots.append(at)
-        low |= at
-    call = runtime.known_call(tuple(key))
-    if call is None or low & call.mask or config.backend() == "cuda":
+    key = _key(prefix, operands)
+    call = None if key is None else runtime.known_call(key)
+    if call is None or config.backend() == "cuda":
+        return None
+    slots = [address(x) for x in operands]
+    if any([at & call.mask for at in slots]):
         return None
     launch = call.launch
     host = launch.backend
@@ -74,6 +68,16 @@ def again(prefix: Hashable, operands: tuple[Any, ...]) -> np.ndarray[Any, Any] |
         call.words.pack_into(packed, 0, *[slots[view] + add for view, add in call.offsets])
     launch.start((packed,))
     return host.view(buffer, 0, call.dtype, call.dimensions, call.strides)  # type: ignore[no-any-return]
+
+
+def _key(prefix: Hashable, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """What calls that are alike have in common; None where an operand is no NumPy array."""
+    key: list[Any] = [prefix]
+    for x in operands:
+        if type(x) is not np.ndarray:
+            return None
+        key += (x.dtype, x.shape, x.strides)
+    return tuple(key)
 
 
 def _aligned(x: np.ndarray[Any, Any]) -> bool:
@@ -89,7 +93,8 @@ def remember(prefix: Hashable, operands: tuple[Any, ...], launch: Launch, result
     array or a scalar in one, are not kept.
     """
     simple = len(launch.steps) == 1 and len(launch.outputs) == 1 and not launch.temporaries
-    if not simple or any(type(x) is not np.ndarray or not x.ndim for x in operands):
+    key = _key(prefix, operands)
+    if key is None or not simple or not all(x.ndim for x in operands):
         return
     if launch.device[0] != "cpu" or not all(map(_aligned, operands)):
         # The launch was made for aligned copies.
@@ -97,9 +102,6 @@ def remember(prefix: Hashable, operands: tuple[Any, ...], launch: Launch, result
     step = launch.steps[0]
     parallel = step.plan.num_bytes >= PARALLEL_BYTES
     target = launch.backend.target() if parallel else None
-    key: list[Any] = [prefix]
-    for x in operands:
-        key += (x.dtype, x.shape, x.strides)
     call = Call(
         launch,
         struct.Struct(f"<{len(step.offsets)}Q"),
@@ -110,4 +112,4 @@ def remember(prefix: Hashable, operands: tuple[Any, ...], launch: Launch, result
         result.shape,
         result.strides,
     )
-    runtime.keep_call(tuple(key), call)
+    runtime.keep_call(key, call)

@@ -8,7 +8,7 @@ one iteration space.
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -117,6 +117,22 @@ class Expression(Hashed):
     names: Names = field(default=Names(), compare=False)
 
     __hash__ = Hashed.__hash__
+
+
+def arguments_of(node: Node) -> tuple[int, ...]:
+    """The nodes that a node takes, in order."""
+    if isinstance(node, Apply):
+        return node.args
+    return (node.arg,) if isinstance(node, Place) else ()
+
+
+def reachable(nodes: Sequence[Node], outputs: Iterable[int]) -> set[int]:
+    """The nodes that outputs depend on, and the outputs."""
+    needed = set(outputs)
+    for i in range(len(nodes) - 1, -1, -1):
+        if i in needed:
+            needed.update(arguments_of(nodes[i]))
+    return needed
 
 
 def single(name: str, attributes: Mapping[str, Any]) -> Expression:

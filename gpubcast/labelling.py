@@ -39,9 +39,9 @@ def enter(
         return list(values)
     nodes: list[int] = []
     groups: list[Group] = []
-    for number, (group, value) in enumerate(zip(pattern.operands, values, strict=True)):
+    for i, (group, value) in enumerate(zip(pattern.operands, values, strict=True)):
         if value is not None and value.ndim != len(group):
-            raise located(misfit(pattern, trace.called(value, number), value.ndim, group), line)
+            raise located(misfit(pattern, trace.called(value, i), value.ndim, group), line)
         if isinstance(value, Value):
             nodes.append(value.node)
             groups.append(group)

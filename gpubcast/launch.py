@@ -250,12 +250,16 @@ class _Memory:
 def _share_memory(one: View, other: View) -> bool:
     """Whether two arrays have a byte in common; where that is too hard to tell, they may."""
     try:
-        return np.shares_memory(
-            np.asarray(_Memory(one)),
-            np.asarray(_Memory(other)),
-            max_work=_MAX_WORK,  # type: ignore[arg-type]
-        )
-    except (np.exceptions.TooHardError, ValueError):
+        return arrays_share(np.asarray(_Memory(one)), np.asarray(_Memory(other)))
+    except ValueError:
+        return True
+
+
+def arrays_share(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    """The same for NumPy arrays."""
+    try:
+        return np.shares_memory(one, other, max_work=_MAX_WORK)  # type: ignore[arg-type]
+    except np.exceptions.TooHardError:
         return True
 
 

@@ -68,9 +68,10 @@ def _kept(plan: BroadcastPlan) -> tuple[tuple[int, ...], tuple[int, ...]]:
     order = tuple(range(max(plan.rank, 1)))
     program, base, inner = plan.program, len(plan.reads), plan.rank - 1
     varies = plan.varies()
+    # A heavy operation that the inner axis does not change has left the inner loop anyhow.
     heavy: list[bool] = [False] * base
-    for instruction in program.code:
-        own = bool(instruction.args) and ops.OPS[instruction.op].heavy
+    for value, instruction in enumerate(program.code, base):
+        own = inner in varies[value] and ops.OPS[instruction.op].heavy
         heavy.append(own or any(heavy[a] for a in instruction.args))
     able = [
         v for v in range(base, len(varies))

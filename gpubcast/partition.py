@@ -9,11 +9,10 @@ values are rounded to their type after each operation, so the result has the sam
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from gpubcast import ops
-from gpubcast.expression import Apply, Expression, Node, Parameter, Place
+from gpubcast.expression import Apply, Expression, Parameter, Place, arguments_of
 from gpubcast.inference import Inferred
 from gpubcast.layout import Layout
 from gpubcast.planning import BroadcastPlan, Operand, Places, Walk, build, filled
@@ -134,7 +133,7 @@ def _cuts(expression: Expression, most_reads: int, most_code: int) -> tuple[int,
     code: dict[int, frozenset[int]] = {}
     cuts: set[int] = set()
     for i, node in enumerate(expression.nodes):
-        arguments = _arguments(node)
+        arguments = arguments_of(node)
         while True:
             leaves[i] = frozenset().union(*(leaves[a] for a in arguments))
             code[i] = frozenset().union(*(code[a] for a in arguments))
@@ -153,10 +152,6 @@ def _cuts(expression: Expression, most_reads: int, most_code: int) -> tuple[int,
                 below = _computed(expression, a)
                 leaves[a], code[a] = leaves[below], code[below]
     return tuple(sorted(cuts))
-
-
-def _arguments(node: Node) -> tuple[int, ...]:
-    return node.args if isinstance(node, Apply) else (node.arg,) if isinstance(node, Place) else ()
 
 
 def _computed(expression: Expression, index: int) -> int:
@@ -307,12 +302,3 @@ def _extended(found: dict[int, int], own: Places, there: Places) -> dict[int, in
         if more.setdefault(d, axis) != axis:
             return None
     return more if len(set(more.values())) == len(more) else None
-
-
-def reachable(nodes: tuple[Node, ...], outputs: tuple[int, ...]) -> Iterator[int]:
-    """The nodes that outputs depend on, in order."""
-    needed = set(outputs)
-    for i in range(len(nodes) - 1, -1, -1):
-        if i in needed:
-            needed.update(_arguments(nodes[i]))
-    return iter(sorted(needed))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from gpubcast import ops
 from gpubcast.element_types import ElementType
 from gpubcast.errors import ElementTypeError, LayoutError, ShapeError
-from gpubcast.expression import Constant, Expression, Node, Parameter, Place
+from gpubcast.expression import Constant, Expression, Node, Parameter, Place, arguments_of
 from gpubcast.hashed import Hashed
 from gpubcast.inference import Inferred
 from gpubcast.layout import PaddingValue
@@ -373,13 +373,13 @@ class Walk:
 
     def _arguments(self, node: Node, index: int, axes: Places) -> list[tuple[int, Places]]:
         """The arguments of a node whose own dimensions are indexed by ``axes``, with their maps."""
-        if isinstance(node, (Parameter, Constant)):
+        if isinstance(node, Parameter):
+            # Where an expression is cut, this was inferred as an operation.
             return []
-        arguments = (node.arg,) if isinstance(node, Place) else node.args
         inferred = self.nodes[index]
         result = inferred.shape.dimensions
         found = []
-        for argument, place in zip(arguments, inferred.maps, strict=True):
+        for argument, place in zip(arguments_of(node), inferred.maps, strict=True):
             sizes = self.nodes[argument].shape.dimensions
             inner = tuple(
                 None if to is None or (size == 1 and result[to] != 1) else axes[to]

@@ -15,13 +15,22 @@ from gpubcast import config, expression, operators, ops, runtime
 from gpubcast.arrays import Array
 from gpubcast.element_types import ELEMENT_TYPES, ElementType, element_type
 from gpubcast.errors import Error, ShapeError
-from gpubcast.expression import Apply, Constant, Expression, Names, Node, Parameter, Place, located
+from gpubcast.expression import (
+    Apply,
+    Constant,
+    Expression,
+    Names,
+    Node,
+    Parameter,
+    Place,
+    located,
+    reachable,
+)
 from gpubcast.inference import result_type
 from gpubcast.labels import ONE, Pattern
 from gpubcast.launch import View
 from gpubcast.operands import is_scalar, scalar_operand, scalar_view
 from gpubcast.ops import Result, Rule
-from gpubcast.partition import reachable
 from gpubcast.traced import Traced, refused, unsupported, untyped, where
 
 _BROADCASTS = (Rule.BROADCAST, Rule.BROADCAST_IN_DIM)
@@ -176,7 +185,7 @@ class Trace:
         self._finished = True
         roots = tuple(value.node for value in outputs)
         parameters = {i for i, node in enumerate(self.nodes) if isinstance(node, Parameter)}
-        kept = sorted({*reachable(tuple(self.nodes), roots), *parameters, *self._labelled()})
+        kept = sorted({*reachable(self.nodes, roots), *parameters, *self._labelled()})
         new = {old: i for i, old in enumerate(kept)}
         axes: tuple[tuple[str | None, ...], ...] = ()
         if pattern is not None:
@@ -197,8 +206,7 @@ class Trace:
 
     def _labelled(self) -> set[int]:
         """What labels speak of, which is checked even where nothing needs it."""
-        roots = tuple(i for _, nodes in self.patterns for i in nodes)
-        return set(reachable(tuple(self.nodes), roots))
+        return reachable(self.nodes, (i for _, nodes in self.patterns for i in nodes))
 
 
 class Frame:

@@ -18,7 +18,16 @@ from gpubcast.codegen.scalars import scalar_of
 from gpubcast.errors import Error
 from gpubcast.explain import html, text
 from gpubcast.explain.parts import Card, Listing, Picture, Slot, Strip, Table
-from gpubcast.expression import Apply, Constant, Expression, Node, Parameter, Place, typed
+from gpubcast.expression import (
+    Apply,
+    Constant,
+    Expression,
+    Node,
+    Parameter,
+    Place,
+    arguments_of,
+    typed,
+)
 from gpubcast.families import CpuTarget, CudaTarget, Family, Schedule
 from gpubcast.inference import Inferred
 from gpubcast.layout import PaddingValue
@@ -262,8 +271,7 @@ def _placements(
             if len(known) == len(place):
                 found.add((node.index, known))
             return
-        arguments = (node.arg,) if isinstance(node, Place) else getattr(node, "args", ())
-        for argument, dimensions in zip(arguments, nodes[index].maps, strict=True):
+        for argument, dimensions in zip(arguments_of(node), nodes[index].maps, strict=True):
             visit(argument, tuple(None if d is None else place[d] for d in dimensions))
 
     visit(expression.outputs[0], tuple(range(nodes[expression.outputs[0]].shape.rank)))
