@@ -1,7 +1,7 @@
 // XLA's semantics on single values, in compute types: what the expressions of gpubcast/ops.py call.
 //
-// exp, log, tanh, erf, sqrt, floor, fabs, fmod, pow and atan2 are CUDA's own overloads from the
-// global namespace; nothing here may take one of those names.
+// sqrt, floor, fabs, fma, rint, trunc and fmod are CUDA's own overloads from the global namespace,
+// and so is every elementary function that has no header of its own (elementary_*.cuh).
 #ifndef GB_SCALAR_CUH
 #define GB_SCALAR_CUH
 
@@ -75,19 +75,40 @@ template <class T> GB_FN T shift_left(T a, T b) {
   return amount < width<T> ? static_cast<T>(static_cast<wrapping_t<T>>(a) << amount) : T(0);
 }
 
-template <class T> GB_FN T shift_right_logical(T a, T b) {
+// BITS: the width of the element type, which may have less than its compute type.
+template <int BITS, class T> GB_FN T shift_right_logical(T a, T b) {
+  constexpr unsigned_t<T> all = static_cast<unsigned_t<T>>(~unsigned_t<T>(0));
   const unsigned_t<T> amount = static_cast<unsigned_t<T>>(b);
-  return amount < width<T> ? static_cast<T>(static_cast<unsigned_t<T>>(a) >> amount) : T(0);
+  const unsigned_t<T> bits = static_cast<unsigned_t<T>>(a) & (all >> (width<T> - BITS));
+  return amount < width<T> ? static_cast<T>(bits >> amount) : T(0);
 }
 
 // The top bit is replicated on unsigned types too, as XLA does.
-template <class T> GB_FN T shift_right_arithmetic(T a, T b) {
+template <int BITS, class T> GB_FN T shift_right_arithmetic(T a, T b) {
   const unsigned_t<T> amount = static_cast<unsigned_t<T>>(b);
-  const int by = amount < width<T> ? static_cast<int>(amount) : width<T> - 1;
+  constexpr int spare = width<T> - BITS;
+  const int by = (amount < BITS ? static_cast<int>(amount) : BITS - 1) + spare;
+  a = static_cast<T>(static_cast<wrapping_t<T>>(a) << spare);
   if constexpr (sizeof(T) == 8) return static_cast<T>(static_cast<i64>(a) >> by);
   else if constexpr (sizeof(T) == 4) return static_cast<T>(static_cast<i32>(a) >> by);
   else if constexpr (sizeof(T) == 2) return static_cast<T>(static_cast<i16>(a) >> by);
   else return static_cast<T>(static_cast<i8>(a) >> by);
+}
+
+GB_FN int leading_zeros(u32 x) {
+#ifdef GB_EMU
+  return x == 0 ? 32 : __builtin_clz(x);
+#else
+  return __clz(static_cast<int>(x));
+#endif
+}
+
+GB_FN int leading_zeros(u64 x) {
+#ifdef GB_EMU
+  return x == 0 ? 64 : __builtin_clzll(x);
+#else
+  return __clzll(static_cast<i64>(x));
+#endif
 }
 
 // --- order: a NaN in any operand is the result ---------------------------------------------------
@@ -111,18 +132,19 @@ template <class F> GB_FN constexpr F two_to(int n) {
 }
 
 // Float to integer: truncates, saturates, NaN is 0.
-template <class T, class F> GB_FN T saturate(F x) {
-  constexpr F end = two_to<F>(width<T> - is_signed<T>);  // the first value too large
+template <class T, int BITS = width<T>, class F> GB_FN T saturate(F x) {
+  constexpr F end = two_to<F>(BITS - is_signed<T>);  // the first value too large
   constexpr F low = is_signed<T> ? -end : F(0);
-  constexpr unsigned_t<T> top = static_cast<unsigned_t<T>>(~unsigned_t<T>(0)) >> is_signed<T>;
+  constexpr unsigned_t<T> all = static_cast<unsigned_t<T>>(~unsigned_t<T>(0));
+  constexpr unsigned_t<T> top = all >> (width<T> - BITS + is_signed<T>);
   if (x != x) return 0;
   if (x >= end) return static_cast<T>(top);
   if (x <= low) return is_signed<T> ? static_cast<T>(~static_cast<T>(top)) : T(0);
   return static_cast<T>(x);
 }
 
-// f64 to f32, rounded to odd: an inexact result has its last bit set. Rounding that to f16 or bf16
-// equals rounding the f64 once (Boldo and Melquiond, 2008), since f32 has at least two more bits.
+// f64 to f32, rounded to odd: an inexact result has its last bit set. Rounding that to f8, f16 or
+// bf16 equals rounding the f64 once (Boldo and Melquiond, 2008), since f32 has at least two more bits.
 GB_FN float round_to_odd(double x) {
   const float nearest = static_cast<float>(x);
   const double back = nearest;
@@ -133,7 +155,7 @@ GB_FN float round_to_odd(double x) {
   return bits_as<float>(bits);
 }
 
-// A 64-bit integer as a double that rounds to f16 and bf16 as the integer does: from 2^32 on, the
+// A 64-bit integer as a double that rounds to f8, f16 and bf16 as the integer does: from 2^32 on, the
 // low 16 bits are folded into one sticky bit, which leaves at least 16 bits above it.
 template <class T> GB_FN double folded(T x) {
   const bool negative = x < 0;
@@ -144,7 +166,7 @@ template <class T> GB_FN double folded(T x) {
   return negative ? -size : size;
 }
 
-// A value of From as a float that rounds to f16 and bf16 as the value does.
+// A value of From as a float that rounds to f8, f16 and bf16 as the value does.
 template <class From> GB_FN float roundable(compute_t<From> x) {
   using C = compute_t<From>;
   if constexpr (same<C, double>) return round_to_odd(x);
@@ -159,8 +181,9 @@ template <class To, class From> GB_FN compute_t<To> convert(compute_t<From> x) {
   using C = compute_t<From>;
   using R = compute_t<To>;
   if constexpr (same<To, pred>) return x != C(0);
-  else if constexpr (same<To, f16> || same<To, bf16>) return round_to<To>(roundable<From>(x));
-  else if constexpr (is_float<C> && !is_float<R>) return saturate<R>(x);
+  else if constexpr (is_narrow_float<To>) return round_to<To>(roundable<From>(x));
+  else if constexpr (is_float<C> && !is_float<R>) return saturate<R, bits_of<To>>(x);
+  else if constexpr (bits_of<To> == 4) return round_to<To>(static_cast<R>(x));
   else return static_cast<R>(x);
 }
 

@@ -1,4 +1,8 @@
-"""Write gpubcast/functions.py and the list of its names from the table (``make generate``)."""
+"""Write what follows from tables (``make generate``).
+
+``gpubcast/functions.py``, the list of its names and ``docs/operations.md`` are made from the
+operation table, ``cuda_kernels/elementary_*.cuh`` from the formulas in ``gpubcast/elementary``.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,13 @@ import sys
 import textwrap
 from pathlib import Path
 
+from gpubcast.elementary.cuda import headers
 from gpubcast.ops import OPS, Op, Result, Rule
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "gpubcast" / "functions.py"
 PACKAGE = ROOT / "gpubcast" / "__init__.py"
+KERNELS = ROOT / "cuda_kernels"
 TABLE = ROOT / "docs" / "operations.md"
 MARK = "    # Operations, written by make generate:\n"
 
@@ -192,10 +198,15 @@ def package() -> str:
     return before + MARK + names() + rest[rest.index("]") :]
 
 
+def _current(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
+
+
 if __name__ == "__main__":
     made = {TARGET: module(), PACKAGE: package(), TABLE: table()}
+    made |= {KERNELS / name: text for name, text in headers().items()}
     if "--check" in sys.argv:
-        stale = [path.name for path, text in made.items() if path.read_text() != text]
+        stale = [path.name for path, text in made.items() if _current(path) != text]
         sys.exit(f"{', '.join(stale)}: run make generate" if stale else 0)
     for path, text in made.items():
         path.write_text(text)

@@ -22,7 +22,7 @@ from pathlib import Path
 ORDER = (
     *("errors", "hashed", "config", "alignment"),
     *("element_types", "layout", "shape_text", "shape"),
-    *("ops", "kinds", "broadcasting", "inference"),
+    *("elementary", "ops", "kinds", "broadcasting", "inference"),
     *("labels", "expression", "planning", "partition", "simplify", "planned"),
     *("families", "nest", "schedule"),
     *("backends.base", "codegen", "backends", "launch", "runtime", "calls"),

@@ -13,6 +13,8 @@ from gpubcast.backends.base import KernelSource
 from gpubcast.codegen.functor import cuda_type, functor
 from gpubcast.codegen.key import entry_name, kernel_key
 from gpubcast.codegen.scalars import padding_bits
+from gpubcast.elementary import FORMULAS
+from gpubcast.elementary.cuda import file_name
 from gpubcast.families import Family, Kind, Schedule
 from gpubcast.planning import BroadcastPlan
 from gpubcast.schedule import THREADS
@@ -27,6 +29,7 @@ def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
     lines = [
         f"// {key}",
         f'#include "{schedule.family.value}.cuh"',
+        *_elementary(plan),
         "namespace gb {",
         f"struct {body} : Body {{",
         *(f"  {line}" for line in functor(plan, schedule)),
@@ -39,6 +42,13 @@ def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
         "",
     ]
     return KernelSource(entry, "\n".join(lines), key, plan.program.fast_math)
+
+
+def _elementary(plan: BroadcastPlan) -> list[str]:
+    """The headers of the elementary functions that the program calls."""
+    operations = {instruction.op for instruction in plan.program.code}
+    modules = {f.module for f in FORMULAS.values() if f.name in operations}
+    return [f'#include "{file_name(module)}"' for module in sorted(modules)]
 
 
 def _template(plan: BroadcastPlan, schedule: Schedule, body: str) -> tuple[str, str]:

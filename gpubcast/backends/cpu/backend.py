@@ -105,10 +105,11 @@ def _namespace() -> dict[str, Any]:
     """What generated code may name: types, loads and stores, scalar functions."""
     import numba
 
+    from gpubcast.backends.cpu import elementary
     from gpubcast.backends.cpu.math import FUNCTIONS
     from gpubcast.backends.cpu.memory import namespace
 
     names = ("boolean", "float32", "float64")
     integers = tuple(f"{u}int{bits}" for u in ("", "u") for bits in (8, 16, 32, 64))
     scope = {name: getattr(numba.types, name) for name in names + integers}
-    return scope | namespace() | FUNCTIONS
+    return scope | namespace() | FUNCTIONS | elementary.functions()

@@ -1,0 +1,171 @@
+"""LLVM instructions of the elementary functions, as numba functions under their names.
+
+Each function is compiled apart from the kernels that call it, so that a kernel's fast-math flags
+never reach it, and is always inlined, so that loops over it become vector loops.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from gpubcast.elementary import FORMULAS, Formula, trace
+from gpubcast.elementary.formula import Traced
+from gpubcast.elementary.values import Instruction, Kind
+
+_LLVM = {
+    Kind.F32: ir.FloatType(),
+    Kind.F64: ir.DoubleType(),
+    Kind.U32: ir.IntType(32),
+    Kind.U64: ir.IntType(64),
+    Kind.BOOL: ir.IntType(1),
+}
+_KINDS = {
+    types.float32: (Kind.F32, False),
+    types.float64: (Kind.F64, False),
+    types.complex64: (Kind.F32, True),
+    types.complex128: (Kind.F64, True),
+}
+_UNARY = {"sqrt": "sqrt", "rint": "rint", "floor": "floor", "trunc": "trunc", "abs": "fabs"}
+_FLOATS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+_INTEGERS = {
+    **{"add": "add", "sub": "sub", "mul": "mul", "and": "and_", "or": "or_", "xor": "xor"},
+    **{"shl": "shl", "lshr": "lshr", "ashr": "ashr"},
+}
+_SYMBOLS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+
+
+def functions() -> dict[str, Any]:
+    """One numba function per name; its operands' types choose the formula."""
+    arity = {name: formula.arity for (name, _, _), formula in FORMULAS.items()}
+    return {name: _function(name, count) for name, count in arity.items()}
+
+
+def _function(name: str, arity: int) -> Any:
+    names = ", ".join("xyz"[:arity])
+    scope: dict[str, Any] = {"formula": _intrinsic(name, names)}
+    exec(f"def {name}({names}):\n    return formula({names})\n", scope)
+    return njit(error_model="numpy", nogil=True, forceinline=True)(scope[name])
+
+
+def _intrinsic(name: str, names: str) -> Any:
+    def typed(operands: tuple[Any, ...]) -> Any:
+        kind = _KINDS.get(operands[0])
+        formula = FORMULAS.get((name, *kind)) if kind else None
+        if formula is None or any(t != operands[0] for t in operands):
+            return None
+        result = operands[0]
+        if formula.complex and formula.real_result:
+            result = types.float32 if formula.kind is Kind.F32 else types.float64
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            if not formula.complex:
+                return _emit(builder, formula, list(args))[0]
+            parts = [builder.extract_value(a, i) for a in args for i in (0, 1)]
+            results = _emit(builder, formula, parts)
+            if formula.real_result:
+                return results[0]
+            value = ir.Constant(args[0].type, ir.Undefined)
+            for i, part in enumerate(results):
+                value = builder.insert_value(value, part, i)
+            return value
+
+        return result(*operands), codegen
+
+    scope: dict[str, Any] = {"typed": typed}
+    exec(f"def {name}(context, {names}):\n    return typed(({names},))\n", scope)
+    return intrinsic(scope[name])
+
+
+@functools.cache
+def _traced(formula: Formula) -> Traced:
+    return trace(formula)
+
+
+def _emit(builder: Any, formula: Formula, args: list[Any]) -> list[Any]:
+    """The results of a formula on LLVM values."""
+    traced = _traced(formula)
+    values: list[Any] = []
+    for instruction in traced.code:
+        operands = [values[a] for a in instruction.args]
+        source = traced.code[instruction.args[0]].kind if instruction.args else instruction.kind
+        if instruction.op == "parameter":
+            values.append(args[instruction.extra])
+        elif instruction.op == "call":
+            called, part = instruction.extra
+            values.append(_emit(builder, called, operands)[part])
+        else:
+            values.append(_instruction(builder, instruction, source, operands))
+    return [values[i] for i in traced.results]
+
+
+def _call(builder: Any, name: str, overload: list[Any], args: list[Any], kinds: Any = None) -> Any:
+    function = builder.module.declare_intrinsic(name, overload, kinds)
+    return builder.call(function, args)
+
+
+def _instruction(builder: Any, instruction: Instruction, source: Kind, args: list[Any]) -> Any:
+    op, kind = instruction.op, instruction.kind
+    to = _LLVM[kind]
+    if op == "constant":
+        return _constant(kind, instruction.extra)
+    if op in _FLOATS and kind.is_float:
+        return getattr(builder, _FLOATS[op])(*args)
+    if op in _INTEGERS:
+        return getattr(builder, _INTEGERS[op])(*args)
+    if op in _SYMBOLS:
+        if not source.is_float:
+            return builder.icmp_unsigned(_SYMBOLS[op], *args)
+        compare = builder.fcmp_unordered if op == "ne" else builder.fcmp_ordered
+        return compare(_SYMBOLS[op], *args)
+    if op in _UNARY:
+        return _call(builder, f"llvm.{_UNARY[op]}", [to], args)
+    if op == "fma":
+        return _call(builder, "llvm.fma", [to], args, ir.FunctionType(to, [to] * 3))
+    if op == "neg":
+        return builder.fneg(args[0])
+    if op == "select":
+        return builder.select(*args)
+    if op in ("bits", "from_bits"):
+        return builder.bitcast(args[0], to)
+    if op == "to_float":
+        if source.is_float:
+            return (builder.fpext if kind is Kind.F64 else builder.fptrunc)(args[0], to)
+        return builder.sitofp(args[0], to)
+    if op == "resize":
+        return (builder.zext if kind.bits > source.bits else builder.trunc)(args[0], to)
+    if op == "high_product":
+        wide = ir.IntType(2 * kind.bits)
+        product = builder.mul(*(builder.zext(a, wide) for a in args))
+        return builder.trunc(builder.lshr(product, wide(kind.bits)), to)
+    if op == "leading_zeros":
+        return builder.ctlz(args[0], ir.IntType(1)(0))
+    if op == "table":
+        return _lookup(builder, kind, instruction.extra, args[0])
+    raise AssertionError(op)
+
+
+def _constant(kind: Kind, word: int) -> Any:
+    if not kind.is_float:
+        return _LLVM[kind](word)
+    return ir.Constant(_LLVM[kind.word], word).bitcast(_LLVM[kind])
+
+
+def _lookup(builder: Any, kind: Kind, words: tuple[int, ...], index: Any) -> Any:
+    """The entry of a constant table of the module."""
+    name = f"gb_table_{kind.value}_{abs(hash(words)):x}"
+    word = _LLVM[kind.word] if kind.is_float else _LLVM[kind]
+    entries = ir.ArrayType(word, len(words))
+    variable = builder.module.globals.get(name)
+    if variable is None:
+        variable = ir.GlobalVariable(builder.module, entries, name)
+        variable.linkage = "internal"
+        variable.global_constant = True
+        variable.initializer = entries([word(w) for w in words])
+    at = builder.gep(variable, [ir.IntType(64)(0), builder.zext(index, ir.IntType(64))])
+    loaded = builder.load(at, typ=word)
+    return builder.bitcast(loaded, _LLVM[kind]) if kind.is_float else loaded
