@@ -57,7 +57,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--seconds", type=_positive, metavar="S", help="time budget; the rest is not measured"
     )
-    how.add_argument("--samples", type=_count, metavar="N", help="at most this many per time")
+    how.add_argument(
+        "--samples",
+        type=_count,
+        metavar="N",
+        help="at most this many per time, beside what --compare measures again",
+    )
     how.add_argument("--seed", type=int, default=0, help="of operands and order (0)")
     shown = parser.add_argument_group("what is written")
     shown.add_argument("--json", type=Path, metavar="FILE", help="everything, with raw samples")
@@ -65,7 +70,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     shown.add_argument("--md", type=Path, metavar="FILE")
     shown.add_argument("--html", type=Path, metavar="FILE", help="one page that needs nothing else")
     shown.add_argument("--plot", type=Path, metavar="FILE", help="a .png or .svg (matplotlib)")
-    shown.add_argument("--compare", type=Path, metavar="BASE", help="a report written by --json")
+    shown.add_argument(
+        "--compare",
+        type=Path,
+        metavar="BASE",
+        help="a report written by --json; what seems slower is measured again",
+    )
     shown.add_argument(
         "--fail-over",
         default="5%",

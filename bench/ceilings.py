@@ -2,8 +2,11 @@
 
 On a CPU each is a loop of its own in machine code, on one thread and on all. Every thread repeats
 its part many times without meeting the others, so that no hand-over is in the time; what is kept is
-the best of plain stores, of stores past the cache, and, on one thread, of ``np.copyto``. On a GPU
-they are the driver's copy and fill. Bytes count what is read and what is written.
+the best of plain stores, of stores past the cache, and of the C library's ``memset`` and
+``memmove``. They are measured before the cases and after them, and the better time counts: other
+programs may have slowed one down. On a GPU they are the driver's copy and fill. Bytes count what
+is read and what is written. A share may exceed 100% by a little: a case may leave part of what it
+writes in a cache nearer than the one that its buffers fit.
 """
 
 from __future__ import annotations
@@ -19,13 +22,14 @@ from typing import Any
 
 import numpy as np
 
+from .streams import LINE, STREAMS, Loop, ways
 from .timing import Contender, Machine, percentile, statistics, take_turns
 
-# Arrays that are read and written, by name.
-STREAMS = {"fill": 1, "copy": 2, "triad": 3}
-SAMPLES = 5
-_SAMPLE_SECONDS = 2e-3
-_LINE = 64
+SAMPLES = 25
+# Of passes that take longer than this, fewer tell as much.
+_LONG_PASS, _FEWER = 2e-3, 7
+# Longer than threads take to start, shorter than what other programs take in one go.
+_SAMPLE_SECONDS = 1e-3
 _CPU = Path("/sys/devices/system/cpu")
 
 
@@ -80,6 +84,8 @@ def measure(
     sizes: Mapping[str, int],
     threads: int,
     samples: int = SAMPLES,
+    memory: Callable[[int], Any] | None = None,
+    sets: Mapping[str, int] | None = None,
 ) -> list[dict[str, Any]]:
     """Every ceiling.
 
@@ -88,16 +94,26 @@ def measure(
         sizes: for each level of the memory, the bytes of all arrays together.
         threads: of the CPU.
         samples: of each.
+        memory: what so many bytes of host memory are taken from; new memory unless told.
+        sets: for each level, the places of so many bytes that passes go round on a CPU, as calls
+            go round their buffers; one unless told.
     """
     found = []
     for level, num_bytes in sizes.items():
         if machine.kind == "cuda":
             found += _on_gpu(machine, level, num_bytes, samples)
             continue
-        memory = _lines(num_bytes)
+        places = (sets or {}).get(level, 1)
+        lines = (memory or _lines)(places * num_bytes)
         for count in dict.fromkeys((1, threads)):
-            found += _on_cpu(level, memory, count, samples)
+            found += _on_cpu(level, lines, places, count, samples)
     return found
+
+
+def better(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of two measurements of the same ceilings, the faster of each."""
+    return [min(pair, key=lambda ceiling: ceiling["median"])
+            for pair in zip(one, other, strict=True)]  # fmt: skip
 
 
 def fraction(
@@ -157,23 +173,20 @@ def _on_gpu(machine: Machine, level: str, num_bytes: int, samples: int) -> list[
 
 # --- CPU ----------------------------------------------------------------------------------------
 
-# repeats, target, source, other, lines: addresses, and cache lines of 64 bytes.
-Loop = Callable[[int, int, int, int, int], None]
 
-
-def _on_cpu(level: str, memory: Any, threads: int, samples: int) -> list[dict[str, Any]]:
+def _on_cpu(
+    level: str, memory: Any, places: int, threads: int, samples: int
+) -> list[dict[str, Any]]:
     found = []
     for name, streams in STREAMS.items():
-        lines = max(1, memory.nbytes // (streams * threads * _LINE))
-        ways: dict[str, Loop] = {way: _loop(name, way == "past") for way in ("plain", "past")}
-        if threads == 1 and name == "copy":
-            ways["numpy"] = functools.partial(_numpy_copy, memory)
+        part = memory.nbytes // places // (streams * threads)
+        lines = max(1, part // LINE)
         best: list[float] = []
-        for loop in ways.values():
-            taken = _sampled(loop, memory, lines, streams, threads, samples)
+        for loop in ways(name):
+            taken = _sampled(loop, memory, places, lines, streams, threads, samples)
             if not best or percentile(taken, 0.5) < percentile(best, 0.5):
                 best = taken
-        moved = streams * lines * threads * _LINE
+        moved = streams * lines * threads * LINE
         entry = {"name": name, "threads": threads, "level": level, "bytes": moved}
         found.append(entry | statistics(best))
     return found
@@ -181,30 +194,35 @@ def _on_cpu(level: str, memory: Any, threads: int, samples: int) -> list[dict[st
 
 def _lines(num_bytes: int) -> Any:
     """Memory that begins at a cache line, every page of it touched."""
-    raw = np.ones(num_bytes + _LINE, np.uint8)
-    start = -raw.ctypes.data % _LINE
+    raw = np.ones(num_bytes + LINE, np.uint8)
+    start = -raw.ctypes.data % LINE
     return raw[start : start + num_bytes]
 
 
 def _sampled(
-    loop: Loop, memory: Any, lines: int, streams: int, threads: int, samples: int
+    loop: Loop, memory: Any, places: int, lines: int, streams: int, threads: int, samples: int
 ) -> list[float]:
-    """Seconds per pass over all parts; the slowest thread counts."""
-    part = lines * streams * _LINE
+    """Seconds per pass over all parts of a place; the slowest thread counts, from its begin."""
+    stream, place = lines * LINE, memory.nbytes // places // LINE * LINE
+    begun = 0
 
-    def addresses(k: int) -> tuple[int, int, int]:
-        base = memory.ctypes.data + k * part
-        return base, base + (streams > 1) * lines * _LINE, base + (streams - 1) * lines * _LINE
+    def addresses(at: int, k: int) -> tuple[int, int, int]:
+        base = memory.ctypes.data + at % places * place + k * streams * stream
+        return base, base + (streams > 1) * stream, base + (streams - 1) * stream
 
     def passes(repeats: int) -> float:
-        began, ended = [0.0] * threads, [0.0] * threads
+        nonlocal begun
+        taken = [0.0] * threads
         barrier = threading.Barrier(threads)
+        turns, each = (1, repeats) if places == 1 else (repeats, 1)
+        first, begun = begun, begun + turns
 
         def work(k: int) -> None:
             barrier.wait()
-            began[k] = time.perf_counter()
-            loop(repeats, *addresses(k), lines)
-            ended[k] = time.perf_counter()
+            began = time.perf_counter()
+            for turn in range(turns):
+                loop(each, *addresses(first + turn, k), lines)
+            taken[k] = time.perf_counter() - began
 
         others = [threading.Thread(target=work, args=(k,)) for k in range(1, threads)]
         for thread in others:
@@ -212,73 +230,8 @@ def _sampled(
         work(0)
         for thread in others:
             thread.join()
-        return (max(ended) - min(began)) / repeats
+        return max(taken) / repeats
 
-    repeats = max(1, math.ceil(_SAMPLE_SECONDS / max(passes(1), 1e-7)))
-    return [passes(repeats) for _ in range(samples)]
-
-
-def _numpy_copy(
-    memory: Any, repeats: int, target: int, source: int, other: int, lines: int
-) -> None:
-    at, start, size = target - memory.ctypes.data, source - memory.ctypes.data, lines * _LINE
-    for _ in range(repeats):
-        np.copyto(memory[at : at + size], memory[start : start + size])
-
-
-@functools.cache
-def _loop(name: str, past: bool) -> Loop:
-    """One of the three as machine code that holds no lock.
-
-    Args:
-        name: fill, copy or triad (``target = source + 3 * other``).
-        past: whether stores go past the cache.
-    """
-    import numba
-
-    step = _step(name, past)
-
-    @numba.njit(
-        numba.void(numba.int64, numba.int64, numba.int64, numba.int64, numba.int64), nogil=True
-    )
-    def loop(repeats, target, source, other, lines):  # type: ignore[no-untyped-def]
-        for _ in range(repeats):
-            for line in range(lines):
-                step(target, source, other, line * 64)
-
-    compiled: Loop = loop
-    return compiled
-
-
-def _step(name: str, past: bool) -> Any:
-    """One cache line of 16 floats, as an intrinsic."""
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic
-
-    floats = ir.VectorType(ir.FloatType(), 16)
-
-    def step(typing: Any, target: Any, source: Any, other: Any, offset: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            def at(base: Any) -> Any:
-                return builder.inttoptr(builder.add(base, given[3]), ir.PointerType())
-
-            def load(base: Any) -> Any:
-                return builder.load(at(base), align=_LINE, typ=floats)
-
-            if name == "fill":
-                value: Any = ir.Constant(floats, [1.5] * 16)
-            else:
-                value = load(given[1])
-            if name == "triad":
-                three = ir.Constant(floats, [3.0] * 16)
-                value = builder.fadd(value, builder.fmul(load(given[2]), three))
-            store = builder.store(value, at(given[0]), align=_LINE)
-            if past:
-                one = ir.Constant(ir.IntType(32), 1)
-                store.set_metadata("nontemporal", builder.module.add_metadata([one]))
-            return context.get_dummy_value()
-
-        return types.void(types.int64, types.int64, types.int64, types.int64), codegen
-
-    return intrinsic(step)
+    once = max(passes(1), 1e-7)
+    count = samples if once < _LONG_PASS else min(samples, _FEWER)
+    return [passes(max(1, math.ceil(_SAMPLE_SECONDS / once))) for _ in range(count)]

@@ -16,6 +16,7 @@ import numpy as np
 from .cases import Sized, bits
 
 SAMPLED = 1000
+_BLOCK = 1 << 15
 
 Element = Callable[..., Any]
 
@@ -102,6 +103,8 @@ class Reference:
         if self._indices:
             picked = found[tuple(zip(*self._indices, strict=True))]
             found = picked.get() if hasattr(picked, "get") else picked
+        if _same(found, self._wanted) or self._close(found):
+            return None
         wrong = self._differing(found, self._wanted)
         count = int(wrong.sum())
         if not count:
@@ -118,6 +121,17 @@ class Reference:
     def _index(self, linear: int) -> tuple[int, ...]:
         return tuple(int(i) for i in np.unravel_index(linear, self._dimensions))
 
+    def _close(self, found: Any) -> bool:
+        """Whether all is right within the units allowed, block by block in the cache."""
+        both = (found, self._wanted)
+        if not self._sized.case.ulps or not all(map(_compact, both)):
+            return False
+        first, second = (one.reshape(-1) for one in both)
+        return not any(
+            self._differing(first[k : k + _BLOCK], second[k : k + _BLOCK]).any()
+            for k in range(0, len(first), _BLOCK)
+        )
+
     def _differing(self, found: Any, wanted: Any) -> Any:
         if not self._sized.case.ulps:
             return bits(found) != bits(wanted)
@@ -128,3 +142,14 @@ class Reference:
         off = xp.abs(found.astype(wide, copy=False) - expected)
         # A NaN is never close enough.
         return ~(off <= allowed * xp.maximum(xp.abs(expected), wide(1)))
+
+
+def _compact(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.flags.c_contiguous
+
+
+def _same(found: Any, wanted: Any) -> bool:
+    """Whether two compact NumPy arrays have the same bytes, eight at a time."""
+    if not all(_compact(one) and one.nbytes % 8 == 0 for one in (found, wanted)):
+        return False
+    return np.array_equal(found.reshape(-1).view(np.uint64), wanted.reshape(-1).view(np.uint64))

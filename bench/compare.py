@@ -1,6 +1,6 @@
 """Two reports of one machine: which of our times changed, and by more than the noise.
 
-Each result gets an interval of the ratio of its medians (``compare_noise``), and so does the
+Each result gets an interval of the ratio of its times (``compare_noise``), and so does the
 median change of each case and of each entry. All intervals of results and cases hold at
 once with 95% confidence (``resampling.critical``), so that more of them do not make false alarms
 more likely; and so do those of the entries, which are few.
@@ -21,13 +21,22 @@ from .report_rows import ENTRIES, OURS, Report, Result, clean, is_timed, key, ti
 
 SEED = 20
 """Of the bootstrap: two comparisons of the same files say the same."""
+MOST_SUSPECTS = 12
+"""So many cases at most are measured again."""
 FASTER, SLOWER, NOISE, NOT_COMPARABLE = "faster", "slower", "within noise", "not comparable"
+TOO_WIDE = 4.0
+"""An interval about 1 says nothing where its ends are further apart than this factor."""
+COMPARED = (
+    "base, now: of each time, the sample below which a quarter of all lie. ratio: now to base. "
+    "interval: of the ratio, beside what ran the same code in both runs."
+)
+"""What the columns of a comparison hold."""
 _MACHINE = ("processor", "cores", "threads", "governor")
 _GPU = ("name", "compute_capability", "memory_bytes", "driver_cuda")
 _SMI = ("driver_version", "power.limit", "mig.mode.current")
 _SAME = ("operands", "outputs", "bytes", "timer")
 
-_CEILINGS_NEED = ("numpy", "numba", "cupy")
+_CEILINGS_NEED = ("numpy", "llvmlite", "cupy")
 
 Identity = tuple[str, str, str, str, str]
 
@@ -38,7 +47,8 @@ class Change:
 
     Attributes:
         name: case, type, size and entry; or which results' median.
-        old: seconds in the base; None where there is none, and for several results.
+        old: seconds in the base, of the faster quarter of the samples (``resampling``); None where
+            there is none, and for several results.
         new: seconds now.
         ratio: new to old as measured; None where it cannot be said.
         low: lower end of the interval of the ratio.
@@ -46,6 +56,7 @@ class Change:
         verdict: one of the four.
         reason: why it is not comparable.
         failed: whether the whole interval is beyond the threshold.
+        where: case, type and size; None for several results.
     """
 
     name: str
@@ -57,11 +68,16 @@ class Change:
     verdict: str = NOT_COMPARABLE
     reason: str = ""
     failed: bool = False
+    where: tuple[str, str, str] | None = None
 
     @property
     def interval(self) -> str:
-        """The interval as text."""
-        return "-" if self.low is None or self.high is None else f"{self.low:.2f}-{self.high:.2f}"
+        """The interval as text; one that tells neither way, and not how far, in words."""
+        if self.low is None or self.high is None:
+            return "-"
+        if self.low <= 1 <= self.high and self.high > TOO_WIDE * self.low:
+            return "too noisy"
+        return f"{self.low:.2f}-{self.high:.2f}"
 
     @property
     def text(self) -> str:
@@ -129,7 +145,9 @@ def compare(report: Report, base: Report, fail_over: float | None = None) -> Com
     for result in ours:
         old = before.get(_identity(result))
         reason = f"environment differs: {different}" if different else _obstacle(result, old)
-        changes[_identity(result)] = Change(_name(result), _time(old), _time(result), reason=reason)
+        changes[_identity(result)] = Change(
+            _name(result), _time(old), _time(result), reason=reason, where=key(result)
+        )
     comparable = {
         _identity(result): result for result in ours if not changes[_identity(result)].reason
     }
@@ -139,14 +157,15 @@ def compare(report: Report, base: Report, fail_over: float | None = None) -> Com
     pairs = Pairs(SEED)
     ceilings = list(_ceilings(report, base, pairs))
     libraries = list(_libraries(report, base, pairs))
-    all_threads = [pair.log_ratio for pair, of_all in ceilings if of_all]
-    # Without such ceilings, nothing is known beyond what the other controls tell.
-    full = compare_noise.median(all_threads or (pair.log_ratio for pair in libraries))
-    noise = Noise(pairs, [*libraries, *(pair for pair, _ in ceilings)], full)
+    controls = [*libraries, *(pair for pair, _ in ceilings)]
+    noise = Noise(pairs, controls, _of_all_threads(libraries, ceilings))
     made = [pairs.make(new, before[name], key(new)) for name, new in comparable.items()]
     found = dict(zip(comparable, noise.changes(made), strict=True))
     notes.append(_about(noise))
-    cases = dict(_middles(found, noise, 0, dict.fromkeys(name[0] for name in found)))
+    # Where what makes its result strays by itself, it would hide what the others of a case tell.
+    wild = noise.scatter[True] > 2 * noise.scatter[False]
+    fixed = {name: change for name, change in found.items() if not (wild and change.allocates)}
+    cases = dict(_middles(fixed, noise, 0, dict.fromkeys(name[0] for name in found)))
     entries = dict(_middles(found, noise, -1, ENTRIES))
     limit = _limit([*found.values(), *cases.values()])
     entries_limit = _limit([*entries.values()])
@@ -162,6 +181,21 @@ def compare(report: Report, base: Report, fail_over: float | None = None) -> Com
         for name, change in some.items()
     ]
     return Comparison((*changes.values(), *middles), tuple(notes), fail_over)
+
+
+def suspects(report: Report, base: Report, fail_over: float | None) -> list[tuple[str, str, str]]:
+    """What is worth measuring again: the results that seem to have grown beyond the threshold.
+
+    Returns:
+        Case, type and size of at most ``MOST_SUSPECTS``, those that grew most first.
+    """
+    grown: dict[tuple[str, str, str], float] = {}
+    for change in compare(report, base, fail_over).changes:
+        if change.where is not None and change.ratio is not None:
+            grown[change.where] = max(change.ratio, grown.get(change.where, 0.0))
+    limit = 1.0 + (fail_over or 0.0)
+    found = sorted((w for w, ratio in grown.items() if ratio > limit), key=lambda w: -grown[w])
+    return found[:MOST_SUSPECTS]
 
 
 def _limit(some: Sequence[compare_noise.Change]) -> float:
@@ -209,7 +243,9 @@ def _name(result: Result) -> str:
 
 
 def _time(result: Result | None) -> float | None:
-    return result["median"] if result is not None and is_timed(result) else None
+    if result is None or not is_timed(result):
+        return None
+    return math.exp(resampling.log_time(result["samples"]))
 
 
 def _obstacle(new: Result, old: Result | None) -> str:
@@ -306,6 +342,18 @@ def _ceilings(report: Report, base: Report, pairs: Pairs) -> Iterator[tuple[Pair
         if other is None or min(len(ceiling["samples"]), len(other["samples"])) < resampling.FEWEST:
             continue
         yield pairs.make(ceiling, other, None), (ceiling.get("threads") or 0) == most
+
+
+def _of_all_threads(
+    libraries: Sequence[Pair], ceilings: Sequence[tuple[Pair, bool]]
+) -> dict[str, float]:
+    """By level, how the ceilings of all threads changed; without any, what the others tell."""
+    levels: dict[str, list[float]] = {}
+    for pair, of_all in ceilings:
+        if of_all:
+            levels.setdefault(pair.level, []).append(pair.log_ratio)
+    found = {level: compare_noise.median(ratios) for level, ratios in levels.items()}
+    return found or {"": compare_noise.median(pair.log_ratio for pair in libraries)}
 
 
 def _changed(report: Report, base: Report) -> list[str]:

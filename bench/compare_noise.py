@@ -10,7 +10,7 @@ the scatter: some libraries take a busy machine worse than others.
 A change is taken beside that of the controls: those of its own case, type and size, which were
 timed in turns with it, where these agree with one another better than all do, else all. And its
 interval covers what else may explain it: the change as it was measured, beside the ceilings of all
-threads, and beside its own row.
+threads, and beside the control of its own row that moved least.
 """
 
 from __future__ import annotations
@@ -44,12 +44,14 @@ class Pair:
 
     Attributes:
         where: case, type and size; None for a ceiling.
+        level: of the memory.
         allocates: whether the calls make their result.
-        log_ratio: logarithm of the ratio of the medians, new to old.
+        log_ratio: logarithm of the ratio of the times, new to old.
         draws: the bootstrap's deviations from it.
     """
 
     where: Where
+    level: str
     allocates: bool
     log_ratio: float
     draws: Floats
@@ -64,6 +66,7 @@ class Change:
         beside: the same, less that of the controls.
         draws: the bootstrap's deviations from ``beside``.
         allocates: whether the calls make their result.
+        scatter: by how much runs of the same code differ.
         spread: its standard deviation, scatter included.
         points: what the interval has to cover, logarithms too.
     """
@@ -72,6 +75,7 @@ class Change:
     beside: float
     draws: Floats
     allocates: bool
+    scatter: float
     spread: float
     points: tuple[float, ...]
 
@@ -96,8 +100,9 @@ class Pairs:
         """The pair of two results, or of two ceilings where ``where`` is None."""
         after, before = (self._draws(run, side["samples"], where)
                          for run, side in (("new", new), ("old", old)))  # fmt: skip
-        ratio = statistics.median(new["samples"]) / statistics.median(old["samples"])
-        return Pair(where, new.get("entry") == "call", math.log(ratio), after - before)
+        ratio = resampling.log_time(new["samples"]) - resampling.log_time(old["samples"])
+        allocates = new.get("entry") == "call"
+        return Pair(where, new["level"], allocates, ratio, after - before)
 
     def medians(self, drawn: Floats) -> Floats:
         """Medians of resampled changes, a row of ``drawn`` for each, neighbours together."""
@@ -110,7 +115,7 @@ class Pairs:
         name = (run, where, len(samples))
         if name not in self._drawn or where is None:
             self._drawn[name] = resampling.places(len(samples), self._generator)
-        return resampling.log_medians(samples, self._drawn[name])
+        return resampling.log_times(samples, self._drawn[name])
 
 
 class Noise:
@@ -119,7 +124,8 @@ class Noise:
     Args:
         pairs: what made the controls.
         controls: results of other libraries, and ceilings.
-        ceilings: logarithm of the ratio of the ceilings of all threads.
+        ceilings: by level of the memory, the logarithm of the ratio of the ceilings of all
+            threads.
 
     Attributes:
         count: how many there are.
@@ -128,7 +134,9 @@ class Noise:
         near: by the same: whether changes are taken beside the controls of their row.
     """
 
-    def __init__(self, pairs: Pairs, controls: Sequence[Pair], ceilings: float) -> None:
+    def __init__(
+        self, pairs: Pairs, controls: Sequence[Pair], ceilings: Mapping[str, float]
+    ) -> None:
         self._pairs = pairs
         self._ceilings = ceilings
         self._rows: dict[tuple[Where, bool], list[Pair]] = {}
@@ -176,24 +184,31 @@ class Noise:
             if len(some) >= ENOUGH:
                 own = _scatter([(beside - middle, draws) for beside, draws in some])
                 self.scatter[allocates] = min(self.scatter[allocates], own)
+        changes = []
+        for pair, beside, draws, spread in found:
             # Ours run on all threads, most controls on one.
-            self.scatter[allocates] = math.hypot(
-                self.scatter[allocates], self._ceilings - self.common
-            )
-        return [
-            Change(
-                pair.log_ratio, beside, draws, pair.allocates,
-                math.hypot(max(spread, usual), self.scatter[pair.allocates], STEADIEST),
-                self._points(pair),
-            )
-            for pair, beside, draws, spread in found
-        ]  # fmt: skip
+            apart = self._of_all_threads(pair) - self.common
+            scatter = math.hypot(self.scatter[pair.allocates], apart)
+            whole = math.hypot(max(spread, usual), scatter, STEADIEST)
+            points = self._points(pair)
+            changes.append(Change(
+                pair.log_ratio, beside, draws, pair.allocates, scatter, whole, points,
+            ))  # fmt: skip
+        return changes
+
+    def _of_all_threads(self, pair: Pair) -> float:
+        """How the ceilings of all threads changed, at the pair's level if that is known."""
+        found = self._ceilings.get(pair.level)
+        return median(self._ceilings.values()) if found is None else found
 
     def _points(self, pair: Pair) -> tuple[float, ...]:
         """What else may explain a change."""
+        # A slow spell is one of the whole row: the control that moved least tells.
         row = [*self._rows.get((pair.where, False), ()), *self._rows.get((pair.where, True), ())]
-        near = median(control.log_ratio for control in row)
-        return pair.log_ratio, pair.log_ratio - self._ceilings, pair.log_ratio - near
+        moved = [control.log_ratio - self.common for control in row]
+        near = self.common + min(moved, key=abs, default=0.0)
+        of_all = self._of_all_threads(pair)
+        return pair.log_ratio, pair.log_ratio - of_all, pair.log_ratio - near
 
     def middle(self, changes: Sequence[Change]) -> Change:
         """The median of several changes, in the order in which they were measured.
@@ -206,7 +221,7 @@ class Noise:
         middle = float(np.median(beside))
         if count < ENOUGH:
             draws = np.median(drawn, axis=0) - middle
-            scatter = math.sqrt(statistics.fmean(self.scatter[c.allocates] ** 2 for c in changes))
+            scatter = math.sqrt(statistics.fmean(c.scatter**2 for c in changes))
             extra = scatter * math.sqrt(math.pi / 2 / count + COMMON)
         else:
             draws = self._pairs.medians(drawn) - middle
@@ -214,7 +229,7 @@ class Noise:
         points = tuple(map(statistics.median, zip(*(c.points for c in changes), strict=True)))
         measured = statistics.median(change.measured for change in changes)
         spread = math.hypot(resampling.spread(draws), extra, STEADIEST)
-        return Change(measured, middle, draws, False, spread, points)
+        return Change(measured, middle, draws, False, extra, spread, points)
 
 
 def _scatter(controls: Sequence[tuple[float, Floats]]) -> float:

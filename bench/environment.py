@@ -128,15 +128,20 @@ def _gpu() -> dict[str, Any]:
         "driver_cuda": runtime.driverGetVersion(),
         "runtime_cuda": runtime.runtimeGetVersion(),
         "nvrtc": list(nvrtc.version()),
-        "nvidia_smi": nvidia_smi(),
+        "nvidia_smi": nvidia_smi(runtime.deviceGetPCIBusId(device)),
     }
 
 
-def nvidia_smi() -> dict[str, str]:
-    """Clocks, limits and driver of the first GPU as nvidia-smi tells them; empty without it."""
+def nvidia_smi(device: str = "0") -> dict[str, str]:
+    """Clocks, limits and driver of a GPU as nvidia-smi tells them; empty without it.
+
+    Args:
+        device: its number, which CUDA_VISIBLE_DEVICES does not change here, or its PCI bus id.
+    """
     text = _output(
-        "nvidia-smi", f"--query-gpu={','.join(_SMI_FIELDS)}", "--format=csv,noheader", "--id=0"
-    )
+        "nvidia-smi", f"--query-gpu={','.join(_SMI_FIELDS)}", "--format=csv,noheader",
+        f"--id={device}",
+    )  # fmt: skip
     values = [value.strip() for value in text.split(",")]
     return dict(zip(_SMI_FIELDS, values, strict=True)) if len(values) == len(_SMI_FIELDS) else {}
 

@@ -1,9 +1,11 @@
 """The report of one GPU: every case at every size, in a form that survives faults of the device.
 
 ``python -m bench.gpu_report OUT_DIR`` measures what ``gpubcast bench --sizes
-small,cache,memory,huge`` does and writes ``report.json`` (see ``runner.py``) and ``report.txt``.
+small,cache,memory,huge`` does beside CuPy, ``cupy.fuse``, PyTorch and JAX, each case in its first
+type before any in another, and writes ``report.json`` (see ``runner.py``) and ``report.txt``.
 Both are written anew after each case and size, so that whatever ends the run loses one at most;
-``--resume`` goes on where a report ends. ``lost`` names what the device was lost in, or is None.
+``--resume`` goes on where a report ends. ``lost`` names what the device was lost in, or is None;
+``lost_before`` lists the same of the runs that this one went on with.
 ``--dry-run`` goes the same way on the CPU without the large sizes, to show that the report itself
 works; its figures say nothing about a GPU.
 """
@@ -13,7 +15,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +28,12 @@ from .measurement import Result
 from .report_table import NARROW
 from .report_table import table as rendered
 from .runner import Run, right
-from .settings import settings
+from .settings import Unit, settings
 from .timing import CpuMachine, GpuMachine, Machine, said
 
 DEVICE_LOST = 3
+PEERS = "CuPy,cupy.fuse,PyTorch,jax.jit"
+"""Not torch.compile, whose compiler alone would take the time that there is."""
 DRY = "DRY RUN on the CPU without the large sizes: no figure here says anything about a GPU.\n"
 
 
@@ -70,8 +75,14 @@ class Files:
         console = Console(width=NARROW, color_system=None, highlight=False)
         with console.capture() as captured:
             console.print(rendered(report))
-        lost = f"\nthe device was lost in: {report['lost']}\n" if report["lost"] else ""
-        return (DRY if self._dry_run else "") + captured.get() + lost
+        lost = filter(None, [*report["lost_before"], report["lost"]])
+        told = "".join(f"\nthe device was lost in: {what}\n" for what in lost)
+        return (DRY if self._dry_run else "") + captured.get() + told
+
+
+def ordered(units: Iterable[Unit]) -> tuple[Unit, ...]:
+    """First every case in its first type at every size: what the time may not allow comes last."""
+    return tuple(sorted(units, key=lambda unit: unit.dtype != unit.case.dtypes[0]))
 
 
 def measure(machine: Machine, files: Files, names: Sequence[str], seconds: float, resume: bool,
@@ -94,35 +105,52 @@ def measure(machine: Machine, files: Files, names: Sequence[str], seconds: float
         words += ["--sizes", "small,cache", "--peers", "NumPy", "--samples", "3"]
         words += ["--dtype", "f32"]
     else:
-        words += ["--sizes", "small,cache,memory,huge"]
+        words += ["--sizes", "small,cache,memory,huge", "--peers", PEERS]
     given = options.parser("bench.gpu_report").parse_args(words)
     given.cases = tuple(names) or None
     wanted = settings(given, machine.kind)
+    wanted = replace(wanted, units=ordered(wanted.units))
 
     def tell(results: list[Result]) -> None:
         files.save(run.report)
         what = results[0]
         told = {result["status"]: result["error"] or "" for result in results}
         print(f"{what['case']} {what['dtype']} {what['size']}: {told}", flush=True)
-        try:
-            machine.synchronize()
-        except Exception as error:
-            run.report["lost"] = f"{what['case']} {what['dtype']} {what['size']}: {said(error)}"
-            raise DeviceLost from error
+        error = _lost(machine)
+        if error is not None:
+            run.report["lost"] = f"{what['case']} {what['dtype']} {what['size']}: {error}"
+            raise DeviceLost
 
     run = Run(machine, wanted, "python -m bench.gpu_report", tell)
-    run.report["lost"] = None
+    run.report |= {"lost": None, "lost_before": []}
     run.prepare()
     before = files.load() if resume else None
     if before is not None:
         run.resume(before)
+        run.report["lost_before"] = [*before["lost_before"], *filter(None, [before["lost"]])]
     try:
         run.measure()
         status = 0 if right(run.report) else 1
     except DeviceLost:
         status = DEVICE_LOST
+    except Exception as error:
+        waiting = run.report["not_measured"]
+        if _lost(machine) is None or not waiting:
+            raise
+        # It was lost in the first that is not measured, which is not tried again.
+        run.report["lost"] = f"{waiting.pop(0)}: {said(error)}"
+        status = DEVICE_LOST
     files.save(run.report)
     return status
+
+
+def _lost(machine: Machine) -> str | None:
+    """What the device says where it can no longer be used, else None."""
+    try:
+        machine.synchronize()
+    except Exception as error:
+        return said(error)
+    return None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

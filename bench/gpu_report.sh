@@ -52,6 +52,8 @@ note "GPU tests" $status
 # Status 3: a kernel took the device with it. A new process goes on with the next case.
 started=$SECONDS
 resume=""
+status=124
+lost=0
 for _ in 1 2 3; do
     left=$((report_seconds - (SECONDS - started)))
     ((left > 20)) || break
@@ -61,8 +63,10 @@ for _ in 1 2 3; do
     status=$?
     resume=--resume
     [[ $status -eq 3 ]] || break
+    lost=3
 done
 [[ -f $out/report.txt ]] && cat "$out/report.txt" || tail -n 20 "$out/report.log"
 note report $status
+((lost)) && note "a kernel took the device" $lost
 echo "gpu_report: results are in $out"
 exit "$worst"

@@ -26,6 +26,7 @@ class Library:
         devices: kinds of devices that it is compared on.
         entries: its ways of calling, among "call" (allocates its result), "out" and "bound".
         compiles: whether its first call of a case is a time worth knowing.
+        recompiles: whether it compiles anew for every size.
         effort: the least extent of a run that has it unless named: 0 quick, 1 the usual, 2 full.
         on_host: whether a device's own clock does not see its work.
     """
@@ -35,6 +36,7 @@ class Library:
     devices: tuple[str, ...] = ("cpu",)
     entries: tuple[str, ...] = ("call", "out")
     compiles = False
+    recompiles = False
     effort = 0
     on_host = False
 

@@ -7,18 +7,23 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 import gpubcast as gb
 from gpubcast import runtime
 
 from . import ceilings, memory, peers
+from .buffers import Arena, Elements, room
 from .cases import CACHE_BYTES, HUGE_ELEMENTS, SMALL_ELEMENTS, Sized, bits
 from .checks import Reference
 from .library import Library, Ready, Views
 from .settings import Settings, Unit
-from .timing import Contender, Machine, said, statistics, take_turns
+from .timing import LONG_CALL, Contender, Machine, said, statistics, take_turns
 
 # Buffers are changed so often that together they exceed the last cache by this.
 _BEYOND = 1.25
@@ -27,6 +32,9 @@ _MOST_ROTATED = 1 << 30
 _LONGEST = 4.0
 # What a case may take of the memory that is free.
 _SHARE = 0.4
+
+# What a result has only while it is right.
+_OUTCOME = ("samples", "median", "p20", "p80", "fraction", "ceiling")
 
 Result = dict[str, Any]
 
@@ -42,17 +50,28 @@ class Measurement:
     Attributes:
         libraries: that are compared, gpubcast among them.
         ceilings: what ``ceilings.measure`` found.
+        beside: seconds that the last unit took before its samples.
     """
 
     def __init__(self, machine: Machine, settings: Settings, threads: int) -> None:
         self._machine = machine
         self._settings = settings
+        self._threads = threads
         self._caches = ceilings.caches(threads)
+        self._arena: Arena | None = None
+        self._elements = Elements()
+        self._sized: dict[str, Sized] = {}
         self.libraries: list[Library] = []
         self.ceilings: list[dict[str, Any]] = []
+        self.beside = 0.0
 
     def sized(self, unit: Unit) -> Sized:
-        """The unit's case at its size on this machine."""
+        """The unit's case at its size on this machine, the same throughout a run."""
+        if str(unit) not in self._sized:
+            self._sized[str(unit)] = self._fitting(unit)
+        return self._sized[str(unit)]
+
+    def _fitting(self, unit: Unit) -> Sized:
         if unit.size == "small":
             return unit.case.at(SMALL_ELEMENTS, unit.dtype)
         if unit.size == "huge":
@@ -90,12 +109,50 @@ class Measurement:
             found += [(library, entry) for entry in (*first, *library.entries_of(sized))]
         return found
 
-    def unit(self, unit: Unit, seconds: float = _LONGEST) -> list[Result]:
+    def again(
+        self, unit: Unit, rows: Mapping[tuple[str, str], Result], seconds: float
+    ) -> list[Result]:
+        """Add samples to results that are there, of gpubcast and what need not be compiled.
+
+        A result that is WRONG this time has no time any more; one that failed keeps what it has.
+
+        Args:
+            unit: which.
+            rows: its results by library and entry.
+            seconds: that it may take, as far as fewer samples can help.
+
+        Returns:
+            What failed this time.
+        """
+        libraries = self.libraries
+        self.libraries = [x for x in libraries if x is peers.GPUBCAST or not x.compiles]
+        try:
+            found = self.unit(replace(unit, first=False), seconds)
+        finally:
+            self.libraries = libraries
+        failed = []
+        for result in found:
+            row = rows.get((result["library"], result["entry"]))
+            if row is None or row["status"] != "ok":
+                continue
+            if result["status"] == "ok":
+                row |= statistics([*row["samples"], *result["samples"]])
+                self.share(row)
+                continue
+            failed.append(result)
+            if result["status"] == "WRONG":
+                row |= {name: result[name] for name in (*_OUTCOME, "status", "error")}
+        return failed
+
+    def unit(
+        self, unit: Unit, seconds: float = _LONGEST, *, fewest: int | None = None
+    ) -> list[Result]:
         """The results of one unit.
 
         Args:
             unit: which.
             seconds: that it may take, as far as fewer samples can help.
+            fewest: samples at least, where it is not what the settings say.
         """
         began = time.monotonic()
         sized = self.sized(unit)
@@ -111,12 +168,13 @@ class Measurement:
             return list(rows.values())
         try:
             contenders = self._contenders(unit, sized, sets, rows)
-            left = min(_LONGEST, seconds - (time.monotonic() - began))
+            self.beside = time.monotonic() - began
+            left = min(_LONGEST, seconds - self.beside)
             failed = take_turns(
                 self._machine,
                 contenders,
-                samples=self._settings.samples,
-                fewest=self._settings.fewest,
+                samples=self._settings.at_once,
+                fewest=self._settings.fewest if fewest is None else fewest,
                 seconds=left,
                 sample_seconds=self._settings.sample_seconds,
                 seed=self._settings.seed,
@@ -133,7 +191,7 @@ class Measurement:
                 continue
             row |= {"status": "ok"} | statistics(contender.samples)
             row["timer"] = contender.timer(self._machine)
-            self._share(row, sized)
+            self.share(row)
         del contenders
         self._release()
         return list(rows.values())
@@ -171,10 +229,12 @@ class Measurement:
             "peak_device": None,
         }
 
-    def _share(self, row: Result, sized: Sized) -> None:
+    def share(self, row: Result) -> None:
+        """Say how near the ceiling a result is."""
         if row["size"] not in ("cache", "memory") or row["entry"] == "first":
             return
-        written = sized.output.num_elements * sized.output.element_type.itemsize
+        output = gb.Shape.parse(row["outputs"][0])
+        written = output.num_elements * output.element_type.itemsize
         found = ceilings.fraction(row["bytes"], written, row["median"], row["level"], self.ceilings)
         if found is not None:
             row["fraction"], row["ceiling"] = found
@@ -184,16 +244,9 @@ class Measurement:
     ) -> list[Contender]:
         """Everything checked that is to be timed; what is wrong or fails is said in its row."""
         xp = self._machine.xp
-        first = sized.operands(xp, self._settings.seed)
-        operands = [first]
-        for _ in range(sets - 1):
-            operands.append(tuple(x.with_layout(x.layout) for x in first))
-        outs = [gb.empty(sized.output, device=self._machine.kind) for _ in range(sets)]
-        for out in outs:
-            _poison(out.view())
-        views = [tuple(x.view() for x in given) for given in operands]
+        views, outs = self._buffers(unit, sized, sets)
         reference = Reference(sized, xp, views[0], self._settings.seed, sample=unit.size == "huge")
-        buffers = [(given, out.view()) for given, out in zip(views, outs, strict=True)]
+        buffers = list(zip(views, outs, strict=True))
         found = []
         for library in self.libraries:
             mine = {entry: row for (name, entry), row in rows.items() if name == library.name}
@@ -208,6 +261,45 @@ class Measurement:
                     if row["status"] == "":
                         row |= {"status": "failed", "error": said(error)}
         return found
+
+    def _buffers(self, unit: Unit, sized: Sized, sets: int) -> tuple[list[Views], list[Any]]:
+        """So many sets of operands, and of memory for results."""
+        seed = self._settings.seed
+        if self._machine.kind == "cuda" or unit.size == "huge":
+            first = sized.operands(self._machine.xp, seed)
+            copies = [tuple(x.with_layout(x.layout) for x in first) for _ in range(sets - 1)]
+            views = [tuple(x.view() for x in given) for given in (first, *copies)]
+            outs = [gb.empty(sized.output, device=self._machine.kind).view() for _ in range(sets)]
+            return views, outs
+        # The large memory is kept: to touch new pages takes longer than to fill them.
+        shapes = (*sized.shapes, sized.output)
+        size = room(shapes, sets)
+        arena = self._large(size) if unit.size == "memory" else Arena(size)
+        taken = [[arena.take(shape) for shape in shapes] for _ in range(sets)]
+        views = [tuple(operands) for *operands, _ in taken]
+        for k, view in enumerate(views[0]):
+            view[...] = self._elements.of(sized.shapes[k], seed + 7 * k)
+        pairs = [pair for copied in views[1:] for pair in zip(copied, views[0], strict=True)]
+        with ThreadPoolExecutor(self._threads) as pool:
+            list(pool.map(lambda pair: np.copyto(*pair), pairs))
+        return views, [out for *_, out in taken]
+
+    def _room(self, unit: Unit) -> int:
+        sized = self.sized(unit)
+        return room((*sized.shapes, sized.output), self.rotation(unit, sized)[0])
+
+    def lines(self, num_bytes: int) -> Any:
+        """So many bytes of the memory that the large buffers lie in."""
+        return self._large(num_bytes).lines(num_bytes)
+
+    def _large(self, num_bytes: int) -> Arena:
+        if self._arena is None or self._arena.num_bytes < num_bytes:
+            # As much as any case needs, so that its pages are touched for the first time once.
+            wanted = [self._room(u) for u in self._settings.units if u.size == "memory"]
+            self._arena = None
+            self._arena = Arena(max(num_bytes, *wanted, 0))
+        self._arena.clear()
+        return self._arena
 
     def _checked(
         self,
@@ -228,13 +320,17 @@ class Measurement:
         for entry in library.entries_of(sized):
             row = rows[entry]
             try:
-                _poison(buffers[0][1])
-                result = calls[0][entry]()
+                if entry != "call":
+                    _poison(buffers[0][1])
+                began = time.perf_counter()
+                result = self._peak(unit, calls[0][entry], row)
                 if library.on_host:
                     library.wait(result)
+                long = time.perf_counter() - began > LONG_CALL
                 problem = reference.problem(library.array(result))
                 del result
-                if problem is None:
+                if problem is None and (library.recompiles or (unit.first and library.compiles)):
+                    # Memory that compiling took is not the call's.
                     self._peak(unit, calls[0][entry], row)
             except Exception as error:
                 row |= {"status": "failed", "error": said(error)}
@@ -244,9 +340,8 @@ class Measurement:
                 continue
             host = self._machine.kind == "cuda" and unit.size == "small"
             waits = library.wait if library.on_host and self._machine.kind == "cuda" else None
-            found.append(
-                Contender(library.name, entry, [each[entry] for each in calls], waits, host)
-            )
+            ways = [each[entry] for each in calls]
+            found.append(Contender(library.name, entry, ways, waits, host, long=long))
         return found
 
     def _first(
@@ -277,13 +372,16 @@ class Measurement:
             row |= {"status": "WRONG", "error": problem}
         return ready
 
-    def _peak(self, unit: Unit, call: Callable[[], Any], row: Result) -> None:
+    def _peak(self, unit: Unit, call: Callable[[], Any], row: Result) -> Any:
+        """The result of a call, and in its row how much memory it took."""
         # What a small case takes is less than the pages that come and go meanwhile.
         if unit.size not in ("memory", "huge"):
-            return
-        row["peak_host"] = memory.host_peak(call)
+            return call()
         if self._machine.kind == "cuda":
             row["peak_device"] = memory.device_peak(call, self._release, self._machine.xp)
+        kept: list[Any] = []
+        row["peak_host"] = memory.host_peak(lambda: kept.append(call()))
+        return kept[0]
 
     def _release(self) -> None:
         self._machine.release()

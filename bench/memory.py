@@ -20,12 +20,16 @@ _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def host_peak(call: Callable[[], Any]) -> int | None:
-    """Bytes of host memory at the peak of a call beyond those before it; None if unknown."""
+    """Bytes of host memory at the peak of a call beyond those before it; None if unknown.
+
+    The call is made once, whether or not the kernel tells.
+    """
     _trim()
     try:
         _RESET.write_text("5")
         before = _status("VmRSS")
     except (OSError, KeyError):
+        call()
         return None
     call()
     return max(0, _status("VmHWM") - before)

@@ -16,7 +16,7 @@ from pathlib import Path
 import gpubcast as gb
 
 from . import report_plot, report_text
-from .report_rows import Report, ceilings, clean, load, machine, origin, remarks, versions
+from .report_rows import Report, about, clean, load
 
 BEGIN = "<!-- bench: begin (written by python -m bench.readme) -->"
 END = "<!-- bench: end -->"
@@ -36,8 +36,8 @@ def section(report: Report, path: Path, readme: Path) -> str:
         Path(os.path.relpath(file.absolute(), folder)).as_posix()
         for file in (path, path.with_suffix(".svg"))
     )
-    facts = [machine(report), *(f"ceiling {text}" for text in ceilings(report))]
-    facts += [origin(report), versions(report), *remarks(report)]
+    known = about(report)
+    facts = [known.machine, *known.ceilings, known.origin, known.versions, *known.remarks]
     lines = [
         f"![Share of the ceiling by case and library]({picture})",
         "",

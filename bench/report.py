@@ -8,7 +8,9 @@ None, ``fail_over`` is a share or its text, ``no_color`` a flag; one that is abs
 from __future__ import annotations
 
 import argparse
+import errno
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -52,18 +54,43 @@ def check(arguments: argparse.Namespace) -> None:
     """Refuse options that could not be met after minutes of measuring.
 
     Raises:
-        Error: the base cannot be read, the threshold is none, a folder is missing, or matplotlib
-            is.
+        Error: the base cannot be read, the threshold is none, a file cannot be written or is
+            named twice, or matplotlib is missing.
     """
     if _option(arguments, "compare") is not None:
         load(Path(arguments.compare))
     _threshold(arguments)
-    for name in FILES:
+    named: dict[Path, str] = {}
+    for name in ("compare", *FILES):
         path = _option(arguments, name)
-        if path is not None and not Path(path).absolute().parent.is_dir():
-            raise gb.Error(f"--{name} {path}: there is no folder {Path(path).parent}")
+        if path is None:
+            continue
+        if name != "compare":
+            _writable(Path(path), f"--{name} {path}")
+        other = named.setdefault(Path(path).resolve(), name)
+        if other != name:
+            raise gb.Error(f"--{name} {path}: this is the file of --{other} too")
     if _option(arguments, "plot") is not None:
         report_plot.check(Path(arguments.plot))
+
+
+def _writable(path: Path, option: str) -> None:
+    """Refuse a file that cannot be written; nothing is left of the trial."""
+    if path.is_dir():
+        raise gb.Error(f"{option}: this is a folder")
+    if not path.absolute().parent.is_dir():
+        raise gb.Error(f"{option}: there is no folder {path.parent}")
+    target = path.resolve()
+    known = target.exists()
+    try:
+        if not known or target.is_file():
+            target.open("ab").close()
+        elif not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise gb.Error(f"{option} cannot be written: {error.strerror or error}") from error
+    if not known:
+        target.unlink()
 
 
 def _threshold(arguments: argparse.Namespace) -> float | None:
@@ -82,13 +109,9 @@ class Live:
     Args:
         arguments: the options.
         total: how many results will come; None where that is not known.
-
-    Raises:
-        Error: an option could not be met when the run is over.
     """
 
     def __init__(self, arguments: argparse.Namespace, total: int | None) -> None:
-        check(arguments)
         self._console = console(arguments, sys.stderr)
         self._results: list[Result] = []
         self._total = total
@@ -124,11 +147,16 @@ class Live:
     def update(self, result: Result) -> None:
         """Show one more result."""
         self._results.append(result)
-        self._progress.update(
-            self._task, advance=1, description=f"{clean(result['case'])} {clean(result['size'])}"
-        )
+        self._show(f"{clean(result['case'])} {clean(result['size'])}", self._line(result), 1)
+
+    def say(self, text: str) -> None:
+        """Show what happens beside results."""
+        self._show(first_line(text), first_line(text), 0)
+
+    def _show(self, description: str, line: str, advance: int) -> None:
+        self._progress.update(self._task, advance=advance, description=description)
         if self._live is None:
-            print(self._line(result), file=self._console.file, flush=True)
+            print(line, file=self._console.file, flush=True)
         else:
             self._live.update(Group(*self._latest(), self._progress), refresh=True)
 
@@ -141,9 +169,8 @@ class Live:
             room -= 1 + sum(1 + len(line.trouble) for line in block.row.lines)
             if room < 1 and found:
                 break
-            found.insert(0, Block(block.row))
-        found[0] = Block(found[0].row, headed=True)
-        return found
+            found.insert(0, Block(block.row, cut=True))
+        return [Block(found[0].row, headed=True, cut=True), *found[1:]] if found else []
 
     def _line(self, result: Result) -> str:
         """A result in words; how far the run is stands first."""

@@ -9,31 +9,22 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape as escape_html
 
-from .compare import Comparison
+from .compare import COMPARED, Comparison
 from .report_figure import COLOURS, figure
 from .report_rows import (
     ENTRIES,
+    LEGEND,
     OURS,
     Line,
     Report,
-    Result,
     Row,
-    ceilings,
+    about,
     clean,
-    gigabytes,
-    grade,
     is_timed,
-    machine,
-    origin,
-    percent,
-    rate,
-    remarks,
     rows,
     seconds,
     size,
-    spread,
     times,
-    versions,
 )
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -56,46 +47,45 @@ th{{font-weight:600;border-bottom:1px solid var(--line)}}
 th:first-child,th:last-child,td.text{{text-align:left}}th[scope=row]{{font-weight:400;border:0}}
 tr.head td{{text-align:left;background:var(--fill);font-family:inherit}}
 tr.ours th{{font-weight:700}}td.best{{text-decoration:underline;text-underline-offset:3px}}
-td.long{{white-space:normal;text-align:left;overflow-wrap:anywhere}}
+td.long{{white-space:normal;text-align:left;overflow-wrap:anywhere;min-width:12rem}}
+th[scope=row],th:first-child{{position:sticky;left:0;background:var(--back)}}
 summary{{cursor:pointer}}
 .high{{color:var(--high)}}.middle{{color:var(--middle)}}.low,.WRONG,.slower{{color:var(--low)}}
-.WRONG,.failed{{font-weight:700}}.faster{{color:var(--high)}}
+.WRONG,.failed{{font-weight:700}}.skipped{{color:var(--soft)}}.faster{{color:var(--high)}}
 .figures{{display:flex;flex-wrap:wrap;gap:1rem}}figure{{margin:.5rem 0}}
 figcaption{{font-size:13px;color:var(--soft)}}svg{{max-width:100%;height:auto}}
 svg text{{font-size:11px;fill:var(--soft)}}svg .grid{{stroke:var(--line);stroke-width:1}}
 svg .full{{stroke:var(--soft);stroke-dasharray:4 3}}svg .path{{fill:none;stroke-width:1.6}}
 svg text.name{{fill:var(--text)}}
 """
-_NOTES = (
-    "first: plans and compiles. call: makes its result. out: into an existing one. bound: fixed "
-    "buffers. The figures to the right are of the underlined entry: out, or call for a library "
-    "without out=. x ours: its time to ours by that entry. GB/s: each distinct operand element "
-    "and each result counted once. Ceiling: share of the best copy, fill or triad of that memory, "
-    "measured in the same run. Memory: peak beyond the operands, host and device."
+_OVERVIEW = (
+    "Our median times and their share of the ceiling; of the others, their time to ours by the "
+    "same kind of call: above 1 they are slower."
 )
 _HEAD = ("library", *ENTRIES, "x ours", "GB/s", "ceiling", "p20-p80", "host", "device", "checked")
 
 
 def page(report: Report, comparison: Comparison | None = None) -> str:
     """The whole page, with the comparison where there is one."""
-    title = f"gpubcast bench: {machine(report)}"
+    known = about(report)
+    title = f"gpubcast bench: {known.machine}"
     found = rows(report)
     names = [*dict.fromkeys(line.library for row in found for line in row.lines)]
     body = [
         f"<h1>{escape(title)}</h1>",
-        f'<p class="soft">{escape(origin(report))}</p>',
+        f'<p class="soft">{escape(known.origin)}</p>',
         f"<pre>{escape(report['command'])}</pre>",
-        *_list([*(f"ceiling {text}" for text in ceilings(report)), *remarks(report)]),
+        *_list([*known.ceilings, *known.remarks]),
     ]
     if found:
-        body.append(_overview(found, names))
+        body += [f'<p class="soft">{_OVERVIEW}</p>', _overview(found, names)]
     if comparison is not None:
         body += _comparison(comparison)
     for case in dict.fromkeys(row.case for row in found):
         body += _case(case, [row for row in found if row.case == case], names)
     if not found:
         body.append("<p>Nothing was measured.</p>")
-    body += [f'<p class="soft">{escape(_NOTES)}</p>', *_environment(report)]
+    body += [f'<p class="soft">{escape(LEGEND)}</p>', *_environment(report)]
     head = (
         '<meta charset="utf-8"/><meta name="color-scheme" content="light dark"/>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
@@ -117,13 +107,13 @@ def _overview(found: Sequence[Row], names: Sequence[str]) -> str:
     others = [name for name in names if name != OURS]
     body = []
     for row in found:
-        best = _fairest(row, OURS)
-        fraction = best.get("fraction") if best is not None else None
+        ours = row.line(OURS)
+        known = row.figures(ours) if ours is not None else None
         cells = [
             f'<th scope="row">{escape(row.case)}</th>',
             _cell(f"{row.dtype} {row.where}"),
             _in_short(row, OURS),
-            _cell(percent(fraction), grade(fraction)),
+            _cell(known.share, known.grade) if known is not None else _cell("-"),
             *(_in_short(row, name) for name in others),
         ]
         body.append(f"<tr>{''.join(cells)}</tr>")
@@ -131,21 +121,17 @@ def _overview(found: Sequence[Row], names: Sequence[str]) -> str:
     return _table(head, body)
 
 
-def _fairest(row: Row, library: str) -> Result | None:
-    line = row.line(library)
-    return line.fairest if line is not None else None
-
-
 def _in_short(row: Row, library: str) -> str:
     """Our time, another library's ratio to it, or what went wrong."""
     line = row.line(library)
     if line is None:
         return _cell("-")
-    if line.fairest is None:
-        status = next(iter(line.trouble)).partition(":")[0]
-        return _cell(status, status)
-    own = library == OURS
-    return _cell(seconds(line.fairest["median"]) if own else times(row.ratio(line)))
+    known = row.figures(line)
+    if line.fairest is None or known is None:
+        return _cell(line.status, escape(line.status))
+    if library == OURS:
+        return _cell(seconds(line.fairest["median"]))
+    return _cell(known.ratio, known.against)
 
 
 def _case(case: str, found: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
@@ -171,24 +157,23 @@ def _row(row: Row) -> Iterator[str]:
 
 
 def _line(row: Row, line: Line) -> str:
-    best = line.fairest
+    best, known = line.fairest, row.figures(line)
     kind = ' class="ours"' if line.library == OURS else ""
     cells = [f'<th scope="row">{escape(line.library)}</th>']
     cells += [_time(line, entry) for entry in ENTRIES]
-    if best is None:
+    if best is None or known is None:
         said = escape("; ".join(line.trouble))
         cells.append(f'<td class="long" colspan="{len(_HEAD) - 1 - len(ENTRIES)}">{said}</td>')
     else:
-        fraction = best.get("fraction")
-        share = f'<td class="{grade(fraction)}" title="{escape(best.get("ceiling") or "")}">'
+        share = f'<td class="{known.grade}" title="{escape(best.get("ceiling") or "")}">'
         said = "; ".join(filter(None, [clean(best.get("checked") or ""), *line.trouble]))
         cells += [
-            _cell(times(row.ratio(line))),
-            _cell(gigabytes(rate(best))),
-            f"{share}{percent(fraction)}</td>",
-            _cell(spread(best.get("p20"), best.get("p80"))),
-            _cell(size(best.get("peak_host"))),
-            _cell(size(best.get("peak_device"))),
+            _cell(known.ratio, known.against),
+            _cell(known.rate),
+            f"{share}{known.share}</td>",
+            _cell(known.spread),
+            _cell(known.host),
+            _cell(known.device),
             f'<td class="long">{escape(said)}</td>',
         ]
     return f"<tr{kind}>{''.join(cells)}</tr>"
@@ -237,14 +222,23 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
         ),
     )
     opened = ' open="open"' if comparison.failed else ""
-    yield f"<details{opened}><summary>{len(comparison.changes)} times</summary>{table}</details>"
+    yield (
+        f"<details{opened}><summary>{len(comparison.changes)} times</summary>"
+        f'{table}<p class="soft">{escape(COMPARED)}</p></details>'
+    )
 
 
 def _environment(report: Report) -> Iterator[str]:
     """Everything that is known of the machine, by name."""
     yield "<h2>Environment</h2>"
-    facts = {"seed": report["seed"], "device": report["device"], "versions": versions(report)}
-    facts |= {name: value for name, value in report["environment"].items() if name != "packages"}
+    facts: dict[str, object] = {
+        "seed": report["seed"],
+        "device": report["device"],
+        "versions": about(report).versions,
+    }
+    for name, value in report["environment"].items():
+        if name != "packages":
+            facts |= _facts(name, value)
     yield _table(
         ("", ""),
         (
@@ -254,5 +248,17 @@ def _environment(report: Report) -> Iterator[str]:
     )
 
 
+def _facts(name: str, value: object) -> dict[str, object]:
+    """A value by its name; what is inside an object, by the names on the way to it."""
+    if not isinstance(value, dict) or not value:
+        return {name: value}
+    found: dict[str, object] = {}
+    for key, inner in value.items():
+        found |= _facts(f"{name} {key}", inner)
+    return found
+
+
 def _fact(value: object) -> str:
+    if value is None or value == {}:
+        return "-"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -12,12 +12,15 @@ from typing import Any
 import gpubcast as gb
 
 from .report_figure import COLOURS
-from .report_rows import Report, Row, clean, machine, origin, rows
+from .report_rows import Report, Row, about, clean, rows
 
 KINDS = (".png", ".svg", ".pdf")
-_MARKS = "osD^vPX"
-_PANEL, _NAMES, _LINE = 3.4, 2.2, 0.24
+_MARKS = "os^DvP"
+"""As in ``report_figure``, so that a library has the same mark in both."""
+_PANEL, _NAMES, _LINE = 3.4, 2.2, 0.3
 """Inches: the width of a panel, of the names of cases, and the height of a case."""
+_BAND = 0.6
+"""The part of a case's height over which its marks are spread: equal shares are all seen."""
 
 
 def check(path: Path) -> None:
@@ -53,7 +56,11 @@ def plot(report: Report, path: Path) -> None:
 
     sizes = list(dict.fromkeys(row.where for row in shown))
     names = list(dict.fromkeys((row.case, row.dtype) for row in shown))
-    libraries = list(dict.fromkeys(line.library for row in shown for line in row.lines))
+    libraries = list(
+        dict.fromkeys(
+            line.library for row in shown for line in row.lines if _share(row, line.library)
+        )
+    )
     height = 1.5 + _LINE * len(names)
     # Text of reports is no formula, and the ids in an SVG are not random.
     with matplotlib.rc_context({"text.parse_math": False, "svg.hashsalt": "gpubcast"}):
@@ -62,7 +69,8 @@ def plot(report: Report, path: Path) -> None:
         panels = figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
         for size, panel in zip(sizes, panels, strict=True):
             _panel(panel, size, [row for row in shown if row.where == size], names, libraries)
-        figure.suptitle(f"{machine(report)}\n{origin(report)}", fontsize=8, color="#555")
+        known = about(report)
+        figure.suptitle(f"{known.machine}\n{known.origin}", fontsize=8, color="#555")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(
             handles[::-1], labels[::-1], loc="outside lower center", fontsize=8, frameon=False,
@@ -88,8 +96,9 @@ def _panel(
     """One size: a line for each case and type, a mark for each library, ours on top."""
     places = {name: k for k, name in enumerate(names)}
     for k, library in reversed(list(enumerate(libraries))):
+        lower = _BAND * ((k + 0.5) / len(libraries) - 0.5)
         points = [
-            (100 * share, places[row.case, row.dtype])
+            (100 * share, places[row.case, row.dtype] + lower)
             for row in found
             if (share := _share(row, library)) is not None
         ]
@@ -110,7 +119,10 @@ def _panel(
     panel.set_title(size, fontsize=9)
     panel.set_xlabel("% of the ceiling", fontsize=8)
     panel.tick_params(axis="x", labelsize=8)
-    panel.grid(color="#ddd", linewidth=0.6)
+    panel.tick_params(axis="y", length=0)
+    panel.grid(axis="x", color="#ddd", linewidth=0.6)
+    for k in range(0, len(names), 2):
+        panel.axhspan(k - 0.5, k + 0.5, color="#f3f3f5", zorder=0)
     panel.set_axisbelow(True)
     for side in ("top", "right", "left"):
         panel.spines[side].set_visible(False)

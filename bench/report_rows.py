@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,22 @@ BUSY = 0.5
 """The load of a core, averaged over the last minute, from which a machine was busy."""
 HIGH, MIDDLE = 0.8, 0.5
 """Fractions of the ceiling from which a result is good, and from which it is fair."""
+WHOLE = 1.005
+"""Fractions above this are shown as more than 100%."""
+BEYOND = (
+    "a share may exceed 100%: what a case writes may stay in part in a cache nearer than the one "
+    "that its buffers fit, and ceilings are times of a machine too"
+)
+"""What is said where one does."""
+EVEN = 0.03
+"""A ratio this near to one is neither ahead nor behind."""
+LEGEND = (
+    "first: plans and compiles. call: makes its result. out: into an existing one. bound: fixed "
+    "buffers. The rest is of the underlined entry: out, or call for a library without out=. x "
+    "ours: its time to ours by that entry. GB/s: each operand and result counted once. ceiling: "
+    "share of the best copy, fill or triad of that memory in the same run. memory: peak beyond "
+    "the operands."
+)
 
 Report = Mapping[str, Any]
 Result = Mapping[str, Any]
@@ -56,6 +72,36 @@ class Line:
             if not is_timed(result)
         )
         return tuple(dict.fromkeys(said))
+
+    @property
+    def status(self) -> str:
+        """In one word, what became of a library of which nothing was timed."""
+        return clean(next(iter(self.results.values()))["status"])
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What is said of a library on one row beside its times; texts, ``-`` for what is unknown.
+
+    Attributes:
+        ratio: its time to ours.
+        against: whether we are ahead of it: ``"high"``, behind: ``"low"``, or neither: ``""``.
+        rate: GB/s.
+        share: of the ceiling.
+        grade: how near the ceiling, see ``grade``.
+        spread: from the 20th to the 80th percentile.
+        host, device, memory: peaks; ``memory`` is the device's where that was seen.
+    """
+
+    ratio: str
+    against: str
+    rate: str
+    share: str
+    grade: str
+    spread: str
+    host: str
+    device: str
+    memory: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +145,19 @@ class Row:
         if mine is None or not is_timed(mine):
             mine = ours.fairest
         return None if mine is None else theirs["median"] / mine["median"]
+
+    def figures(self, line: Line) -> Figures | None:
+        """The figures of a library's fairest result; None where nothing was timed."""
+        best = line.fairest
+        if best is None:
+            return None
+        ratio, fraction = self.ratio(line), best.get("fraction")
+        host, device = (size(best.get(f"peak_{kind}")) for kind in ("host", "device"))
+        return Figures(
+            times(ratio), _against(ratio), gigabytes(rate(best)), percent(fraction),
+            grade(fraction), spread(best.get("p20"), best.get("p80")), host, device,
+            host if best.get("peak_device") is None else device,
+        )  # fmt: skip
 
 
 def rows(report: Report) -> tuple[Row, ...]:
@@ -235,21 +294,46 @@ def grade(fraction: float | None) -> str:
     return "high" if fraction >= HIGH else "middle" if fraction >= MIDDLE else "low"
 
 
-def memory(result: Result) -> str:
-    """Peak memory beyond the operands: of the device where that was seen, else of the host."""
-    peak = result.get("peak_device")
-    return size(result.get("peak_host") if peak is None else peak)
+def _against(ratio: float | None) -> str:
+    if ratio is None or abs(ratio - 1.0) < EVEN:
+        return ""
+    return "high" if ratio > 1.0 else "low"
 
 
 # --- the run ----------------------------------------------------------------------------------
 
 
-def machine(report: Report) -> str:
-    """What was measured on, in one line."""
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a reader must know of a run, as lines of text.
+
+    Attributes:
+        machine: what was measured on.
+        origin: the version, the revision (a commit in short) and the time of the run.
+        versions: Python and the packages that were there.
+        ceilings: their rates, a line for each memory level and number of threads.
+        remarks: how far the run went, what else ran, and what was not there.
+    """
+
+    machine: str
+    origin: str
+    versions: str
+    ceilings: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+def about(report: Report) -> About:
+    """What is to be said of a run before its results."""
+    return About(
+        _machine(report), _origin(report), _versions(report), _ceilings(report), _remarks(report)
+    )
+
+
+def _machine(report: Report) -> str:
     environment = report["environment"]
     gpu = environment.get("gpu") if report["device"] != "cpu" else None
     if gpu:
-        return clean(gpu["name"])
+        return clean(", ".join(filter(None, [gpu["name"], *_drivers(gpu)])))
     cores = environment.get("cores")
     threads = environment.get("threads")
     parts = [
@@ -260,8 +344,14 @@ def machine(report: Report) -> str:
     return clean(", ".join(filter(None, parts)))
 
 
-def versions(report: Report) -> str:
-    """Python and the packages that were there."""
+def _drivers(gpu: Mapping[str, Any]) -> Iterator[str]:
+    """The driver of a GPU and the newest CUDA that it runs, as far as they are known."""
+    driver, cuda = (gpu.get("nvidia_smi") or {}).get("driver_version"), gpu.get("driver_cuda")
+    yield f"driver {driver}" if driver else ""
+    yield f"CUDA {cuda // 1000}.{cuda % 1000 // 10}" if cuda else ""
+
+
+def _versions(report: Report) -> str:
     environment = report["environment"]
     packages = environment.get("packages") or {}
     found = [f"Python {environment.get('python')}"] if environment.get("python") else []
@@ -269,15 +359,15 @@ def versions(report: Report) -> str:
     return clean(", ".join(found))
 
 
-def origin(report: Report) -> str:
-    """The revision, a commit in short, and the time of the run."""
+def _origin(report: Report) -> str:
     environment = report["environment"]
     revision = _COMMIT.sub(r"\1", str(environment.get("revision")))
-    return clean(f"revision {revision}, {environment.get('time')}")
+    version = environment.get("gpubcast")
+    ours = f"{OURS} {version}, " if version else ""
+    return clean(f"{ours}revision {revision}, {environment.get('time')}")
 
 
-def ceilings(report: Report) -> tuple[str, ...]:
-    """The rates of the ceilings, a line for each memory level and number of threads."""
+def _ceilings(report: Report) -> tuple[str, ...]:
     found: dict[str, list[str]] = {}
     for ceiling in report["ceilings"]:
         count = ceiling.get("threads")
@@ -285,11 +375,12 @@ def ceilings(report: Report) -> tuple[str, ...]:
         where = f"{ceiling.get('level')}{threads}"
         text = gigabytes(ceiling["bytes"] / ceiling["median"]) if ceiling.get("median") else "-"
         found.setdefault(where, []).append(f"{ceiling['name']} {text}")
-    return tuple(clean(f"{where}: {', '.join(rates)} GB/s") for where, rates in found.items())
+    return tuple(
+        clean(f"ceiling {where}: {', '.join(rates)} GB/s") for where, rates in found.items()
+    )
 
 
-def remarks(report: Report) -> tuple[str, ...]:
-    """What a reader must know of the run: how far it went, what else ran, what was not there."""
+def _remarks(report: Report) -> tuple[str, ...]:
     said = []
     environment = report["environment"]
     load, cores = environment.get("load"), environment.get("cores")
@@ -303,4 +394,7 @@ def remarks(report: Report) -> tuple[str, ...]:
         said.append(f"not measured: {'; '.join(missing[:LISTED])}{more}")
     said += [f"absent: {entry['library']} ({first_line(entry['reason'])})"
              for entry in report.get("absent") or ()]  # fmt: skip
+    fairest = (line.fairest for row in rows(report) for line in row.lines)
+    if any(result is not None and (result.get("fraction") or 0.0) > WHOLE for result in fairest):
+        said.append(BEYOND)
     return tuple(clean(text) for text in said)

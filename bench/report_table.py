@@ -5,47 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import (
+    Console,
+    ConsoleOptions,
+    Group,
+    OverflowMethod,
+    RenderableType,
+    RenderResult,
+)
 from rich.table import Table
 from rich.text import Text
 
-from .compare import FASTER, NOISE, SLOWER, Comparison
+from .compare import COMPARED, FASTER, NOISE, SLOWER, Comparison
 from .report_rows import (
     ENTRIES,
+    LEGEND,
     OURS,
     Line,
     Report,
     Row,
-    ceilings,
+    about,
     clean,
-    gigabytes,
-    grade,
     is_timed,
-    machine,
-    memory,
-    origin,
-    percent,
-    rate,
-    remarks,
     rows,
     seconds,
-    spread,
     times,
-    versions,
 )
 
 NARROW = 100
 """Terminals narrower than this are not shown the spread and the memory."""
 VERDICTS = {FASTER: "green", SLOWER: "red", NOISE: "dim"}
-EVEN = 0.03
-"""Ratios this near to one are not coloured."""
 GRADES = {"high": "green", "middle": "yellow", "low": "red", "": ""}
-LEGEND = (
-    "first: plans and compiles; call: makes its result; out: into an existing one; bound: fixed "
-    "buffers.\nThe rest is of the underlined entry: out, or call for a library without out=.\n"
-    "x ours: its time to ours. GB/s: each operand and result counted once. ceiling: share of the\n"
-    "best copy, fill or triad of that memory. memory: peak beyond the operands."
-)
+AHEAD = {"high": "green", "low": "red", "": ""}
 _COLUMNS = (
     ("library", 15), ("first", 8), ("call", 8), ("out", 8), ("bound", 8), ("x ours", 6),
     ("GB/s", 6), ("ceiling", 7), ("p20-p80", 13), ("memory", 8),
@@ -55,16 +46,24 @@ _WIDE_ONLY = ("p20-p80", "memory")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One row of a report as rich prints it; ``headed`` shows the names of the columns too."""
+    """One row of a report as rich prints it.
+
+    Attributes:
+        row: what is shown.
+        headed: whether the names of the columns stand above it.
+        cut: whether a text too long for the line ends there; else it goes on in the next.
+    """
 
     row: Row
     headed: bool = False
+    cut: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         names = columns(options.max_width)
         if self.headed:
             yield _grid(names, [[Text(name, style="bold") for name in names]])
-        title = Text(no_wrap=True, overflow="ellipsis")
+        overflow: OverflowMethod = "ellipsis" if self.cut else "fold"
+        title = Text(no_wrap=self.cut, overflow=overflow)
         title.append(clean(self.row.case), style="bold")
         title.append(f"  {clean(self.row.dtype)} {self.row.where}")
         title.append(f"  {self.row.shapes}", style="dim")
@@ -77,7 +76,7 @@ class Block:
                 # A failure without any figure needs no line of its own.
                 text = f" {clean(line.library)}: {trouble}"
                 style = "bold red" if trouble.startswith("WRONG") else "yellow"
-                yield Text(text, style=style, no_wrap=True, overflow="ellipsis")
+                yield Text(text, style=style, no_wrap=self.cut, overflow=overflow)
 
 
 def columns(width: int) -> tuple[str, ...]:
@@ -101,19 +100,18 @@ def _grid(names: Iterable[str], cells: Iterable[Iterable[Text]]) -> Table:
 
 def _cells(row: Row, line: Line, names: Iterable[str]) -> list[Text]:
     """The cells of one library: a time for each entry, then figures of the fairest one."""
-    best = line.fairest
+    best, known = line.fairest, row.figures(line)
     style = "bold" if line.library == OURS else ""
     cells = {"library": Text(f" {clean(line.library)}", style=style)}
     for entry in ENTRIES:
         cells[entry] = _time(line, entry)
-    if best is not None:
+    if best is not None and known is not None:
         cells[best["entry"]].stylize("underline")
-        ratio, fraction = row.ratio(line), best.get("fraction")
-        cells["x ours"] = Text(times(ratio), style=_against(ratio))
-        cells["GB/s"] = Text(gigabytes(rate(best)))
-        cells["ceiling"] = Text(percent(fraction), style=GRADES[grade(fraction)])
-        cells["p20-p80"] = Text(spread(best.get("p20"), best.get("p80")), style="dim")
-        cells["memory"] = Text(memory(best))
+        cells["x ours"] = Text(known.ratio, style=AHEAD[known.against])
+        cells["GB/s"] = Text(known.rate)
+        cells["ceiling"] = Text(known.share, style=GRADES[known.grade])
+        cells["p20-p80"] = Text(known.spread, style="dim")
+        cells["memory"] = Text(known.memory)
     return [cells.get(name, Text("-")) for name in names]
 
 
@@ -124,12 +122,6 @@ def _time(line: Line, entry: str) -> Text:
     if is_timed(result):
         return Text(seconds(result["median"]))
     return Text(clean(result["status"]), style="bold red")
-
-
-def _against(ratio: float | None) -> str:
-    if ratio is None or abs(ratio - 1.0) < EVEN:
-        return ""
-    return "green" if ratio > 1.0 else "red"
 
 
 def blocks(report: Report) -> list[Block]:
@@ -143,18 +135,18 @@ def table(report: Report) -> RenderableType:
 
 
 def _parts(report: Report) -> Iterator[RenderableType]:
-    yield Text(machine(report), style="bold")
-    yield Text(origin(report), style="dim")
-    yield Text(versions(report), style="dim")
-    for line in ceilings(report):
-        yield Text(f"ceiling {line}")
+    known = about(report)
+    yield Text(known.machine, style="bold")
+    yield Text(known.origin, style="dim")
+    yield Text(known.versions, style="dim")
+    yield from map(Text, known.ceilings)
     yield Text()
     found = blocks(report)
     yield from found
     if not found:
         yield Text("nothing was measured", style="yellow")
     yield Text()
-    for remark in remarks(report):
+    for remark in known.remarks:
         yield Text(remark, style="yellow")
     if found:
         yield Text(LEGEND, style="dim")
@@ -177,7 +169,9 @@ def changes(comparison: Comparison) -> RenderableType:
             change.interval,
             Text(change.text, style=style),
         )
-    parts: list[RenderableType] = [grid] if comparison.changes else []
+    parts: list[RenderableType] = []
+    if comparison.changes:
+        parts += [grid, Text(COMPARED, style="dim")]
     parts += [Text(note, style="dim") for note in comparison.notes]
     parts.append(Text(comparison.summary, style="bold red" if comparison.failed else "bold"))
     return Group(*parts)

@@ -12,21 +12,12 @@ from .report_rows import (
     OURS,
     Report,
     Row,
-    ceilings,
+    about,
     clean,
-    gigabytes,
     is_timed,
-    machine,
-    memory,
-    origin,
-    percent,
     rate,
-    remarks,
     rows,
     seconds,
-    spread,
-    times,
-    versions,
 )
 
 FIELDS = (
@@ -63,11 +54,11 @@ def _cell(value: object) -> object:
 
 def markdown(report: Report) -> str:
     """The report as a document: what it was made on, then a table for each size."""
-    lines = [f"# gpubcast bench: {escape(machine(report))}", ""]
-    lines += [f"{escape(text)}  " for text in (origin(report), versions(report))]
+    known = about(report)
+    lines = [f"# gpubcast bench: {escape(known.machine)}", ""]
+    lines += [f"{escape(text)}  " for text in (known.origin, known.versions)]
     lines += ["", f"    {clean(report['command'])}", ""]
-    lines += [f"* ceiling {escape(text)}" for text in ceilings(report)]
-    lines += [f"* {escape(text)}" for text in remarks(report)]
+    lines += [f"* {escape(text)}" for text in (*known.ceilings, *known.remarks)]
     found = rows(report)
     for size in dict.fromkeys(row.size for row in found):
         lines += ["", f"## Size {escape(size)}", ""]
@@ -81,7 +72,6 @@ def _full(found: Sequence[Row]) -> list[str]:
     body = []
     for row in found:
         for k, line in enumerate(row.lines):
-            best = line.fairest
             what = (f"{row.case}, {row.dtype}, {row.where}", row.shapes) if k == 0 else ("", "")
             cells = [*what, line.library]
             for entry in ENTRIES:
@@ -89,12 +79,11 @@ def _full(found: Sequence[Row]) -> list[str]:
                 timed = result is not None and is_timed(result)
                 cells.append("" if result is None else
                              seconds(result["median"]) if timed else result["status"])  # fmt: skip
-            if best is None:
+            known = row.figures(line)
+            if known is None:
                 cells += ["; ".join(line.trouble), "", "", "", ""]
             else:
-                figures = times(row.ratio(line)), gigabytes(rate(best))
-                cells += [*figures, percent(best.get("fraction")),
-                          spread(best.get("p20"), best.get("p80")), memory(best)]  # fmt: skip
+                cells += [known.ratio, known.rate, known.share, known.spread, known.memory]
             body.append(cells)
     return grid(head, body, left=3)
 
@@ -113,22 +102,17 @@ def overview(report: Report, sizes: Iterable[str]) -> list[str]:
 
 
 def _short(row: Row, others: Iterable[str]) -> list[str]:
-    ours = row.line(OURS)
-    best = ours.fairest if ours is not None else None
     cells = [row.case, row.dtype, row.where, row.shapes]
-    if ours is None or best is None:
-        cells += ["; ".join(ours.trouble) if ours is not None else "-", "-"]
-    else:
-        cells += [seconds(best["median"]), percent(best.get("fraction"))]
-    for name in others:
+    for name in (OURS, *others):
         line = row.line(name)
-        theirs = line.fairest if line is not None else None
+        known = row.figures(line) if line is not None else None
         if line is None:
-            cells.append("-")
-        elif theirs is None:
-            cells.append(next(iter(line.trouble)).partition(":")[0])
+            cells += ["-"] * (2 if name == OURS else 1)
+        elif line.fairest is None or known is None:
+            cells += ["; ".join(line.trouble), "-"] if name == OURS else [line.status]
         else:
-            cells.append(f"{seconds(theirs['median'])} ({times(row.ratio(line))})")
+            took = seconds(line.fairest["median"])
+            cells += [took, known.share] if name == OURS else [f"{took} ({known.ratio})"]
     return cells
 
 

@@ -21,21 +21,30 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import gpubcast as gb
 from gpubcast import config, demo
 
 from . import arguments as options
-from . import ceilings, peers
+from . import ceilings, compare, peers
 from .cases import CACHE_BYTES, CASES, MEMORY_BYTES
 from .environment import environment
 from .measurement import Measurement, Result
+from .report_rows import Report, load
 from .settings import Settings, Unit, settings
 from .timing import CpuMachine, GpuMachine, Machine
 
 SCHEMA = 2
 INTERRUPTED = 130
+RETAKES = 3
+"""So often at most is measured again what seems to be slower than in an older report."""
+
+# What a unit takes beside its samples, by weight, while nothing else runs.
+_BESIDE = {1: 0.25, 4: 0.75}
+# How often it calls at least what takes long, as long as calls take in the cache.
+_CALLS = 8
 
 
 class Run:
@@ -45,6 +54,7 @@ class Run:
         machine: where.
         wanted: what.
         tell: is given the results of every unit as they come.
+        say: is given in words what happens beside that.
 
     Attributes:
         report: the report so far.
@@ -56,13 +66,20 @@ class Run:
         wanted: Settings,
         command: str,
         tell: Callable[[list[Result]], object],
+        say: Callable[[str], object] = len,
     ) -> None:
         self._machine = machine
         self._settings = wanted
         self._tell = tell
+        self._say = say
         self._until = time.monotonic() + wanted.seconds
         self._threads = config.threads()
+        # Of the ceilings, by level: bytes, and how many sets of so many.
+        self._sizes: dict[str, int] = {}
+        self._sets: dict[str, int] = {}
         self._measurement = Measurement(machine, wanted, self._threads)
+        # How much longer than that the last units took.
+        self._slower = 1.0
         self.report: dict[str, Any] = {
             "schema": SCHEMA,
             "finished": False,
@@ -98,40 +115,124 @@ class Run:
         """Measure the ceilings and every unit that the report lacks; whatever interrupts it, the
         report holds what is done."""
         units = [u for u in self._settings.units if str(u) in self.report["not_measured"]]
-        sizes: dict[str, int] = {}
         for unit in units:
             if unit.size in ("cache", "memory"):
                 sized = self._measurement.sized(unit)
                 sets, level = self._measurement.rotation(unit, sized)
-                sizes.setdefault(level, self._ceiling_bytes(unit, sized.num_bytes * sets))
+                self._sizes.setdefault(level, self._ceiling_bytes(unit, sized.num_bytes))
+                self._sets.setdefault(level, sets)
         if not self.report["ceilings"]:
-            samples = min(ceilings.SAMPLES, self._settings.samples)
-            self.report["ceilings"] = ceilings.measure(self._machine, sizes, self._threads, samples)
+            self._ceilings()
         self._measurement.ceilings = self.report["ceilings"]
         self._warm_up()
         # What is there now stays; the collector need not look through it after every case.
         gc.freeze()
         try:
             self._units(units)
+            whole = len(units) == len(self._settings.units) and not self.report["not_measured"]
+            if self._machine.kind == "cpu" and whole:
+                self._once_more(units)
         finally:
             gc.unfreeze()
         self.report["finished"] = True
 
+    def retake(self, base: Report, fail_over: float | None) -> None:
+        """Measure again, a few times, what seems to be slower than in an older report.
+
+        Other programs slow a case down for seconds. What is slower because of them is no longer
+        when it is measured again; what is slower by itself stays so.
+        """
+        units = {(u.case.name, u.dtype, u.size): u for u in self._settings.units}
+        until = time.monotonic() + self._settings.seconds
+        for turn in range(RETAKES):
+            found = compare.suspects(self.report, base, fail_over)
+            if found:
+                self._ceilings()
+            for k, where in enumerate(found):
+                left = until - time.monotonic()
+                if left <= 0:
+                    return
+                why = f"seems slower, {k + 1} of {len(found)}, turn {turn + 1} of at most {RETAKES}"
+                self._again(units[where], left / (len(found) - k), why)
+            if not found or compare.compare(self.report, base, fail_over).failed:
+                return
+
     def _units(self, units: Sequence[Unit]) -> None:
-        for k, unit in enumerate(units):
+        """Every unit once; each gets what it needs at least, and its part of what is over."""
+        ahead = list(units)
+        while ahead:
             left = self._until - time.monotonic()
             if left <= 0:
                 return
-            found = self._measurement.unit(unit, left / (len(units) - k))
+            needs = [self._need(unit) for unit in ahead]
+            unit = ahead.pop(0)
+            spare = (left - sum(needs)) * _weight(unit) / (_weight(unit) + sum(map(_weight, ahead)))
+            # Where there is not enough for all, one sample each is better than a case without.
+            fewest = 1 if spare < 0 and _weight(unit) > 1 else None
+            found = self._measurement.unit(unit, max(needs[0] + spare, 0.0), fewest=fewest)
+            slower = self._measurement.beside / _BESIDE[_weight(unit)]
+            self._slower = (self._slower + slower) / 2
             self.report["results"] += found
             self.report["results"].sort(key=_place)
             self.report["not_measured"].remove(str(unit))
             self._tell(found)
 
-    def _ceiling_bytes(self, unit: Unit, rotated: int) -> int:
+    def _need(self, unit: Unit) -> float:
+        """Seconds that a unit takes with few samples, as the smaller sizes of its case tell."""
+        beside = self._slower * _BESIDE[_weight(unit)]
+        if _weight(unit) == 1:
+            return beside
+        small = sum(
+            row["p20"] * (self._measurement.sized(unit).floor / row["bytes"])
+            for row in self.report["results"]
+            if (row["case"], row["dtype"], row["size"]) == (unit.case.name, unit.dtype, "cache")
+            and row["status"] == "ok"
+            and row["entry"] != "first"
+        )
+        return float(beside + _CALLS * small)
+
+    def _once_more(self, units: Sequence[Unit]) -> None:
+        """The ceilings and the short cases at another time: what disturbed one may be over."""
+        took = time.monotonic() - self._until + self._settings.seconds
+        if took > 0.9 * self._settings.seconds:
+            return
+        self._ceilings()
+        short = [unit for unit in units if _weight(unit) == 1]
+        for k, unit in enumerate(short):
+            left = self._until - time.monotonic()
+            if left <= 0 or self._settings.samples <= self._settings.at_once:
+                break
+            self._again(unit, left / (len(short) - k), f"{k + 1} of {len(short)}")
+        for row in self.report["results"]:
+            if row["status"] == "ok":
+                self._measurement.share(row)
+
+    def _again(self, unit: Unit, seconds: float, why: str) -> None:
+        self._say(f"again: {unit} ({why})")
+        rows = {
+            (row["library"], row["entry"]): row
+            for row in self.report["results"]
+            if (row["case"], row["dtype"], row["size"]) == (unit.case.name, unit.dtype, unit.size)
+        }
+        for failed in self._measurement.again(unit, rows, seconds):
+            names = f"{unit} {failed['library']} {failed['entry']}"
+            self._say(f"again: {names}: {failed['status']} {failed['error']}")
+
+    def _ceilings(self) -> None:
+        """Measure the ceilings; of those that are there, the better ones stay."""
+        self._say("ceilings")
+        samples = min(ceilings.SAMPLES, 2 * self._settings.samples)
+        found = ceilings.measure(
+            self._machine, self._sizes, self._threads, samples, self._measurement.lines, self._sets
+        )
+        known = self.report["ceilings"]
+        self.report["ceilings"] = ceilings.better(known, found) if known else found
+        self._measurement.ceilings = self.report["ceilings"]
+
+    def _ceiling_bytes(self, unit: Unit, num_bytes: int) -> int:
         if unit.size == "cache":
             return CACHE_BYTES[self._machine.kind]
-        return MEMORY_BYTES["cuda"] if self._machine.kind == "cuda" else rotated
+        return MEMORY_BYTES["cuda"] if self._machine.kind == "cuda" else num_bytes
 
     def _warm_up(self) -> None:
         """Load what first calls need, so that the first case does not pay for all."""
@@ -149,6 +250,11 @@ def _place(result: Result) -> tuple[int, ...]:
     case = next(k for k, case in enumerate(CASES) if case.name == result["case"])
     dtypes = CASES[case].dtypes
     return case, dtypes.index(result["dtype"]), options.SIZES.index(result["size"])
+
+
+def _weight(unit: Unit) -> int:
+    """Of the time that is left: calls that work on the large memory take longer."""
+    return 4 if unit.size in ("memory", "huge") else 1
 
 
 def right(report: dict[str, Any]) -> bool:
@@ -172,6 +278,7 @@ def run(given: argparse.Namespace, command: str) -> int:
     """
     from . import report
 
+    report.check(given)
     device = demo.choose_device(None if given.device == "auto" else given.device)[0]
     machine: Machine = CpuMachine() if device == "cpu" else GpuMachine()
     wanted = settings(given, machine.kind)
@@ -181,12 +288,14 @@ def run(given: argparse.Namespace, command: str) -> int:
         for result in results:
             live.update(result)
 
-    made = Run(machine, wanted, command, tell)
+    made = Run(machine, wanted, command, tell, lambda text: live.say(text))
     interrupted = False
     with contextlib.ExitStack() as stack:
         try:
             live = stack.enter_context(report.Live(given, made.prepare()))
             made.measure()
+            if given.compare is not None:
+                made.retake(load(Path(given.compare)), compare.threshold(given.fail_over))
         except KeyboardInterrupt:
             interrupted = True
     status = report.write(made.report, given)

@@ -13,7 +13,7 @@ from . import arguments as options
 from . import peers
 from .cases import CASES, MEMORY_BYTES, Case
 from .library import Library
-from .timing import FEWEST, SAMPLE_SECONDS, SAMPLES
+from .timing import FEWEST, QUICK_SAMPLES, SAMPLE_SECONDS, SAMPLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Settings:
         libraries: gpubcast and its peers.
         seconds: no unit begins later than this after the start.
         samples, fewest: per time, at most and at least.
+        at_once: so many of the samples are taken at one time, the others later in the run.
         sample_seconds: a sample of short calls takes this long.
         seed: of the operands, the order, and sampled indices.
         memory_bytes: of operands and result at the size ``memory``.
@@ -49,6 +50,7 @@ class Settings:
     seconds: float
     samples: int
     fewest: int
+    at_once: int
     sample_seconds: float
     seed: int
     memory_bytes: int
@@ -85,14 +87,15 @@ def settings(given: argparse.Namespace, kind: str) -> Settings:
             raise gb.Error(str(error)) from None
     fallback = options.FULL_SECONDS if given.full else options.DEFAULT_SECONDS
     seconds = given.seconds or (options.QUICK_SECONDS if given.quick else fallback)
-    samples = given.samples or (7 if given.quick else SAMPLES)
+    samples = given.samples or (QUICK_SAMPLES if given.quick else SAMPLES)
     return Settings(
         units,
         (peers.GPUBCAST, *(peer for peer in chosen if kind in peer.devices)),
         seconds,
         samples,
-        min(samples, 3 if given.quick else FEWEST),
-        SAMPLE_SECONDS / 4 if given.quick else SAMPLE_SECONDS,
+        min(samples, FEWEST),
+        samples if samples < 2 * FEWEST or samples % 2 else samples // 2,
+        SAMPLE_SECONDS / 2 if given.quick else SAMPLE_SECONDS,
         given.seed,
         MEMORY_BYTES[kind] * (4 if given.full and kind == "cpu" else 1),
     )

@@ -1,8 +1,8 @@
 """Clocks and sampling: CUDA events on a GPU, the processor's clock on a CPU.
 
 All contenders of a case take turns, sample by sample, so that a machine that becomes slower or
-faster does so for all of them. A sample is so many calls that it takes about a millisecond; one
-untimed call comes before it. The garbage collector is off meanwhile.
+faster does so for all of them. A sample is so many calls that it takes about half a
+millisecond; one untimed call comes before it. The garbage collector is off meanwhile.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import numpy as np
 
 Call = Callable[[], Any]
 # Enough for percentiles, few enough for a report of minutes.
-SAMPLES, FEWEST = 15, 5
-SAMPLE_SECONDS = 1e-3
+SAMPLES, QUICK_SAMPLES, FEWEST = 24, 12, 3
+SAMPLE_SECONDS = 0.5e-3
 # A call that takes longer leaves caches and threads as it needs them.
-_LONG_CALL = 20e-3
+LONG_CALL = 3e-3
 # Fewer than the launch queue of a device is long (1,024), so that no launch waits.
 _MOST_LAUNCHES = 500
 
@@ -139,6 +139,8 @@ class Contender:
         wait: waits for a call's result on the host's clock, where the device's does not see it.
         on_host: whether what a call costs the host is measured, while the device works behind it.
         samples: seconds per call.
+        repeats: calls of a sample.
+        long: whether a call is so long that none has to come before it.
     """
 
     library: str
@@ -205,12 +207,15 @@ def sample(machine: Machine, contender: Contender, repeats: int) -> float:
 
 
 def settle(machine: Machine, contender: Contender, seconds: float) -> None:
-    """Warm up, and find how many calls a sample takes."""
+    """Warm up, and find how many calls a sample takes; one call that is long is a sample."""
     most = _MOST_LAUNCHES if machine.kind == "cuda" else 1 << 24
     contender.repeats = 1
     while True:
         each = max(sample(machine, contender, contender.repeats), 1e-9)
-        contender.long = each > _LONG_CALL
+        if contender.long and each > LONG_CALL:
+            contender.samples.append(each)
+            return
+        contender.long = each > LONG_CALL
         wanted = min(most, math.ceil(seconds / each))
         if wanted <= contender.repeats * 1.2:
             return
@@ -257,6 +262,8 @@ def take_turns(
             generator.shuffle(order)
             for k in tuple(order):
                 contender = contenders[k]
+                if len(contender.samples) > done:
+                    continue
                 try:
                     contender.samples.append(sample(machine, contender, contender.repeats))
                 except Exception as error:

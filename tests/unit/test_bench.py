@@ -258,9 +258,9 @@ def contender(machine: FakeMachine, name: str, seconds: float, sets: int = 1) ->
 
 def test_contenders_take_turns_round_their_buffers() -> None:
     machine = FakeMachine()
-    a, b = contender(machine, "a", 0.01, sets=3), contender(machine, "b", 0.03)
+    a, b = contender(machine, "a", 2e-3, sets=3), contender(machine, "b", 0.03)
     assert timing.take_turns(machine, [a, b], samples=4, seed=1) == {}
-    assert a.samples == pytest.approx([0.01] * 4)
+    assert a.samples == pytest.approx([2e-3] * 4)
     assert b.samples == pytest.approx([0.03] * 4)
     assert (a.repeats, a.long, b.long) == (1, False, True)
     of_a = [k for name, k in machine.calls if name == "a"]
@@ -268,6 +268,17 @@ def test_contenders_take_turns_round_their_buffers() -> None:
     # Per round: a with the untimed call before it, b without; the order of the rounds varies.
     rounds = "".join(name for name, _ in machine.calls[-12:])
     assert {rounds[k : k + 3] for k in range(0, 12, 3)} == {"aab", "baa"}
+
+
+def test_a_long_call_is_no_warm_up() -> None:
+    """What is known to take long is called as often as it has samples, and no more."""
+    machine = FakeMachine()
+    a, b = contender(machine, "a", 2e-3), contender(machine, "b", 0.03)
+    b.long = True
+    timing.take_turns(machine, [a, b], samples=3)
+    assert b.samples == pytest.approx([0.03] * 3)
+    assert [name for name, _ in machine.calls].count("b") == 3
+    assert len(a.samples) == 3
 
 
 def test_short_calls_are_repeated() -> None:
@@ -377,8 +388,8 @@ def test_a_lost_device_ends_the_process(tmp_path: Path, monkeypatch: pytest.Monk
     def lost(self: timing.CpuMachine) -> None:
         raise RuntimeError("illegal address")
 
-    def unit(self: Measurement, unit: Unit, seconds: float) -> list[dict[str, Any]]:
-        found = measure(self, unit, seconds)
+    def unit(self: Measurement, unit: Unit, seconds: float, **how: Any) -> list[dict[str, Any]]:
+        found = measure(self, unit, seconds, **how)
         monkeypatch.setattr(timing.CpuMachine, "synchronize", lost)
         return found
 

@@ -156,6 +156,29 @@ def test_what_other_programs_take_of_all_threads_is_no_slowdown_of_ours() -> Non
     assert not compare.compare(found, base, 0.05).failed
 
 
+def test_the_ceilings_of_a_level_speak_for_it_alone() -> None:
+    """The large memory is busy: what lies in the cache is judged as before."""
+    found, base = run(1, plant=ours), run(2)
+    for ceiling in found["ceilings"]:
+        if ceiling["level"] == "DRAM":
+            ceiling["samples"] = [2.0 * sample for sample in ceiling["samples"]]
+    changes = compare.compare(found, base, 0.05).changes
+    failed = [change.where[2] for change in changes if change.failed and change.where]
+    assert set(failed) == {"cache"}
+
+
+def test_suspects_are_what_grew_most() -> None:
+    def plant(one: dict[str, Any]) -> float:
+        return 1.0 + int(one["case"].split()[1]) / 5 * (one["library"] == "gpubcast")
+
+    quiet = {"spells": 0.0, "drift": 0.0, "placement": 0.002, "tail": 0.0}
+    found = compare.suspects(run(1, plant=plant, **quiet), run(2, **quiet), 0.05)
+    assert len(found) == compare.MOST_SUSPECTS
+    assert {case for case, _, _ in found} == {f"case {k}" for k in range(6, 12)}
+    assert found[0][0] == "case 11"
+    assert compare.suspects(run(1, **quiet), run(1, **quiet), 0.05) == []
+
+
 def test_a_drift_of_the_whole_machine_is_no_change() -> None:
     quiet = {"spells": 0.0, "drift": 0.0, "placement": 0.005, "tail": 0.0}
     found = compare.compare(run(1, plant=lambda one: 1.3, **quiet), run(2, **quiet), 0.05)
@@ -301,6 +324,20 @@ def test_empty_reports() -> None:
 
 
 @pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (0.0, 41197.28, "too noisy"), (0.06, 17.32, "too noisy"), (0.49, 2.0, "too noisy"),
+        (0.5, 2.0, "0.50-2.00"), (0.98, 1.04, "0.98-1.04"), (1.01, 9.0, "1.01-9.00"),
+        (0.01, 0.9, "0.01-0.90"), (None, None, "-"),
+    ],
+)  # fmt: skip
+def test_an_interval_that_says_nothing_is_no_figure(
+    low: float | None, high: float | None, text: str
+) -> None:
+    assert compare.Change("x", low=low, high=high).interval == text
+
+
+@pytest.mark.parametrize(
     ("text", "share"),
     [("5%", 0.05), ("0.05", 0.05), ("5", 0.05), (" 7.5 % ", 0.075), ("0", 0.0), ("0.5%", 0.005),
      ("1", 0.01), ("20", 0.2), ("1e-1", 0.1), ("150%", 1.5)],
@@ -328,24 +365,29 @@ def test_places_are_blocks_of_neighbours() -> None:
     assert resampling.places(7, np.random.default_rng(0)).shape == (resampling.ROUNDS, 7)
 
 
-def test_deviations_of_medians_are_as_large_as_they_are() -> None:
-    """Against the true spread of a median: pi / 2 of the variance of a mean."""
+def test_a_time_is_the_lower_quartile() -> None:
+    """Three quarters of the samples may be disturbed, however much."""
+    samples = [1.0, 9.0, 7.0, 1.01, 1.02, 50.0, 8.0, 9.0]
+    assert resampling.log_time(samples) == pytest.approx(math.log(1.02))
+    assert resampling.log_time([2.0]) == pytest.approx(math.log(2.0))
+
+
+def test_deviations_of_times_are_as_large_as_they_are() -> None:
+    """Against the true spread of a lower quartile: 1.857 of the variance of a mean."""
     noise = np.random.default_rng(0)
     found = []
     for _ in range(60):
         samples = np.exp(noise.normal(0, 0.1, 49)).tolist()
-        found.append(
-            resampling.spread(resampling.log_medians(samples, resampling.places(49, noise)))
-        )
-    assert np.mean(found) == pytest.approx(0.1 * math.sqrt(math.pi / 2 / 49), rel=0.2)
+        found.append(resampling.spread(resampling.log_times(samples, resampling.places(49, noise))))
+    assert np.mean(found) == pytest.approx(0.1 * math.sqrt(1.857 / 49), rel=0.2)
 
 
 def test_spells_within_a_run_widen_the_spread() -> None:
     noise = np.random.default_rng(0)
     calm = np.exp(noise.normal(0, 0.1, 100))
     drawn = resampling.places(100, noise)
-    shuffled = resampling.spread(resampling.log_medians(calm.tolist(), drawn))
-    in_order = resampling.spread(resampling.log_medians(sorted(calm), drawn))
+    shuffled = resampling.spread(resampling.log_times(calm.tolist(), drawn))
+    in_order = resampling.spread(resampling.log_times(sorted(calm), drawn))
     assert in_order > 1.8 * shuffled
 
 
@@ -373,12 +415,12 @@ def test_a_robust_spread() -> None:
 
 def test_scatter_of_few_controls_is_mostly_assumed() -> None:
     pairs = compare_noise.Pairs(0)
-    alone = compare_noise.Noise(pairs, [], 0.0)
+    alone = compare_noise.Noise(pairs, [], {"": 0.0})
     assert alone.scatter[False] == pytest.approx(compare_noise.PRIOR)
     draws = np.zeros(resampling.ROUNDS)
-    wild = [compare_noise.Pair(None, False, x, draws) for x in (-0.5, 0.5) * 20]
-    assert compare_noise.Noise(pairs, wild, 0.0).scatter[False] > 0.4
-    calm = [compare_noise.Pair(None, False, 0.1, draws)] * 45
-    noise = compare_noise.Noise(pairs, calm, 0.1)
+    wild = [compare_noise.Pair(None, "L2", False, x, draws) for x in (-0.5, 0.5) * 20]
+    assert compare_noise.Noise(pairs, wild, {"L2": 0.0}).scatter[False] > 0.4
+    calm = [compare_noise.Pair(None, "L2", False, 0.1, draws)] * 45
+    noise = compare_noise.Noise(pairs, calm, {"L2": 0.1})
     assert noise.common == pytest.approx(0.1)
     assert noise.scatter[False] == pytest.approx(0.02 * math.sqrt(5 / 50))

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
-import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from bench import arguments, ceilings, checks, measurement, memory, peers, report, runner, timing
+from bench import (
+    arguments,
+    buffers,
+    ceilings,
+    checks,
+    compare,
+    measurement,
+    memory,
+    peers,
+    report,
+    runner,
+    streams,
+    timing,
+)
 from bench.cases import CASES
 from bench.library import Library, Ready, Views
 from bench.measurement import Measurement
@@ -108,23 +122,6 @@ def test_a_run_with_every_installed_peer(repository: Path, tmp_path: Path) -> No
     assert {r["fraction"] for r in ours[:4]} == {None}
     assert all(0 < r["fraction"] < 5 for r in ours[4:])
     assert ours[5]["ceiling"].startswith("copy ")
-
-
-def test_from_an_installed_package(repository: Path, tmp_path: Path) -> None:
-    """The folders as the wheel lays them out, seen from elsewhere."""
-    site = tmp_path / "site" / "gpubcast"
-    ignored = shutil.ignore_patterns("__pycache__", "results")
-    for source, target in (("gpubcast", site), ("bench", site / "_bench")):
-        shutil.copytree(repository / source, target, ignore=ignored)
-    done = subprocess.run(
-        [sys.executable, "-m", "gpubcast", "bench", "--cases", "column", *FAST, "--device", "cpu",
-         "--json", "found.json"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False,
-        env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "column" in done.stdout
-    check_schema(json.loads((tmp_path / "found.json").read_text()))
 
 
 # --- options -----------------------------------------------------------------------------------
@@ -318,10 +315,10 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def test_interrupted(monkeypatch: pytest.MonkeyPatch, shown: list[dict[str, Any]]) -> None:
     measure = Measurement.unit
 
-    def unit(self: Measurement, unit: Unit, seconds: float) -> list[dict[str, Any]]:
+    def unit(self: Measurement, unit: Unit, seconds: float, **how: Any) -> list[dict[str, Any]]:
         if unit.case.name == "column":
             raise KeyboardInterrupt
-        return measure(self, unit, seconds)
+        return measure(self, unit, seconds, **how)
 
     monkeypatch.setattr(Measurement, "unit", unit)
     words = [*FAST, "--cases", "row bias,column,outer*", "--device", "cpu"]
@@ -331,6 +328,215 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, shown: list[dict[str, Any]
     assert not found["finished"]
     assert {r["case"] for r in found["results"]} == {"row bias"}
     assert found["not_measured"] == ["column f32 small", "outer product f32 small"]
+
+
+@pytest.mark.parametrize("moment", ["prepare", "_ceilings", "_warm_up", "_once_more", "retake"])
+def test_interrupted_at_any_moment(
+    monkeypatch: pytest.MonkeyPatch, shown: list[dict[str, Any]], tmp_path: Path, moment: str
+) -> None:
+    """What is done is shown, whatever the run was about."""
+    words = [*FAST, "--cases", "column", "--sizes", "cache", "--device", "cpu"]
+    assert runner.main(words) == 0
+    base = tmp_path / "base.json"
+    base.write_text(json.dumps(shown.pop()))
+
+    def interrupt(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner.Run, moment, interrupt)
+    assert runner.main([*words, "--compare", str(base)]) == runner.INTERRUPTED
+    (found,) = shown
+    done = moment in ("_once_more", "retake")
+    assert found["finished"] == (moment == "retake")
+    assert bool(found["results"]) == done
+    assert bool(found["not_measured"]) != done
+
+
+def test_no_device(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert runner.main([*FAST, "--device", "cuda"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "cuda" in err.lower()
+    assert "Traceback" not in err
+
+
+def test_what_seems_slower_is_measured_again(
+    monkeypatch: pytest.MonkeyPatch, shown: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    """A disturbance that is over by then raises no alarm."""
+    words = ["--cases", "row bias,column", "--sizes", "cache", "--peers", "NumPy", "--device",
+             "cpu", "--samples", "8"]  # fmt: skip
+    assert runner.main(words) == 0
+    base = tmp_path / "base.json"
+    base.write_text(json.dumps(shown.pop()))
+    measure, seen = Measurement.unit, []
+
+    def unit(self: Measurement, unit: Unit, seconds: float, **how: Any) -> list[dict[str, Any]]:
+        found = measure(self, unit, seconds, **how)
+        seen.append(unit.case.name)
+        if unit.case.name == "column" and seen.count("column") <= 2:
+            for row in found:
+                if row["library"] == "gpubcast":
+                    row["samples"] = [3.0 * sample for sample in row["samples"]]
+        return found
+
+    monkeypatch.setattr(Measurement, "unit", unit)
+    runner.main([*words, "--compare", str(base)])
+    (found,) = shown
+    check_schema(found)
+    again = [r for r in found["results"] if r["case"] == "column" and r["entry"] == "out"]
+    assert seen.count("column") >= 3
+    assert all(len(r["samples"]) > 8 for r in again)
+    judged = compare.compare(found, json.loads(base.read_text()), 0.05)
+    assert not any(c.failed for c in judged.changes if c.name.startswith("column f32 cache out"))
+
+
+def after_a_run(monkeypatch: pytest.MonkeyPatch, said: list[str], again: Any) -> runner.Run:
+    """A run of one case whose next measurement is another one."""
+    run = runner.Run(
+        timing.CpuMachine(), settings(*FAST, "--cases", "column"), "bench", len, said.append
+    )
+    run.prepare()
+    run.measure()
+    monkeypatch.setattr(Measurement, "unit", again)
+    return run
+
+
+def test_a_later_failure_keeps_the_samples_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is WRONG later has no time any more, and what is well has more samples."""
+    statuses = {"call": "failed", "out": "WRONG", "bound": "ok"}
+
+    def unit(self: Measurement, unit: Unit, seconds: float) -> list[dict[str, Any]]:
+        rows = self.rows(unit, self.sized(unit))
+        return [
+            {
+                "library": library.name, "entry": entry, "status": statuses[entry],
+                "error": "out of memory", "samples": [1e-6, 2e-6],
+            } | dict.fromkeys(("median", "p20", "p80", "fraction", "ceiling"))
+            for library, entry in rows
+        ]  # fmt: skip
+
+    said: list[str] = []
+    run = after_a_run(monkeypatch, said, unit)
+    before = {
+        (r["library"], r["entry"]): (r["samples"], r["median"]) for r in run.report["results"]
+    }
+    said.clear()
+    (only,) = run._settings.units
+    run._again(only, 1.0, "seems slower")
+    found = {(r["library"], r["entry"]): r for r in run.report["results"]}
+    kept = found["gpubcast", "call"]
+    assert (kept["status"], kept["error"]) == ("ok", None)
+    assert (kept["samples"], kept["median"]) == before["gpubcast", "call"]
+    wrong = found["gpubcast", "out"]
+    assert (wrong["status"], wrong["error"], wrong["median"]) == ("WRONG", "out of memory", None)
+    assert len(found["gpubcast", "bound"]["samples"]) == 4
+    assert said[0] == "again: column f32 small (seems slower)"
+    assert "again: column f32 small gpubcast call: failed out of memory" in said
+    assert not any("bound" in text for text in said)
+
+
+def test_an_interrupt_while_measuring_again_keeps_all(
+    monkeypatch: pytest.MonkeyPatch, shown: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    words = [*FAST, "--cases", "row bias,column", "--device", "cpu"]
+    assert runner.main(words) == 0
+    before = shown.pop()
+    for one in before["results"]:
+        one["samples"] = [sample / 100 for sample in one["samples"]] * 2
+    base = tmp_path / "base.json"
+    base.write_text(json.dumps(before))
+    libraries: list[list[str]] = []
+
+    def interrupt(self: Measurement, *given: Any, **how: Any) -> Any:
+        libraries.append([one.name for one in self.libraries])
+        raise KeyboardInterrupt
+
+    def again(self: Measurement, *given: Any) -> Any:
+        with monkeypatch.context() as patched:
+            patched.setattr(Measurement, "unit", interrupt)
+            try:
+                return right(self, *given)
+            finally:
+                libraries.append([one.name for one in self.libraries])
+
+    right = Measurement.again
+    monkeypatch.setattr(Measurement, "again", again)
+    monkeypatch.setattr(
+        compare, "suspects", lambda *given: [("column", "f32", "small"), ("row bias", "f32", "x")]
+    )
+    assert runner.main([*words, "--samples", "4", "--compare", str(base)]) == runner.INTERRUPTED
+    (found,) = shown
+    check_schema(found)
+    assert (found["finished"], found["not_measured"]) == (True, [])
+    assert {r["status"] for r in found["results"]} == {"ok"}
+    assert libraries == [["gpubcast", "NumPy"]] * 2
+
+
+def test_files_are_refused_before_measuring(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(runner.Run, "prepare", None)
+    folder, path = str(tmp_path), str(tmp_path / "x")
+    for words, problem in (
+        (["--json", folder], f"--json {folder}: this is a folder"),
+        (["--md", path, "--csv", path], f"--md {path}: this is the file of --csv too"),
+    ):
+        assert runner.main([*FAST, "--device", "cpu", *words]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err == f"{problem}\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_large_memory_is_taken_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """New pages take longer to touch than a case to compute."""
+    made: list[int] = []
+
+    class Counted(buffers.Arena):
+        def __init__(self, num_bytes: int) -> None:
+            made.append(num_bytes)
+            super().__init__(num_bytes)
+
+    monkeypatch.setattr(measurement, "Arena", Counted)
+    monkeypatch.setattr(measurement, "_MOST_ROTATED", 1 << 24)
+    wanted = settings("--cases", "same*,scalar,(N*", "--sizes", "memory", "--samples", "1",
+                      "--peers", "none")  # fmt: skip
+    run = runner.Run(
+        timing.CpuMachine(), dataclasses.replace(wanted, memory_bytes=1 << 23), "bench", len
+    )
+    run.prepare()
+    run.measure()
+    assert len({(r["case"], r["status"]) for r in run.report["results"]}) == 3
+    assert len(made) == 1
+
+
+def test_a_busy_machine_leaves_time_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The later units are thought to take as much longer as the first ones did."""
+    given: list[tuple[str, float]] = []
+
+    def unit(self: Measurement, unit: Unit, seconds: float, **how: Any) -> list[dict[str, Any]]:
+        given.append((str(unit), seconds))
+        self.beside = 1.0  # four times what it takes on a quiet machine
+        return []
+
+    monkeypatch.setattr(Measurement, "unit", unit)
+    wanted = settings("--seconds", "60", "--peers", "none", "--sizes", "cache")
+    run = runner.Run(timing.CpuMachine(), wanted, "bench", len)
+    run._units(wanted.units)
+    # Nothing was really spent, so that what is left only shrinks by what the others will need.
+    assert run._slower > 3.9
+    assert [name for name, _ in given] == [str(unit) for unit in wanted.units]
+    assert given[0][1] == pytest.approx(60 / len(wanted.units), rel=0.01)
+    assert all(seconds > 1.0 for _, seconds in given)
+
+
+def test_samples_are_no_more_than_wanted() -> None:
+    found = measured("--cases", "column", "--sizes", "small,cache", "--peers", "NumPy",
+                     "--samples", "7")  # fmt: skip
+    counts = {len(r["samples"]) for r in found["results"] if r["entry"] != "first"}
+    assert counts == {7}
 
 
 def test_the_budget_is_kept(shown: list[dict[str, Any]]) -> None:
@@ -365,6 +571,33 @@ def test_ceilings_of_the_cpu() -> None:
         assert len(one["samples"]) == 2
 
 
+def test_passes_go_round_places_as_calls_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache that is larger than one place must not answer for the memory behind it."""
+    size, places = 3 << 14, 5
+    memory = ceilings._lines(places * size)
+    start = memory.ctypes.data
+    seen: list[tuple[int, int]] = []
+
+    def loop(repeats: int, target: int, source: int, other: int, lines: int) -> None:
+        ends = (target, source, other)
+        assert all(start <= x and x + 64 * lines <= start + places * size for x in ends)
+        seen.append((repeats, (target - start) // size))
+        until = time.perf_counter() + 3e-4 * repeats
+        while time.perf_counter() < until:
+            pass
+
+    monkeypatch.setattr(ceilings, "ways", lambda name: (loop,))
+    found = ceilings.measure(
+        timing.CpuMachine(), {"DRAM": size}, 1, 3, lambda num_bytes: memory[:num_bytes],
+        {"DRAM": places},
+    )  # fmt: skip
+    assert [one["bytes"] for one in found] == [size] * 3
+    assert {repeats for repeats, _ in seen} == {1}
+    each = len(seen) // 3
+    assert [place for _, place in seen[:each]] == [k % places for k in range(each)]
+    assert each >= 1 + 3 * 3
+
+
 @pytest.mark.parametrize("past", [False, True], ids=["plain", "past the cache"])
 @pytest.mark.parametrize(("name", "wanted"), [("fill", 1.5), ("copy", 2.0), ("triad", 17.0)])
 def test_the_loops_do_what_they_are_timed_for(name: str, wanted: float, past: bool) -> None:
@@ -372,7 +605,7 @@ def test_the_loops_do_what_they_are_timed_for(name: str, wanted: float, past: bo
     raw = ceilings._lines(3 * 64 * (lines + 1)).view(np.float32).reshape(3, -1)
     target, source, other = raw
     target[:], source[:], other[:] = 9.0, 2.0, 5.0
-    ceilings._loop(name, past)(2, *(x.ctypes.data for x in raw), lines)
+    streams.loop(name, past=past)(2, *(x.ctypes.data for x in raw), lines)
     assert set(target[: 16 * lines].tolist()) == {wanted}
     assert set(target[16 * lines :].tolist()) == {9.0}
     assert (set(source.tolist()), set(other.tolist())) == ({2.0}, {5.0})
