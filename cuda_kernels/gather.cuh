@@ -1,7 +1,11 @@
-// GATHER: any strides on any axes, one element per thread, neighbouring lanes on neighbouring
-// elements. What no other schedule takes.
+// GATHER: any strides on any axes, neighbouring lanes on neighbouring elements. What no other
+// schedule takes.
 //
-// gather32 visits fewer than 2^31 elements and divides in 32 bits; gather64 is its twin.
+// A block of half as many threads covers BLOCK elements: each thread has two, loads both before it
+// stores the first, and fetches strides and divisors once. The last block goes one by one.
+//
+// gather32 visits fewer than 2^31 elements, at offsets below 2^31 elements, and computes both in 32
+// bits; gather64 is its twin.
 #ifndef GB_GATHER_CUH
 #define GB_GATHER_CUH
 
@@ -53,53 +57,83 @@ struct GatherWrite<SLOT, Write<T, K>> : Result<SLOT, 1, T> {
   }
 };
 
-template <bool FILL, class Body, int RANK, class U, class D, int N, int M, class... R, int... I,
-          class... W, int... O>
-GB_FN void gather(const GatherParams<D, N, RANK, M>& p, List<R...>, Index<I...>, List<W...>,
-                  Index<O...>) {
-  constexpr int READS = sizeof...(R);
-  static_assert(N == READS + sizeof...(W), "one slot per operand");
-  static_assert(!FILL || M == sizeof...(W), "one padding value per write");
-  const i64 linear = static_cast<i64>(blockIdx.x) * BLOCK + threadIdx.x;
-  if (linear >= p.n) return;
+// One element as its operands: where it lies in each, and whether it is padding.
+template <bool FILL, class Body, int RANK, class Offset, class Reads, class I, class Writes,
+          class O>
+struct GatherElement;
 
-  i64 offset[N] = {};
-  bool first[N];  // whether this is the first index of every axis that the operand lacks
-  GB_UNROLL for (int i = 0; i < N; ++i) first[i] = true;
-  bool inside = true;
-  U rest = static_cast<U>(linear);
-  GB_UNROLL for (int a = RANK - 1; a >= 0; --a) {
-    const i64 k = a == 0 ? rest : take(rest, p.axis[a]);
-    if (FILL) inside = inside && k < p.size[a];
-    GB_UNROLL for (int i = 0; i < N; ++i) {
-      offset[i] += k * p.stride[a][i];
-      first[i] = first[i] && (k == 0 || p.stride[a][i] != 0);
+template <bool FILL, class Body, int RANK, class Offset, class... R, int... I, class... W, int... O>
+struct GatherElement<FILL, Body, RANK, Offset, List<R...>, Index<I...>, List<W...>, Index<O...>> {
+  static constexpr int READS = sizeof...(R);
+  static constexpr int N = READS + sizeof...(W);
+  Tuple<Index<I...>, GatherRead<I, R>...> in;
+  Tuple<Index<O...>, GatherWrite<READS + O, W>...> out;
+  bool inside;
+
+  template <class U, class P> GB_FN void load(const P& p, U linear) {
+    static_assert(sizeof(p.slots) == sizeof(u64) * N, "one slot per operand");
+    static_assert(!FILL || sizeof(p.fill) == sizeof(u64) * sizeof...(W), "one per write");
+    Offset offset[N] = {};
+    bool first[N];  // whether this is the first index of every axis that the operand lacks
+    GB_UNROLL for (int i = 0; i < N; ++i) first[i] = true;
+    inside = true;
+    U rest = linear;
+    GB_UNROLL for (int a = RANK - 1; a >= 0; --a) {
+      const Offset k = a == 0 ? rest : take(rest, p.axis[a]);
+      if (FILL) inside = inside && k < p.size[a];
+      GB_UNROLL for (int i = 0; i < N; ++i) {
+        offset[i] += k * static_cast<Offset>(p.stride[a][i]);
+        first[i] = first[i] && (k == 0 || p.stride[a][i] != 0);
+      }
+    }
+    (get<O>(out).start(p.slots[READS + O], linear, offset[READS + O], first[READS + O]), ...);
+    if (inside) (get<I>(in).start(p.slots[I], linear, offset[I]), ...);
+  }
+
+  template <class P> GB_FN void store(const P& p) {
+    if (inside) {
+      typename Body::Scalars scalars;
+      Body::scalars(in, out, scalars);
+      const typename Body::Rows rows[1] = {};
+      evaluate<Body, 1>(in, out, scalars, typename Body::Columns{}, rows, 0);
+    } else {
+      if constexpr (FILL) (get<O>(out).fill(p.fill[O]), ...);
+    }
+    (get<O>(out).store(), ...);
+  }
+};
+
+// The elements of a block are counted past the end: below 2^31 + BLOCK they fit into u32.
+template <bool FILL, class Body, int RANK, class U, class Offset, class Reads, class Writes,
+          class P>
+GB_FN void gather(const P& p) {
+  using Element =
+      GatherElement<FILL, Body, RANK, Offset, Reads, indices<Reads>, Writes, indices<Writes>>;
+  constexpr u32 THREADS = BLOCK / 2;
+  const U base = static_cast<U>(blockIdx.x) * BLOCK, n = static_cast<U>(p.n);
+  if (base + BLOCK <= n) {
+    Element one, two;
+    one.load(p, static_cast<U>(base + threadIdx.x));
+    two.load(p, static_cast<U>(base + threadIdx.x + THREADS));
+    one.store(p);
+    two.store(p);
+  } else {
+    GB_ROLLED for (U j = base + threadIdx.x; j < n; j += THREADS) {
+      Element one;
+      one.load(p, j);
+      one.store(p);
     }
   }
-
-  Tuple<Index<O...>, GatherWrite<READS + O, W>...> out;
-  (get<O>(out).start(p.slots[READS + O], linear, offset[READS + O], first[READS + O]), ...);
-  if (inside) {
-    Tuple<Index<I...>, GatherRead<I, R>...> in;
-    (get<I>(in).start(p.slots[I], linear, offset[I]), ...);
-    typename Body::Scalars scalars;
-    Body::scalars(in, out, scalars);
-    const typename Body::Rows rows[1] = {};
-    evaluate<Body, 1>(in, out, scalars, typename Body::Columns{}, rows, 0);
-  } else {
-    if constexpr (FILL) (get<O>(out).fill(p.fill[O]), ...);
-  }
-  (get<O>(out).store(), ...);
 }
 
 template <int RANK, bool FILL, class Body, class Reads, class Writes, int N, int M>
 GB_FN void gather32(const GatherParams32<N, RANK, M>& p) {
-  gather<FILL, Body, RANK, u32>(p, Reads{}, indices<Reads>{}, Writes{}, indices<Writes>{});
+  gather<FILL, Body, RANK, u32, i32, Reads, Writes>(p);
 }
 
 template <int RANK, bool FILL, class Body, class Reads, class Writes, int N, int M>
 GB_FN void gather64(const GatherParams64<N, RANK, M>& p) {
-  gather<FILL, Body, RANK, u64>(p, Reads{}, indices<Reads>{}, Writes{}, indices<Writes>{});
+  gather<FILL, Body, RANK, u64, i64, Reads, Writes>(p);
 }
 
 }  // namespace gb

@@ -15,10 +15,11 @@ namespace gb {
 
 template <int N> constexpr int at_least_one = N < 1 ? 1 : N;
 
-// Python, with B at least 1: struct "@{N}Q{N}q{B*N}q6q6I{3*B}I{B}i{M}Q"; no member needs padding.
+// Python, with B at least 1: struct "@{N}Q{2*N}q{B*N}q6q6I{3*B}I{B}i{M}Q"; no member needs padding.
 template <int N, int B, int M = 1> struct RowsParams {
   u64 slots[N];                            // reads, then writes
   i64 row_stride[N];                       // elements
+  i64 column_stride[N];                    // elements; of GATHERED and CROSSED operands
   i64 batch_stride[at_least_one<B>][N];    // elements; axes major to minor
   i64 nx, ny;                              // extents to visit
   i64 size_x, size_y;                      // logical sizes; read with FILL only
@@ -28,38 +29,38 @@ template <int N, int B, int M = 1> struct RowsParams {
   i32 batch_size[at_least_one<B>];         // logical sizes; read with FILL only
   u64 fill[M];                             // storage bits of the padding value, one per write
 };
-static_assert(sizeof(RowsParams<3, 1>) == 8 * (3 + 3 + 3 + 6 + 1) + 24 + 16, "no padding");
-static_assert(sizeof(RowsParams<2, 2, 2>) == 8 * (2 + 2 + 4 + 6 + 2) + 24 + 32, "no padding");
+static_assert(sizeof(RowsParams<3, 1>) == 8 * (3 + 3 + 3 + 3 + 6 + 1) + 24 + 16, "no padding");
+static_assert(sizeof(RowsParams<2, 2, 2>) == 8 * (2 + 2 + 2 + 4 + 6 + 2) + 24 + 32, "no padding");
 
-// The first element of a thread: column x0 + x, row y of its tile.
+// The first element of a thread: column x0 + x, row y of its tile; its rows are `gap` apart.
 struct Place {
   i64 x0;
-  u32 x, y;
+  u32 x, y, gap;
 };
 
 // What a thread holds of an operand for all its columns. Of TILE and ROW: nothing.
 template <int SLOT, int R, class Operand> struct RowsShared {
-  GB_FN void start(u64, i64, i64, u32) {}
+  GB_FN void start(u64, i64, i64, u32, u32) {}
   GB_FN void load(int) {}
 };
 
 template <int SLOT, int R, class T> struct RowsShared<SLOT, R, Read<T, VALUE>>
     : Constant<SLOT, T, VALUE> {
-  GB_FN void start(u64 slot, i64, i64, u32) { this->fetch(slot, 0); }
+  GB_FN void start(u64 slot, i64, i64, u32, u32) { this->fetch(slot, 0); }
 };
 
 template <int SLOT, int R, class T> struct RowsShared<SLOT, R, Read<T, SCALAR>>
     : Constant<SLOT, T, SCALAR> {
-  GB_FN void start(u64 slot, i64 base, i64, u32) { this->fetch(slot, base); }
+  GB_FN void start(u64 slot, i64 base, i64, u32, u32) { this->fetch(slot, base); }
 };
 
 template <int SLOT, int R, class T> struct RowsShared<SLOT, R, Read<T, COLUMN>> {
   const T* at;
   i64 step;
   T c[R];
-  GB_FN void start(u64 slot, i64 base, i64 stride, u32 y) {
+  GB_FN void start(u64 slot, i64 base, i64 stride, u32 y, u32 gap) {
     at = address<const T>(slot) + base + y * stride;
-    step = blockDim.y * stride;
+    step = gap * stride;
   }
   GB_FN void load(int r) { c[r] = ld_keep<SLOT, 1>(at + r * step).data[0]; }
   GB_FN compute_t<T> value(int r, int) const { return to_compute(c[r]); }
@@ -71,31 +72,62 @@ template <int SLOT, int V, int R, class Operand> struct RowsRead;
 template <int SLOT, int V, int R, class T, Kind K>
 struct RowsRead<SLOT, V, R, Read<T, K>> : RowsShared<SLOT, R, Read<T, K>> {
   static_assert(K == SCALAR || K == VALUE || K == COLUMN,
-                "ROWS reads: TILE, ROW, COLUMN, SCALAR or VALUE");
+                "no kind of ROWS or XPOSE");
   using Shared = RowsShared<SLOT, R, Read<T, K>>;
-  GB_FN void start(const Shared& shared, u64, i64, i64, Place) {
+  GB_FN void start(const Shared& shared, u64, i64, i64, i64, Place) {
     static_cast<Shared&>(*this) = shared;
   }
+  GB_FN void load_all() {}
   GB_FN void load(int) {}
 };
 
-template <int SLOT, int V, int R, class T> struct RowsRead<SLOT, V, R, Read<T, TILE>> {
+// Loads its R rows one after the other.
+template <class Own, int R> struct RowByRow {
+  GB_FN void load_all() {
+    GB_UNROLL for (int r = 0; r < R; ++r) static_cast<Own*>(this)->load(r);
+  }
+};
+
+template <int SLOT, int V, int R, class T>
+struct RowsRead<SLOT, V, R, Read<T, TILE>> : RowByRow<RowsRead<SLOT, V, R, Read<T, TILE>>, R> {
   const T* at;
   i64 step;
   Vec<T, V> v[R];
-  template <class S> GB_FN void start(const S&, u64 slot, i64 base, i64 stride, Place to) {
+  template <class S> GB_FN void start(const S&, u64 slot, i64 base, i64 stride, i64, Place to) {
     at = address<const T>(slot) + (base + to.x0) + to.y * stride + to.x;
-    step = blockDim.y * stride;
+    step = to.gap * stride;
   }
   GB_FN void load(int r) { v[r] = ld_stream<SLOT, V>(at + r * step); }
   GB_FN compute_t<T> value(int r, int k) const { return to_compute(v[r].data[k]); }
 };
 
+template <int SLOT, int V, int R, class T>
+struct RowsRead<SLOT, V, R, Read<T, GATHERED>>
+    : RowByRow<RowsRead<SLOT, V, R, Read<T, GATHERED>>, R> {
+  const T* at;
+  i64 step, next;
+  T v[R][V];
+  template <class S>
+  GB_FN void start(const S&, u64 slot, i64 base, i64 stride, i64 column_stride, Place to) {
+    at = address<const T>(slot) + (base + to.x0 * column_stride) + to.y * stride +
+         to.x * column_stride;
+    step = to.gap * stride;
+    next = column_stride;
+  }
+  GB_FN void load(int r) {
+    GB_UNROLL for (int k = 0; k < V; ++k) {
+      v[r][k] = ld_keep<SLOT, 1>(at + r * step + k * next).data[0];
+    }
+  }
+  GB_FN compute_t<T> value(int r, int k) const { return to_compute(v[r][k]); }
+};
+
 template <int SLOT, int V, int R, class T> struct RowsRead<SLOT, V, R, Read<T, ROW>> {
   Vec<T, V> v;
-  template <class S> GB_FN void start(const S&, u64 slot, i64 base, i64, Place to) {
+  template <class S> GB_FN void start(const S&, u64 slot, i64 base, i64, i64, Place to) {
     v = ld_keep<SLOT, V>(address<const T>(slot) + (base + to.x0) + to.x);
   }
+  GB_FN void load_all() {}
   GB_FN void load(int) {}
   GB_FN compute_t<T> value(int, int k) const { return to_compute(v.data[k]); }
 };
@@ -103,7 +135,7 @@ template <int SLOT, int V, int R, class T> struct RowsRead<SLOT, V, R, Read<T, R
 // Results that all columns share, of outputs without the inner axis: written by the threads of
 // column 0. Of other outputs: nothing.
 template <int SLOT, int R, class W> struct RowsSharedWrite {
-  GB_FN void start(u64, i64, i64, u32, bool, bool) {}
+  GB_FN void start(u64, i64, i64, u32, u32, bool, bool) {}
   GB_FN void store_scalar() const {}
   GB_FN void store(int) const {}
 };
@@ -112,7 +144,7 @@ template <int SLOT, int R, class T> struct RowsSharedWrite<SLOT, R, Write<T, SCA
     : Result<SLOT, 1, T> {
   T* at;
   bool first;
-  GB_FN void start(u64 slot, i64 base, i64, u32, bool column, bool row) {
+  GB_FN void start(u64 slot, i64 base, i64, u32, u32, bool column, bool row) {
     at = address<T>(slot) + base;
     first = column && row;
   }
@@ -127,9 +159,9 @@ template <int SLOT, int R, class T> struct RowsSharedWrite<SLOT, R, Write<T, COL
   i64 step;
   bool first;
   Vec<T, 1> c[R];
-  GB_FN void start(u64 slot, i64 base, i64 stride, u32 y, bool column, bool) {
+  GB_FN void start(u64 slot, i64 base, i64 stride, u32 y, u32 gap, bool column, bool) {
     at = address<T>(slot) + base + y * stride;
-    step = blockDim.y * stride;
+    step = gap * stride;
     first = column;
   }
   GB_FN void keep(int r, compute_t<T> value) { c[r].data[0] = from_compute<T>(value); }
@@ -153,7 +185,7 @@ struct RowsWrite<SLOT, V, Write<T, LINEAR>> : Result<SLOT, V, T> {
   i64 step;
   GB_FN void start(u64 slot, i64 base, i64 stride, Place to, bool, bool) {
     at = address<T>(slot) + (base + to.x0) + to.y * stride + to.x;
-    step = blockDim.y * stride;
+    step = to.gap * stride;
   }
   GB_FN void store_row() const {}
   GB_FN void store(int r) const { Result<SLOT, V, T>::store(at + r * step); }
@@ -201,17 +233,24 @@ GB_FN i32 remaining(i64 end, i64 start, i64 most) {
   return static_cast<i32>(end <= start ? 0 : end - start < most ? end - start : most);
 }
 
-// Decodes the block's number; the same for all its threads.
-template <bool FILL, bool STEPS, int V, int R, int N, int B, int M>
-GB_FN RowsTile<N> rows_tile(const RowsParams<N, B, M>& p) {
+template <class R> constexpr bool crosses = false;
+template <class T> constexpr bool crosses<Read<T, CROSSED>> = true;
+
+// Whether operand i has unit stride along y.
+template <class... R> GB_FN constexpr bool is_crossed(List<R...>, int i) {
+  int k = 0;
+  return ((k++ == i && crosses<R>) || ...);
+}
+
+// Decodes the block's number, of tiles of a width and a height; the same for all its threads.
+template <bool FILL, class Reads, int N, int B, int M>
+GB_FN RowsTile<N> rows_tile(const RowsParams<N, B, M>& p, i64 width, i64 height) {
   u32 number = blockIdx.x;
   RowsTile<N> tile;
-  const i64 width = STEPS ? p.steps * (blockDim.x * V) : blockDim.x * V;
   tile.x0 = take(number, p.tiles_x) * width;
-  const i64 height = STEPS ? p.bands * (blockDim.y * R) : blockDim.y * R;
   tile.y0 = take(number, p.tiles_y) * height;
   GB_UNROLL for (int i = 0; i < N; ++i) {
-    tile.base[i] = tile.y0 * p.row_stride[i];
+    tile.base[i] = is_crossed(Reads{}, i) ? tile.y0 : tile.y0 * p.row_stride[i];
     tile.first[i] = true;
   }
   bool inside = true;
@@ -230,7 +269,7 @@ GB_FN RowsTile<N> rows_tile(const RowsParams<N, B, M>& p) {
   return tile;
 }
 
-// What the R rows y, y + TY, ... of one thread share along x.
+// What the R rows y, y + gap, ... of one thread share along x.
 template <int R, class Body, class Reads, class I, class Writes, class O> struct RowsThread;
 
 template <int R, class Body, class... Rd, int... I, class... W, int... O>
@@ -242,21 +281,21 @@ struct RowsThread<R, Body, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
   typename Body::Columns columns[R];
 
   template <int B, int M>
-  GB_FN RowsThread(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, u32 y) {
+  GB_FN RowsThread(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, u32 y, u32 gap) {
     const u32 end = tile.inside_columns > 0 ? tile.inside_rows : 0;
     if (y >= end) return;
     const bool column = tile.x0 == 0 && threadIdx.x == 0, row = tile.y0 == 0 && y == 0;
     Tuple<Index<O...>, RowsSharedWrite<READS + O, R, W>...> out;
-    (get<I>(in).start(p.slots[I], tile.base[I], p.row_stride[I], y), ...);
-    (get<O>(out).start(p.slots[READS + O], tile.base[READS + O], p.row_stride[READS + O], y,
+    (get<I>(in).start(p.slots[I], tile.base[I], p.row_stride[I], y, gap), ...);
+    (get<O>(out).start(p.slots[READS + O], tile.base[READS + O], p.row_stride[READS + O], y, gap,
                        column && tile.first[READS + O], row), ...);
     GB_UNROLL for (int r = 0; r < R; ++r) {
-      if (y + r * blockDim.y < end) (get<I>(in).load(r), ...);
+      if (y + r * gap < end) (get<I>(in).load(r), ...);
     }
     Body::scalars(in, out, scalars);
     (get<O>(out).store_scalar(), ...);
     GB_UNROLL for (int r = 0; r < R; ++r) {
-      if (y + r * blockDim.y < end) {
+      if (y + r * gap < end) {
         Body::columns(in, out, scalars, columns[r], r);
         (get<O>(out).store(r), ...);
       }
@@ -269,7 +308,7 @@ using rows_thread = RowsThread<R, Body, Reads, indices<Reads>, Writes, indices<W
 
 template <int V, int R, class Reads, class I, class Writes, class O> struct RowsPatch;
 
-// The part of a tile that one thread computes in a step: V columns from x on, R rows y, y + TY, ...
+// The part of a tile that one thread computes in a step: V columns from x on, R rows from y on.
 template <int V, int R, class... Rd, int... I, class... W, int... O>
 struct RowsPatch<V, R, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
   static constexpr int READS = sizeof...(Rd);
@@ -278,8 +317,8 @@ struct RowsPatch<V, R, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
   Tuple<Index<O...>, RowsWrite<READS + O, V, W>...> out;
 
   template <int B, int M>
-  GB_FN RowsPatch(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, u32 x, u32 y)
-      : place{tile.x0, x, y} {
+  GB_FN RowsPatch(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, u32 x, u32 y, u32 gap)
+      : place{tile.x0, x, y, gap} {
     const bool row = tile.y0 == 0 && y == 0;
     (get<O>(out).start(p.slots[READS + O], tile.base[READS + O], p.row_stride[READS + O], place,
                        tile.first[READS + O], row), ...);
@@ -291,15 +330,17 @@ struct RowsPatch<V, R, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
                      u32 end) {
     if (GUARD && place.y >= end) return;
     Tuple<Index<I...>, RowsRead<I, V, R, Rd>...> in;
-    (get<I>(in).start(get<I>(thread.in), p.slots[I], tile.base[I], p.row_stride[I], place), ...);
+    (get<I>(in).start(get<I>(thread.in), p.slots[I], tile.base[I], p.row_stride[I],
+                      p.column_stride[I], place), ...);
+    if constexpr (!GUARD) (get<I>(in).load_all(), ...);
     GB_UNROLL for (int r = 0; r < R; ++r) {
-      if (!GUARD || place.y + r * blockDim.y < end) (get<I>(in).load(r), ...);
+      if (GUARD && place.y + r * place.gap < end) (get<I>(in).load(r), ...);
     }
     typename Body::Rows rows[V];
     GB_UNROLL for (int k = 0; k < V; ++k) Body::rows(in, out, thread.scalars, rows[k], k);
     (get<O>(out).store_row(), ...);
     GB_UNROLL for (int r = 0; r < R; ++r) {
-      if (!GUARD || place.y + r * blockDim.y < end) {
+      if (!GUARD || place.y + r * place.gap < end) {
         evaluate<Body, V>(in, out, thread.scalars, thread.columns[r], rows, r);
         (get<O>(out).store(r), ...);
       }
@@ -311,7 +352,7 @@ struct RowsPatch<V, R, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
     static_assert(M == sizeof...(W), "one padding value per write");
     (get<O>(out).fill(p.fill[O]), ...);
     GB_UNROLL for (int r = 0; r < R; ++r) {
-      const u32 row = place.y + r * blockDim.y;
+      const u32 row = place.y + r * place.gap;
       if (row >= begin && row < end) (get<O>(out).store(r), ...);
     }
   }
@@ -324,8 +365,8 @@ using rows_patch = RowsPatch<V, R, Reads, indices<Reads>, Writes, indices<Writes
 template <int V, int R, bool FILL, class Body, class Reads, class Writes, class Thread, int N,
           int B, int M>
 GB_FN void rows_edge(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, const Thread& thread,
-                     u32 x, u32 y) {
-  rows_patch<V, R, Reads, Writes> patch(p, tile, x, y);
+                     u32 x, u32 y, u32 gap) {
+  rows_patch<V, R, Reads, Writes> patch(p, tile, x, y, gap);
   const u32 end = x < static_cast<u32>(tile.inside_columns) ? tile.inside_rows : 0;
   patch.template compute<true, Body>(p, tile, thread, end);
   if constexpr (FILL) patch.fill(p, end, tile.rows);
@@ -335,36 +376,36 @@ GB_FN void rows_edge(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, cons
 template <int V, int R, bool FILL, class Body, class Reads, class Writes, class Thread, int N,
           int B, int M>
 GB_FN void rows_rest(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, const Thread& thread,
-                     i32 x, u32 y) {
+                     i32 x, u32 y, u32 gap) {
   if (x + V <= tile.inside_columns ||
       (FILL && x >= tile.inside_columns && x + V <= tile.columns)) {
-    rows_edge<V, R, FILL, Body, Reads, Writes>(p, tile, thread, x, y);
+    rows_edge<V, R, FILL, Body, Reads, Writes>(p, tile, thread, x, y, gap);
   } else {
     // A vector that crosses an edge.
     GB_ROLLED for (i32 k = x; k < x + V && k < tile.columns; ++k) {
-      rows_edge<1, R, FILL, Body, Reads, Writes>(p, tile, thread, k, y);
+      rows_edge<1, R, FILL, Body, Reads, Writes>(p, tile, thread, k, y, gap);
     }
   }
 }
 
-// The band that starts at row y0 of a tile: its whole steps, then the rest. Without STEPS it is one
-// step, whole or not.
+// The band that starts at row y0 of a tile, by the thread whose first row is y: its whole steps,
+// then the rest. Without STEPS it is one step, whole or not.
 template <int V, int R, bool FILL, bool STEPS, class Body, class Reads, class Writes, int N, int B,
           int M>
-GB_FN void rows_band(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, i32 y0) {
-  const i32 width = blockDim.x * V, height = blockDim.y * R;
-  const i32 x = threadIdx.x * V, y = y0 + threadIdx.y;
-  const rows_thread<R, Body, Reads, Writes> thread(p, tile, y);
+GB_FN void rows_band(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, i32 y0, i32 y,
+                     u32 gap) {
+  const i32 width = blockDim.x * V, height = blockDim.y * R, x = threadIdx.x * V;
+  const rows_thread<R, Body, Reads, Writes> thread(p, tile, y, gap);
   i32 x0 = 0;
   if (tile.inside_rows - y0 >= height) {
     GB_ROLLED for (; tile.inside_columns - x0 >= width; x0 += width) {
-      rows_patch<V, R, Reads, Writes> patch(p, tile, x0 + x, y);
+      rows_patch<V, R, Reads, Writes> patch(p, tile, x0 + x, y, gap);
       patch.template compute<false, Body>(p, tile, thread, tile.inside_rows);
       if constexpr (!STEPS) return;
     }
   }
   GB_ROLLED for (; x0 < tile.columns; x0 += width) {
-    rows_rest<V, R, FILL, Body, Reads, Writes>(p, tile, thread, x0 + x, y);
+    rows_rest<V, R, FILL, Body, Reads, Writes>(p, tile, thread, x0 + x, y, gap);
     if constexpr (!STEPS) return;
   }
 }
@@ -372,9 +413,11 @@ GB_FN void rows_band(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, i32 
 template <int V, int R, bool FILL, bool STEPS, int B, class Body, class Reads, class Writes, int N,
           int M>
 GB_FN void rows(const RowsParams<N, B, M>& p) {
-  const RowsTile<N> tile = rows_tile<FILL, STEPS, V, R>(p);
+  const i64 width = STEPS ? p.steps * (blockDim.x * V) : blockDim.x * V;
+  const i64 height = STEPS ? p.bands * (blockDim.y * R) : blockDim.y * R;
+  const RowsTile<N> tile = rows_tile<FILL, Reads>(p, width, height);
   GB_ROLLED for (i32 y0 = 0; y0 < tile.rows; y0 += blockDim.y * R) {
-    rows_band<V, R, FILL, STEPS, Body, Reads, Writes>(p, tile, y0);
+    rows_band<V, R, FILL, STEPS, Body, Reads, Writes>(p, tile, y0, y0 + threadIdx.y, blockDim.y);
     if constexpr (!STEPS) return;
   }
 }

@@ -12,6 +12,8 @@ class Family(enum.Enum):
 
     FLAT = "flat"
     ROWS = "rows"
+    PHASE = "phase"
+    XPOSE = "xpose"
     GATHER = "gather"
     NEST = "nest"
 
@@ -22,10 +24,12 @@ class Kind(enum.Enum):
     VALUE = "VALUE"  # a launch parameter
     SCALAR = "SCALAR"  # one element for the whole tile
     LINEAR = "LINEAR"  # neighbours in the iteration space are neighbours in memory
-    TILE = "TILE"  # ROWS: unit stride along the inner axis, any along the row axis
-    ROW = "ROW"  # ROWS: unit stride along the inner axis, repeated along the row axis
-    COLUMN = "COLUMN"  # ROWS: repeated along the inner axis
+    TILE = "TILE"  # ROWS, XPOSE: unit stride along the inner axis, any along the row axis
+    ROW = "ROW"  # ROWS, XPOSE: unit stride along the inner axis, repeated along the row axis
+    COLUMN = "COLUMN"  # ROWS, XPOSE: repeated along the inner axis
     GATHERED = "GATHERED"  # any strides
+    PERIODIC = "PERIODIC"  # PHASE: any strides in the inner axes, the same in every row
+    CROSSED = "CROSSED"  # XPOSE: unit stride along the row axis
     PARTIAL = "PARTIAL"  # GATHER, NEST: a write that lacks axes; done at their first index only
 
 
@@ -55,10 +59,11 @@ class Schedule:
         family: the kernel family.
         reads, writes: the kind of each access.
         vector: elements per vector access.
-        unroll: FLAT: vectors per thread; ROWS: rows per thread.
-        index_bits: width of the linear index, which GATHER divides; offsets have 64 bits.
+        unroll: FLAT: vectors per thread; ROWS, XPOSE: rows per thread; PHASE: tiles in flight.
+        index_bits: GATHER: width of the linear index, which it divides, and of offsets; PHASE: of
+            the offsets in a tile. Other offsets have 64 bits.
         rank: number of axes the kernel decodes at run time: all of them (GATHER, NEST) or those
-            outside the tile (ROWS); 0 for FLAT.
+            outside the tile (ROWS, XPOSE, PHASE); 0 for FLAT.
         fills: whether padding slots are written.
         axes: NEST: per access, the axes along which it moves, where that is not said by its kind;
             else None.
@@ -66,8 +71,11 @@ class Schedule:
         kept: NEST: values that vary along the inner axis but not along the loops around it; they
             are computed before those, for a stretch of the inner axis at a time.
         steps, bands: ROWS: how many of its widths a block covers along the inner axis, and how many
-            of its heights; 0 where each covers its own only, which is another kernel.
-        row_axis: ROWS: the plan's axis that runs along the rows of a tile; -1 for none.
+            of its heights; 0 where each covers its own only, which is another kernel. PHASE: steps
+            is how often a block goes on to the tiles below.
+        group: PHASE: how many inner axes one row of a tile has.
+        row_axis: ROWS, XPOSE, PHASE: the plan's axis that runs along the rows of a tile; -1 for
+            none.
         grid: number of blocks (NEST: iterations of the outermost loop).
         block: threads of a block along the inner axis and along the rows (NEST: into how many
             parts the outermost loop is split, for as many CPU threads).
@@ -91,3 +99,4 @@ class Schedule:
     kept: tuple[int, ...] = ()
     steps: int = 0
     bands: int = 0
+    group: int = 0

@@ -12,25 +12,27 @@ def kernel_key(plan: BroadcastPlan, schedule: Schedule) -> str:
     """The key in words; equal keys are the same kernel. It is the source's first line."""
     axes = schedule.axes or (None,) * len(plan.accesses)
     slots = [
-        f"{kind.value}:{access.element_type}{_along(own)}"
+        f"{kind.value}:{'index' if access.generated else access.element_type}{_along(own)}"
         for kind, access, own in zip(
             schedule.reads + schedule.writes, plan.accesses, axes, strict=True
         )
     ]
     operands, writes = " ".join(slots[: len(plan.reads)]), " ".join(slots[len(plan.reads) :])
     parts = [str(plan.program), f"{schedule.family.name} {operands} -> {writes}"]
-    if schedule.family in (Family.FLAT, Family.ROWS):
+    if schedule.family not in (Family.GATHER, Family.NEST):
         parts.append(f"V{schedule.vector} U{schedule.unroll}")
     if schedule.family is not Family.FLAT:
         parts.append(f"rank {schedule.rank}")
-    if schedule.family is Family.GATHER:
+    if schedule.family in (Family.GATHER, Family.PHASE):
         parts.append(f"{schedule.index_bits}-bit")
+    if schedule.group:
+        parts.append(f"group {schedule.group}")
     if schedule.fills:
         parts.append("fill")
     if schedule.kept:
         kept = ", ".join(f"%{value}" for value in schedule.kept)
         parts.append(f"loops {' '.join(map(str, schedule.order))} keep {kept}")
-    if schedule.steps:
+    if schedule.steps and schedule.family is Family.ROWS:
         parts.append("steps")
     if plan.program.fast_math:
         parts.append("fast math")

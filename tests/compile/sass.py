@@ -26,11 +26,13 @@ class KernelReport:
         stack_bytes: stack frame.
         instructions: all instructions of the function but the padding at its end.
         tile: instructions that a thread of a whole tile executes: of the paths without a guarded
-            access to global memory, loops not repeated, the shortest with the most wide
-            accesses; 0 if there is none. Of a kernel that loops around wide stores, only one pass
-            of the innermost such loop, its branch back included.
+            store, loops not repeated, the shortest with the most wide accesses; 0 if there is none.
+            Of a kernel that loops around wide stores, one pass of an innermost such loop, its
+            branch back included, or a path beside all of them. Where no access has 16 bytes those
+            of 8 are wide, and where none has 8, all are.
         opcodes: how often each opcode occurs, by its name without modifiers.
         wide_loads, wide_stores: 16-byte (or wider) accesses to global memory.
+        half_loads, half_stores: those of 8 bytes.
         divisions: hidden integer divisions and calls: MUFU.RCP, I2F, F2I, CALL.
         order: ``L`` and ``S`` for the global loads and stores, in the order of the text.
     """
@@ -46,6 +48,8 @@ class KernelReport:
     wide_stores: int
     divisions: tuple[str, ...]
     order: str
+    half_loads: int = 0
+    half_stores: int = 0
 
     def count(self, opcode: str) -> int:
         """How often an opcode occurs, e.g. ``"LDL"``."""
@@ -138,18 +142,26 @@ def _target(line: str, lines: list[str]) -> str | None:
     return found[1]
 
 
-def _wide(opcode: str) -> bool:
-    """Whether it accesses 16 bytes of global memory or more."""
-    return opcode.startswith(("LDG", "STG")) and bool({"128", "256"} & set(opcode.split(".")))
+WIDE = frozenset(("128", "256"))
+HALF = frozenset(("64",))
+EVERY = frozenset(("LDG", "STG"))
 
 
-def _inner_loops(lines: list[str]) -> list[list[str]]:
-    """The loops around wide stores without a smaller one inside, from label to branch back."""
+def _wide(opcode: str, widths: frozenset[str] = WIDE) -> bool:
+    """Whether it accesses global memory with one of the widths, else with 16 bytes or more."""
+    return opcode.startswith(("LDG", "STG")) and bool(widths & set(opcode.split(".")))
+
+
+def _inner_loops(lines: list[str], widths: frozenset[str]) -> list[tuple[int, int]]:
+    """The loops around wide stores without a smaller one inside: from a label to behind the branch
+    back to it."""
     places = {line[:-1]: i for i, line in enumerate(lines) if line.endswith(":")}
     stores = [
         i
         for i, line in enumerate(lines)
-        if not line.endswith(":") and (name := _opcode(line)).startswith("STG") and _wide(name)
+        if not line.endswith(":")
+        and (name := _opcode(line)).startswith("STG")
+        and _wide(name, widths)
     ]
     loops = {
         (start, i + 1)
@@ -158,7 +170,7 @@ def _inner_loops(lines: list[str]) -> list[list[str]]:
         and any(start < store < i for store in stores)
     }
     return [
-        lines[start:end]
+        (start, end)
         for start, end in loops
         if not any(start <= low and high <= end for low, high in loops - {(start, end)})
     ]
@@ -166,30 +178,44 @@ def _inner_loops(lines: list[str]) -> list[list[str]]:
 
 def _tile(lines: list[str]) -> int:
     """See ``KernelReport.tile``."""
-    loops = _inner_loops(lines)
+    names = [_opcode(line) for line in lines if not line.endswith(":")]
+    widths = next((w for w in (WIDE, HALF) if any(_wide(n, w) for n in names)), EVERY)
+    loops = _inner_loops(lines, widths)
     if not loops:
-        return -_shortest(lines, None)[1]
-    wide, count = max(_shortest(loop, loop[0][:-1]) for loop in loops)
-    return -count if wide > 0 else 0
+        return -_shortest(lines, None, widths)[1]
+    inside = frozenset(i for start, end in loops for i in range(start, end))
+    passes = [_shortest(lines[start:end], lines[start][:-1], widths) for start, end in loops]
+    # What a loop keeps is loaded beside it, so that only stores tell how much a path computes.
+    paths = [*passes, _shortest(lines, None, widths, inside)]
+    _, count, stores = max(paths, key=lambda path: (path[2], path[1]))
+    return -count if stores else 0
 
 
-def _shortest(lines: list[str], back: str | None) -> tuple[int, int]:
+def _shortest(
+    lines: list[str], back: str | None, widths: frozenset[str], never: frozenset[int] = frozenset()
+) -> tuple[int, int, int]:
     """The path of a whole tile from the first instruction to a branch back, or to an EXIT.
 
     Args:
         lines: instructions and labels; a path does not leave them.
         back: the label that the path ends with a branch to; None: it ends with an EXIT.
+        widths: of wide accesses.
+        never: lines that the path does not touch.
 
     Returns:
-        Its wide accesses, and its instructions with a minus sign; (-1, 0) if there is no path.
+        Its wide accesses, its instructions with a minus sign, and its wide stores; (-1, 0, 0) if
+        there is no path.
     """
     labels = {line[:-1]: i for i, line in enumerate(lines) if line.endswith(":")}
-    best = (-1, 0)
-    # A path: where it stands, its instructions, its wide accesses, the branches it has passed.
-    paths: list[tuple[int, int, int, frozenset[int]]] = [(0, 0, 0, frozenset())]
+    best = (-1, 0, 0)
+    # A path: where it stands, its instructions, its wide accesses and stores, the branches that it
+    # has passed.
+    paths: list[tuple[int, int, int, int, frozenset[int]]] = [(0, 0, 0, 0, frozenset())]
     while paths:
-        at, count, wide, passed = paths.pop()
+        at, count, wide, stores, passed = paths.pop()
         while at < len(lines):
+            if at in never:
+                break
             line = lines[at]
             at += 1
             if line.endswith(":"):
@@ -198,21 +224,22 @@ def _shortest(lines: list[str], back: str | None) -> tuple[int, int]:
             guarded, name = line.startswith("@"), _opcode(line)
             target = _target(line, lines)
             if name.startswith(("LDG", "STG")):
-                if guarded:
+                if guarded and name.startswith("STG"):
                     break
-                wide += _wide(name)
+                wide += _wide(name, widths)
+                stores += name.startswith("STG") and _wide(name, widths)
             elif name == "EXIT" and not guarded:
                 if back is None:
-                    best = max(best, (wide, -count))
+                    best = max(best, (wide, -count, stores))
                 break
             elif target is not None:
                 if at in passed:
                     break
                 passed |= {at}
                 if guarded or re.search(r"BRA\S*\s+!?U?P", line):
-                    paths.append((at, count, wide, passed))
+                    paths.append((at, count, wide, stores, passed))
                 if target == back:
-                    best = max(best, (wide, -count))
+                    best = max(best, (wide, -count, stores))
                     break
                 at = labels.get(target, len(lines))
             elif name.startswith("BRA"):
@@ -227,6 +254,7 @@ def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) 
         names.pop()
     access = [(n[0], _wide(n)) for n in names if n.startswith(("LDG", "STG"))]
     wide = Counter(kind for kind, is_wide in access if is_wide)
+    half = Counter(n[0] for n in names if _wide(n, HALF))
     hidden = ("MUFU.RCP", "I2F", "F2I", "CALL")
     jumps = [_opcode(line) for line in lines if _jumps(line, lines)]
     counted = Counter(n for n in names if n.startswith(hidden)) - Counter(jumps)
@@ -242,6 +270,8 @@ def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) 
         wide["S"],
         tuple(counted.elements()),
         "".join(kind for kind, _ in access),
+        half["L"],
+        half["S"],
     )
 
 

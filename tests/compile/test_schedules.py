@@ -59,6 +59,7 @@ MOVING = ("float TILE", "float COLUMN", "float ROW", "float SCALAR")
 # Entry: functor, template, parameters, reads, writes, what is computed beforehand (per thread, per
 # row, per column), and how many copies of exp are in the code. A row's values are computed for each
 # of four rows; a column's on three paths: whole tile, edge, and a vector that crosses an edge.
+# GATHER has two elements per thread, and one after the other in the last block.
 HOISTED = {
     "per_element": (("exp(a0)",), "rows<4, 4, false, false, 0", "RowsParams<2, 0>", MOVING[:1],
                     ONE, ("", "", ""), 16 + 16 + 4),
@@ -78,7 +79,7 @@ HOISTED = {
                     ("exp(a3)", "exp(a1 * s.v)", "exp(a2 - s.v)"), 1 + 2 + 9),
     "gather": (("exp(a0) * s.v", "s.v"), "gather32<4, false", "GatherParams32<4, 4, 2>",
                ("float GATHERED", "float SCALAR"), ("float LINEAR", "float PARTIAL"),
-               ("exp(a1)", "", ""), 2),
+               ("exp(a1)", "", ""), 5),
 }  # fmt: skip
 
 

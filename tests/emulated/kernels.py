@@ -24,12 +24,20 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "pred": np.dtype(np.uint8),
     "f16": np.dtype(np.float16),
     "bf16": np.dtype(ml_dtypes.bfloat16),
+    "s4": np.dtype(ml_dtypes.int4),
+    "u4": np.dtype(ml_dtypes.uint4),
+    **{
+        f"f8{name}": np.dtype(getattr(ml_dtypes, f"float8_{name}"))
+        for name in ("e5m2", "e4m3fn", "e4m3b11fnuz", "e4m3fnuz", "e5m2fnuz")
+    },
     "float": np.dtype(np.float32),
     "double": np.dtype(np.float64),
     **{f"i{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
     **{f"u{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)},
 }
-COMPUTE = {"pred": "bool", "f16": "float", "bf16": "float"}
+COMPUTE = {"pred": "bool", "f16": "float", "bf16": "float", "s4": "i8", "u4": "u8"} | {
+    name: "float" for name in DTYPES if name.startswith("f8")
+}
 
 
 # The functor's members: what each keeps for the next, its parameters, the indices of its operands'
@@ -38,11 +46,12 @@ PARTS = {
     "scalars": ("Scalars", "Scalars& s", "0, 0", "0", ("SCALAR", "VALUE")),
     "columns": ("Columns", "const Scalars& s, Columns& c, int r", "r, 0", "r",
                 ("SCALAR", "VALUE", "COLUMN")),
-    "rows": ("Rows", "const Scalars& s, Rows& w, int k", "0, k", "k", ("SCALAR", "VALUE", "ROW")),
+    "rows": ("Rows", "const Scalars& s, Rows& w, int k", "0, k", "k",
+             ("SCALAR", "VALUE", "ROW", "PERIODIC")),
     "run": ("", "const Scalars& s, const Columns& c, const Rows& w, int r, int k", "r, k", "k", ()),
 }  # fmt: skip
 # The member that computes a write, by its kind; ``run`` computes the others.
-PART_OF = {"SCALAR": "scalars", "COLUMN": "columns", "ROW": "rows"}
+PART_OF = {"SCALAR": "scalars", "COLUMN": "columns", "ROW": "rows"}  # of writes
 KEPT = {"scalars": "s", "columns": "c", "rows": "w"}
 
 
@@ -140,8 +149,8 @@ class Case:
     """One launch of one kernel."""
 
     name: str
-    family: str  # flat, rows, gather32, gather64
-    extents: tuple[int, ...]  # rows: batch axes, ny, nx
+    family: str  # flat, rows, xpose, phase, gather32, gather64
+    extents: tuple[int, ...]  # rows, xpose: batch axes, ny, nx; phase: batch axes, rows, inner axes
     reads: tuple[Slot, ...]
     writes: tuple[Slot, ...]
     expressions: tuple[str, ...]
@@ -154,6 +163,8 @@ class Case:
     steps: int = 0  # rows: widths of a tile; 0 for the kernel without a loop
     bands: int = 1  # rows: heights of a tile
     hoisted: tuple[str, str, str] = ("", "", "")
+    group: int = 1  # phase: inner axes
+    offset: str = "i32"  # phase: type of the offsets in a tile
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -168,6 +179,15 @@ class Case:
                 f"rows<{self.vector}, {self.unroll}, {fill}, {steps}, {rank - 2}",
                 f"RowsParams<{n}, {rank - 2}, {m}>",
             ),
+            "xpose": (
+                f"xpose<{self.vector}, {self.unroll}, {fill}, {rank - 2}",
+                f"RowsParams<{n}, {rank - 2}, {m}>",
+            ),
+            "phase": (
+                f"phase<{self.vector}, {self.unroll}, {self.group}, {rank - 1 - self.group}, "
+                f"{self.offset}",
+                f"PhaseParams<{n}, {self.group}, {rank - 1 - self.group}>",
+            ),
             "gather32": (f"gather32<{rank}, {fill}", f"GatherParams32<{n}, {rank}, {m}>"),
             "gather64": (f"gather64<{rank}, {fill}", f"GatherParams64<{n}, {rank}, {m}>"),
         }[self.family]
@@ -181,8 +201,15 @@ class Case:
             self.hoisted,
         )
 
+    def threads(self) -> tuple[int, int]:
+        """The threads of a block: in GATHER half as many as it has elements."""
+        return (128, 1) if self.family.startswith("gather") else self.block
+
     def grid(self) -> int:
-        if self.family != "rows":
+        if self.family == "phase":
+            rows = self.extents[-1 - self.group]
+            return self._blocks_below(rows) * math.prod(self.extents[: -1 - self.group])
+        if self.family not in ("rows", "xpose"):
             return -(-math.prod(self.extents) // (256 * self.vector * self.unroll))
         return math.prod((*self._tiles(), *self.extents[:-2]))
 
@@ -193,6 +220,19 @@ class Case:
         height *= self.bands
         return -(-nx // width), -(-ny // height)
 
+    def _height(self) -> int:
+        """PHASE: rows of a tile, the most that 256 threads have vectors for; of four or two vectors
+        unless 17 threads or more idle for it."""
+        period = math.prod(self.extents[-self.group :])
+        fitting = range(256 * self.vector // period + 1)
+        four, two, one = (
+            max(h for h in fitting if h * period % (n * self.vector) == 0) for n in (4, 2, 1)
+        )
+        return next(h for h in (four, two, one) if (one - h) * period <= 16 * self.vector)
+
+    def _blocks_below(self, rows: int) -> int:
+        return -(-rows // (self._height() * self.unroll * max(self.steps, 1)))
+
     def pack(self, addresses: Sequence[int]) -> bytearray:
         n, rank = len(self.slots), len(self.extents)
         slots = [address % 2**64 for address in addresses]
@@ -201,15 +241,35 @@ class Case:
         fills = fills or [0] * len(self.writes)
         if self.family == "flat":
             return bytearray(struct.pack(f"@{n}Qq", *slots, *self.extents))
-        if self.family == "rows":
+        if self.family == "phase":
+            first = rank - self.group
+            *batch, rows = self.extents[:first]
+            inner = self.extents[first:]
+            period = math.prod(inner)
+            strides = [s.strides[first - 1] for s in self.slots]
+            strides += [s.strides[k] for k in range(first, rank) for s in self.slots]
+            strides += [s.strides[k] for k in range(first - 1) for s in self.slots] or [0] * n
+            divisors = (period, self._blocks_below(rows), *inner, *(batch or [1]))
+            return bytearray(
+                struct.pack(
+                    f"@{n}Q{len(strides)}q2q2I{3 * len(divisors)}I0q",
+                    *slots,
+                    *strides,
+                    *(rows, max(self.steps, 1)),
+                    *(period * self._height(), self._height()),
+                    *(value for d in divisors for value in fast_div(d)),
+                )
+            )
+        if self.family in ("rows", "xpose"):
             batch = self.extents[:-2]
             b = max(1, len(batch))
             strides = [s.strides[k] for k in range(rank - 2) for s in self.slots]
             return bytearray(
                 struct.pack(
-                    f"@{n}Q{n}q{b * n}q6q6I{3 * b}I{b}i{len(fills)}Q",
+                    f"@{n}Q{2 * n}q{b * n}q6q6I{3 * b}I{b}i{len(fills)}Q",
                     *slots,
                     *(s.strides[-2] for s in self.slots),
+                    *(s.strides[-1] for s in self.slots),
                     *(strides or [0] * n),
                     *(self.extents[-1], self.extents[-2], sizes[-1], sizes[-2]),
                     max(self.steps, 1),
@@ -312,7 +372,7 @@ def check(backend: EmulatorBackend, case: Case, seed: int = 0) -> None:
         else:
             addresses.append(backend.address(flat) + slot.start * slot.dtype.itemsize)
     expected = case.expected(buffers)
-    backend.launch(run, case.grid(), case.block, case.pack(addresses))
+    backend.launch(run, case.grid(), case.threads(), case.pack(addresses))
     for i, want in enumerate(expected):
         got = buffers[len(case.reads) + i]
         wrong = np.flatnonzero(got.view(np.uint8) != want.view(np.uint8))

@@ -418,6 +418,7 @@ FAR = Case(
 NEAR = dataclasses.replace(
     FAR, name="gather32_near", family="gather32", extents=(2**20 - 1, 2**11),
     reads=(Slot("i32", "GATHERED", (2**10, 1)), Slot("i32", "LINEAR", (2**11, 1))),
+    writes=(Slot("i32", "GATHERED", (-(2**10), -2)),),
 )  # fmt: skip
 
 
@@ -435,7 +436,9 @@ def test_gather_at_the_end_of_a_large_space(backend: EmulatorBackend, case: Case
         for m, start, slot in zip(memory, starts, case.slots, strict=True)
     ]
     first = last * width // 256
-    backend.launch(run, case.grid(), (256, 1), case.pack(addresses), blocks=range(first, first + 8))
+    backend.launch(
+        run, case.grid(), case.threads(), case.pack(addresses), blocks=range(first, first + 8)
+    )
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(memory[2].view(np.int32)[0::2][::-1], a - b)
     assert (memory[2].view(np.int32)[1::2] == -1).all()
@@ -562,7 +565,7 @@ FAULTS: list[tuple[str, str, str, Case, str]] = [
     # a tile of several bands
     ("rows.cuh", "y0 += blockDim.y * R", "y0 += blockDim.y", STEPS[22], "stored"),
     ("rows.cuh", "y0 += blockDim.y * R", "y0 += 2 * blockDim.y * R", STEPS[22], "differs"),
-    ("rows.cuh", "y = y0 + threadIdx.y", "y = threadIdx.y", STEPS[22], "stored|differs"),
+    ("rows.cuh", "y0, y0 + threadIdx.y,", "y0, threadIdx.y,", STEPS[22], "stored|differs"),
     ("rows.cuh", "remaining(p.ny, tile.y0, height)", "remaining(p.ny, tile.y0, 1 << 30)",
      STEPS[22], "stored"),
     ("rows.cuh", "tile.inside_rows - y0 >= height", "tile.inside_rows >= height", STEPS[26],

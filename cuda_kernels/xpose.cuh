@@ -1,0 +1,60 @@
+// XPOSE: operands of unit stride along x and operands of unit stride along y, in one kernel.
+//
+// ROWS, but the R rows of a thread lie below each other: it owns a patch of V x R elements. A
+// CROSSED operand is loaded as V vectors of R elements along y and read across, in registers: all
+// operands are coalesced, with neither shared memory nor a barrier. A block is 8 lanes wide, so that
+// a warp covers 4 patches along y: runs of 4 vectors in a CROSSED operand, of 8 in the others.
+#ifndef GB_XPOSE_CUH
+#define GB_XPOSE_CUH
+
+#include "rows.cuh"
+
+namespace gb {
+
+template <int SLOT, int V, int R, class T> struct RowsRead<SLOT, V, R, Read<T, CROSSED>> {
+  const T* at;
+  i64 next;  // from one column to the next
+  Vec<T, R> q[V];
+  template <class S>
+  GB_FN void start(const S&, u64 slot, i64 base, i64, i64 column_stride, Place to) {
+    at = address<const T>(slot) + (base + to.x0 * column_stride) + to.y + to.x * column_stride;
+    next = column_stride;
+  }
+  GB_FN void load_all() {
+    GB_UNROLL for (int k = 0; k < V; ++k) {
+      if constexpr (R * sizeof(T) <= 16) q[k] = ld_stream<SLOT, R>(at + k * next);
+      else q[k] = ld_keep<SLOT, R>(at + k * next);  // two of its accesses share a sector
+    }
+  }
+  GB_FN void load(int r) {
+    GB_UNROLL for (int k = 0; k < V; ++k) {
+      q[k].data[r] = ld_keep<SLOT, 1>(at + k * next + r).data[0];
+    }
+  }
+  GB_FN compute_t<T> value(int r, int k) const { return to_compute(q[k].data[r]); }
+};
+
+// Threads of a block.
+constexpr i32 PATCHES_X = 8, PATCHES_Y = BLOCK / PATCHES_X;
+
+// A patch at an edge is done row by row.
+template <int V, int R, bool FILL, int B, class Body, class Reads, class Writes, int N, int M>
+GB_FN void xpose(const RowsParams<N, B, M>& p) {
+  constexpr i32 width = PATCHES_X * V, height = PATCHES_Y * R;
+  const RowsTile<N> tile = rows_tile<FILL, Reads>(p, width, height);
+  const i32 x = threadIdx.x * V, y = threadIdx.y * R;
+  if (tile.inside_columns >= width && tile.inside_rows >= height) {
+    const rows_thread<R, Body, Reads, Writes> thread(p, tile, y, 1);
+    rows_patch<V, R, Reads, Writes> patch(p, tile, x, y, 1);
+    patch.template compute<false, Body>(p, tile, thread, tile.inside_rows);
+    return;
+  }
+  GB_ROLLED for (i32 r = y; r < y + R && r < tile.rows; ++r) {
+    const rows_thread<1, Body, Reads, Writes> thread(p, tile, r, 1);
+    rows_rest<V, 1, FILL, Body, Reads, Writes>(p, tile, thread, x, r, 1);
+  }
+}
+
+}  // namespace gb
+
+#endif

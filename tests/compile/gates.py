@@ -1,0 +1,314 @@
+"""What every schedule costs: instructions per element from the machine code, sectors from the
+emulator; neither needs a GPU.
+
+``python -m tests.compile.gates`` prints the table, ``--write`` puts it into ``docs/kernels.md``.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gpubcast import expression, simplify
+from gpubcast.backends.base import KernelSource
+from gpubcast.backends.cuda import nvrtc
+from gpubcast.building import build
+from gpubcast.codegen import cuda
+from gpubcast.element_types import element_type
+from gpubcast.families import CudaTarget, Family, Kind, Schedule
+from gpubcast.planning import Access, BroadcastPlan, Operand
+from gpubcast.schedule import schedule
+from gpubcast.shape import Shape
+from tests.compile import sass
+from tests.emulator.backend import EmulatorBackend
+
+ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
+# One type of each size.
+TYPES = ("u8", "bf16", "f32", "f64", "c128")
+# Instructions per element of up to 4 bytes. Larger ones move as many more bytes, with as many more
+# accesses, so they may take as many more instructions: they are no further from the memory's speed.
+BUDGETS = {
+    Family.FLAT: 8, Family.ROWS: 12, Family.PHASE: 16, Family.XPOSE: 8, Family.GATHER: 40,
+}  # fmt: skip
+REGISTERS = dict.fromkeys(Family, 64) | {Family.XPOSE: 80}
+SECTOR = 32
+# Sectors moved over sectors that must move: of operands that no block reads twice, and of all; the
+# others are read once per block, from the L2 cache.
+MOST_STREAMED, MOST_MOVED = 1.05, 1.15
+STREAMS = (Kind.LINEAR, Kind.TILE, Kind.CROSSED)
+DOCUMENT = Path(__file__).parents[2] / "docs" / "kernels.md"
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+
+# Shapes of 2^15 to 2^17 elements. All bases, pitches and batch strides are multiples of 16
+# elements, and tiles are whole.
+DENSE = "[256,512]"
+TURNED = "[256,512]{0,1}"
+PITCH, OTHER = "[256,512]{1,0:pad(256,528)}", "[256,512]{1,0:pad(256,544)}"
+LINE, STRIDED = "[256,512,1]", "[256,512,1]{2,1,0:pad(256,512,2)}"
+TURNED_LINE = "[256,512,1]{0,1,2}"
+SHORT, SEVEN = "[21760,3]", "[9344,7]"
+BOX = "[128,64,4]"
+APART = "[128,64,4]{2,1,0:pad(128,64,5)}"
+SIX = "[16,16,16,4,4,4]"
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One combination of kinds in one schedule: a copy of one operand, or the sum of two.
+
+    ``operands`` are shapes without a type; ``VALUE`` is a scalar among the launch parameters.
+    ``extra`` are instructions per element beyond the family's budget. In ROWS and XPOSE a GATHERED
+    operand takes an address and a load per element, and registers, so patches are smaller; so they
+    are with two CROSSED operands. In GATHER a third operand has a place of its own. A batch axis
+    and a column count more where a thread has few elements, of 16 bytes.
+    """
+
+    family: Family
+    kinds: str
+    operands: tuple[str, ...]
+    output: str
+    remark: str = ""
+    extra: int = 0
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+        kinds = " + ".join(self.kinds.split())
+        return f"{self.family.name} {kinds}" + (f" ({self.remark})" if self.remark else "")
+
+    def fits(self, kind: str) -> bool:
+        """Whether the type has these kinds: a launch parameter has 8 bytes."""
+        return "VALUE" not in self.kinds or element_type(kind).itemsize <= 8
+
+
+F = Family
+PATTERNS = (
+    Pattern(F.FLAT, "LINEAR", (DENSE,), DENSE),
+    Pattern(F.FLAT, "LINEAR LINEAR", (DENSE, DENSE), DENSE),
+    Pattern(F.FLAT, "LINEAR SCALAR", (DENSE, "[]"), DENSE),
+    Pattern(F.FLAT, "LINEAR VALUE", (DENSE, "VALUE"), DENSE),
+    Pattern(F.ROWS, "TILE", (PITCH,), OTHER),
+    Pattern(F.ROWS, "TILE TILE", (PITCH, DENSE), DENSE),
+    Pattern(F.ROWS, "TILE ROW", (DENSE, "[1,512]"), DENSE),
+    Pattern(F.ROWS, "TILE COLUMN", (DENSE, "[256,1]"), DENSE),
+    Pattern(F.ROWS, "ROW COLUMN", ("[1,512]", "[256,1]"), DENSE),
+    Pattern(F.ROWS, "TILE SCALAR", (PITCH, "[]"), DENSE),
+    Pattern(F.ROWS, "TILE VALUE", (PITCH, "VALUE"), DENSE),
+    Pattern(F.ROWS, "TILE ROW", ("[8,64,512]", "[8,1,512]"), "[8,64,512]", "middle axis"),
+    Pattern(F.ROWS, "TILE COLUMN", ("[8,64,512]", "[1,64,1]"), "[8,64,512]", "channels", 2),
+    Pattern(F.ROWS, "TILE GATHERED", (LINE, STRIDED), LINE, extra=2),
+    Pattern(F.PHASE, "LINEAR PERIODIC", (SHORT, "[1,3]"), SHORT),
+    Pattern(F.PHASE, "PERIODIC", ("[1,3]",), SHORT),
+    Pattern(F.PHASE, "LINEAR GATHERED", (SHORT, "[21760,1]"), SHORT),
+    Pattern(F.PHASE, "GATHERED", ("[9344,7]{1,0:pad(9344,8)}",), SEVEN),
+    Pattern(F.PHASE, "GATHERED PERIODIC", ("[16,1,16,1,4,1]", "[1,16,1,4,1,4]"), SIX, "rank 6"),
+    Pattern(F.XPOSE, "CROSSED", (TURNED,), DENSE),
+    Pattern(F.XPOSE, "CROSSED TILE", (TURNED, DENSE), DENSE),
+    Pattern(F.XPOSE, "CROSSED CROSSED", (TURNED, TURNED), DENSE, extra=4),
+    Pattern(F.XPOSE, "CROSSED ROW", (TURNED, "[1,512]"), DENSE),
+    Pattern(F.XPOSE, "CROSSED COLUMN", (TURNED, "[256,1]"), DENSE),
+    Pattern(F.XPOSE, "CROSSED SCALAR", (TURNED, "[]"), DENSE),
+    Pattern(F.XPOSE, "CROSSED VALUE", (TURNED, "VALUE"), DENSE),
+    Pattern(F.XPOSE, "CROSSED GATHERED", (TURNED_LINE, STRIDED), LINE, extra=6),
+    Pattern(F.XPOSE, "CROSSED TILE", ("[4,256,256]{1,2,0}", "[4,256,256]"), "[4,256,256]", "batch"),
+    Pattern(F.GATHER, "GATHERED", (BOX + "{0,1,2}",), APART),
+    Pattern(F.GATHER, "GATHERED GATHERED", (BOX + "{0,1,2}", BOX + "{1,0,2}"), APART, extra=4),
+    Pattern(F.GATHER, "LINEAR GATHERED", (BOX, BOX + "{0,1,2}"), APART),
+    Pattern(F.GATHER, "GATHERED SCALAR", (BOX + "{0,1,2}", "[]"), APART),
+    Pattern(F.GATHER, "GATHERED VALUE", (BOX + "{0,1,2}", "VALUE"), APART),
+)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A pattern in one type: its plan, schedule and kernel."""
+
+    pattern: Pattern
+    type: str
+    shapes: tuple[Shape, ...]
+    plan: BroadcastPlan
+    schedule: Schedule
+    source: KernelSource
+
+    @property
+    def elements(self) -> int:
+        """How many a thread computes in a tile."""
+        chosen = self.schedule
+        return 2 if chosen.family is Family.GATHER else chosen.vector * chosen.unroll
+
+    @property
+    def budget(self) -> float:
+        """Instructions per element."""
+        most = BUDGETS[self.pattern.family] + self.pattern.extra
+        return most * max(1, element_type(self.type).itemsize / 4)
+
+    def runs(self) -> tuple[int, int]:
+        """Bytes beside each other that a thread moves at a time: along x, and of CROSSED operands
+        along y."""
+        size = element_type(self.type).itemsize
+        return self.schedule.vector * size, self.schedule.unroll * size
+
+    def vectors(self) -> dict[tuple[str, int], int]:
+        """Accesses of 16 and of 8 bytes that a whole tile has at least, by ``L`` or ``S``."""
+        chosen, (along, across) = self.schedule, self.runs()
+        found: dict[tuple[str, int], int] = {}
+        if chosen.family is Family.GATHER:
+            return found
+        moved = [("L", along, chosen.unroll) for k in chosen.reads if k in (Kind.LINEAR, Kind.TILE)]
+        moved += [("L", along, 1) for kind in chosen.reads if kind is Kind.ROW]
+        moved += [("L", across, chosen.vector) for kind in chosen.reads if kind is Kind.CROSSED]
+        for way, run, count in (*moved, ("S", along, chosen.unroll)):
+            width = min(run, 16)
+            found[way, width] = found.get((way, width), 0) + count * run // width
+        return found
+
+
+@functools.cache
+def gate(pattern: Pattern, kind: str) -> Gate:
+    """A pattern's kernel in one type."""
+    operands = tuple(
+        Operand(Shape(kind, ()), (), (), by_value=True)
+        if text == "VALUE"
+        else Operand.of(Shape.parse(kind + text))
+        for text in pattern.operands
+    )
+    shapes = tuple(operand.shape for operand in operands)
+    output = Shape.parse(kind + pattern.output)
+    name, attributes = "add", {}
+    if len(shapes) == 1:
+        dimensions = tuple(range(output.rank))
+        name = "broadcast_in_dim"
+        attributes = {"shape": output.dimensions, "broadcast_dimensions": dimensions}
+    graph = expression.single(name, attributes)
+    nodes = expression.typed(graph, shapes)
+    plan = simplify.normalise(build(graph, nodes, operands, (Operand.of(output),)))
+    chosen = schedule(plan, CudaTarget("sm_90", 132), (16,) * len(plan.accesses))
+    return Gate(pattern, kind, (*shapes, output), plan, chosen, cuda.generate(plan, chosen))
+
+
+def gates() -> list[Gate]:
+    """Every pattern in every type that has it."""
+    return [gate(pattern, kind) for pattern in PATTERNS for kind in TYPES if pattern.fits(kind)]
+
+
+def measure(arch: str) -> dict[tuple[str, str], sass.KernelReport]:
+    """The machine code of every gate, by the pattern's name and the type.
+
+    Raises:
+        CompileError: no NVRTC, or one that does not know the architecture.
+        FileNotFoundError: nvdisasm is not installed.
+    """
+    made = nvrtc.compile_cubin("\n".join(g.source.text for g in gates()), arch)
+    found = sass.report(made.image, made.log)
+    return {(g.pattern.name, g.type): found[g.source.entry] for g in gates()}
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What a launch moves: sectors, over those that hold an element that is read or written, of
+    the operands that are read once and the output, and of all; and accesses that are not aligned.
+    A sector of a reused operand counts once per block."""
+
+    streamed: float
+    moved: float
+    misaligned: int
+
+
+def _sectors(plan: BroadcastPlan) -> Callable[[Access], int]:
+    """Counts the sectors that hold what is read or written of an access whose base is aligned."""
+    index = np.indices([axis.extent for axis in plan.axes]).reshape(plan.rank, -1)
+
+    def count(access: Access) -> int:
+        size = access.element_type.itemsize
+        places = size * (np.array(access.strides, np.int64).reshape(1, -1) @ index)
+        return 0 if access.by_value else len(np.unique(places // SECTOR))
+
+    return count
+
+
+def traffic(folder: Path) -> dict[tuple[str, str], Traffic]:
+    """Every gate, executed in the emulator."""
+    emulator = EmulatorBackend(folder, trace=True)
+    runs = emulator.load_many([g.source for g in gates()])
+    found = {}
+    for g, run in zip(gates(), runs, strict=True):
+        packed = bytearray(cuda.parameters(g.plan, g.schedule))
+        memory = [emulator.allocate(shape.byte_size) for shape in g.shapes]
+        for buffer in memory[:-1]:
+            buffer[:] = 1
+        for slot, access in enumerate(g.plan.accesses):
+            which = len(memory) - 1 if slot == len(g.plan.reads) else access.operand
+            if not access.by_value:
+                word = emulator.address(memory[which]).to_bytes(8, "little")
+                packed[8 * slot : 8 * slot + 8] = word
+        emulator.launch(run, g.schedule.grid, g.schedule.block, packed)
+        slots = emulator.statistics[: len(g.plan.accesses)]
+        fetched = [slot.fetched for slot in slots]
+        floor = list(map(_sectors(g.plan), g.plan.accesses))
+        once = [k in STREAMS for k in g.schedule.reads] + [True] * len(g.plan.writes)
+        found[g.pattern.name, g.type] = Traffic(
+            sum(itertools.compress(fetched, once)) / sum(itertools.compress(floor, once)),
+            sum(fetched) / sum(floor),
+            sum(slot.misaligned for slot in slots),
+        )
+    return found
+
+
+def table(reports: dict[str, dict[tuple[str, str], sass.KernelReport]]) -> str:
+    """Per pattern and type the most instructions per element of the architectures, the most
+    registers, and the traffic, as a Markdown table."""
+    with tempfile.TemporaryDirectory() as folder:
+        moved = traffic(Path(folder))
+    lines = [
+        "| schedule and reads | budget | " + " | ".join(TYPES) + " | registers | sectors |",
+        "|---|--:|" + "--:|" * (len(TYPES) + 2),
+    ]
+    for pattern in PATTERNS:
+        cells, registers = [], 0
+        for kind in TYPES:
+            if not pattern.fits(kind):
+                cells.append("")
+                continue
+            found = [by_name[pattern.name, kind] for by_name in reports.values()]
+            cells.append(f"{max(r.tile for r in found) / gate(pattern, kind).elements:.1f}")
+            registers = max(registers, *(r.registers for r in found))
+        most = max(moved[pattern.name, kind].moved for kind in TYPES if pattern.fits(kind))
+        lines.append(
+            f"| {pattern.name} | {gate(pattern, TYPES[0]).budget:.0f} | {' | '.join(cells)} | "
+            f"{registers} | {most:.2f} |"
+        )
+    return "\n".join(lines)
+
+
+def document() -> str:
+    """What stands between the marks of the document."""
+    reports = {arch: measure(arch) for arch in ARCHITECTURES}
+    compiler = ".".join(map(str, nvrtc.version()))
+    return (
+        f"Measured with NVRTC {compiler} for {', '.join(ARCHITECTURES)}; each figure is the worst "
+        f"of them.\n\n{table(reports)}"
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Prints the measured part of the document; with ``--write`` puts it there."""
+    made = document()
+    if "--write" not in arguments:
+        print(made)
+        return 0
+    text = DOCUMENT.read_text()
+    head, _, rest = text.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    DOCUMENT.write_text(f"{head}{BEGIN}\n\n{made}\n\n{END}{tail}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

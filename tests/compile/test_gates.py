@@ -1,0 +1,140 @@
+"""The gates of the schedules: instructions, vectors, registers and sectors of every kind and type.
+
+No GPU is involved: machine code is read for three architectures, sectors are counted in the
+emulator.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from typing import Any
+
+import pytest
+
+from gpubcast.errors import CompileError
+from gpubcast.families import Family, Kind
+from tests.compile import gates
+from tests.compile.gates import Gate
+from tests.compile.sass import KernelReport, nvdisasm
+
+Reports = dict[tuple[str, str], KernelReport]
+
+
+@pytest.fixture(scope="module", params=gates.ARCHITECTURES)
+def reports(request: pytest.FixtureRequest) -> Reports:
+    if nvdisasm() is None:
+        pytest.skip("needs the nvidia-cuda-nvdisasm package")
+    try:
+        return gates.measure(request.param)
+    except CompileError as error:
+        if error.source:
+            raise
+        pytest.skip(f"needs NVRTC for {request.param}: {error}")
+
+
+def test_every_pattern_has_its_schedule_and_kinds() -> None:
+    for gate in gates.gates():
+        found = gate.schedule.family, " ".join(kind.value for kind in gate.schedule.reads)
+        assert found == (gate.pattern.family, gate.pattern.kinds), (gate.pattern.name, gate.type)
+
+
+def test_every_kind_of_every_schedule_is_measured() -> None:
+    streams = {Kind.SCALAR, Kind.VALUE}
+    every = {
+        Family.FLAT: streams | {Kind.LINEAR},
+        Family.ROWS: streams | {Kind.TILE, Kind.ROW, Kind.COLUMN, Kind.GATHERED},
+        Family.PHASE: {Kind.LINEAR, Kind.PERIODIC, Kind.GATHERED},
+        Family.XPOSE: streams | {Kind.TILE, Kind.ROW, Kind.COLUMN, Kind.GATHERED, Kind.CROSSED},
+        Family.GATHER: streams | {Kind.LINEAR, Kind.GATHERED},
+    }
+    found: dict[Family, set[Kind]] = {}
+    for pattern in gates.PATTERNS:
+        kinds = {Kind(word) for word in pattern.kinds.split()}
+        found[pattern.family] = found.get(pattern.family, set()) | kinds
+    assert found == every
+
+
+def complaints(gate: Gate, report: KernelReport) -> list[str]:
+    """What is wrong with a kernel."""
+    found = []
+    per_element = report.tile / gate.elements
+    if not 0 < per_element <= gate.budget:
+        found.append(f"{per_element:.1f} instructions per element, not at most {gate.budget:.0f}")
+    if report.divisions:
+        found.append(f"calls or divides: {report.divisions}")
+    if report.spill_bytes or report.stack_bytes or report.count("LDL") or report.count("STL"):
+        found.append("uses local memory")
+    if report.registers > gates.REGISTERS[gate.pattern.family]:
+        found.append(f"{report.registers} registers")
+    have = {
+        ("L", 16): report.wide_loads, ("S", 16): report.wide_stores,
+        ("L", 8): report.half_loads, ("S", 8): report.half_stores,
+    }  # fmt: skip
+    for (way, width), count in gate.vectors().items():
+        if width >= 8 and have[way, width] < count:
+            found.append(f"{have[way, width]} accesses {way} of {width} bytes, not {count}")
+    return [f"{gate.pattern.name} {gate.type}: {complaint}" for complaint in found]
+
+
+def test_gates(reports: Reports) -> None:
+    wrong = [c for g in gates.gates() for c in complaints(g, reports[g.pattern.name, g.type])]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_vectors_have_16_bytes() -> None:
+    """Exceptions: an element with a register of its own. In PHASE and XPOSE that are all, so that
+    8 elements of a byte are a vector; bf16 has 4 where two operands, or one read one at a time,
+    share the registers."""
+    narrow = set()
+    for gate in gates.gates():
+        for (_, width), _count in gate.vectors().items():
+            if width < 16:
+                narrow.add((gate.pattern.family, gate.type, width))
+                lone = gate.pattern.kinds in ("CROSSED CROSSED", "CROSSED GATHERED")
+                assert gate.type == "u8" or lone, gate.pattern.name
+                assert width == 8 or gate.pattern.kinds == "CROSSED GATHERED"
+    assert narrow == {
+        (Family.PHASE, "u8", 8), (Family.XPOSE, "u8", 8), (Family.XPOSE, "u8", 4),
+        (Family.XPOSE, "bf16", 8),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"tile": 66}, "8.2 instructions per element"),
+        ({"tile": 0}, "0.0 instructions per element"),
+        ({"registers": 65}, "65 registers"),
+        ({"wide_stores": 1, "half_stores": 2}, "accesses S of 16 bytes"),
+        ({"wide_loads": 0}, "accesses L of 16 bytes"),
+        ({"divisions": ("CALL.REL.NOINC",)}, "calls"),
+        ({"spill_bytes": 4}, "local memory"),
+        ({"opcodes": (("LDL", 1),)}, "local memory"),
+    ],
+    ids=str,
+)
+def test_a_worse_kernel_is_noticed(change: dict[str, Any], complaint: str) -> None:
+    gate = next(g for g in gates.gates() if g.pattern.name == "FLAT LINEAR" and g.type == "f32")
+    good = KernelReport("k", 20, 0, 0, 40, 27, (), 2, 2, (), "LLSS")
+    assert complaints(gate, good) == []
+    (found,) = complaints(gate, dataclasses.replace(good, **change))
+    assert complaint in found
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
+def test_sectors(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Aligned operands: every sector moves once, and what is reused once per block. GATHER walks
+    an operand across its memory order here, where no order of the elements suits all."""
+    for (name, kind), found in gates.traffic(tmp_path_factory.mktemp("traffic")).items():
+        assert not found.misaligned, (name, kind)
+        if not name.startswith("GATHER"):
+            assert found.streamed <= gates.MOST_STREAMED, (name, kind, found)
+            assert found.moved <= gates.MOST_MOVED, (name, kind, found)
+
+
+def test_the_document_shows_every_pattern() -> None:
+    lines = gates.DOCUMENT.read_text().splitlines()
+    shown = [line.split("|")[1].strip() for line in lines if line.startswith("| ")]
+    measured = [pattern.name for pattern in gates.PATTERNS]
+    assert [name for name in shown if name in measured] == measured
