@@ -21,12 +21,34 @@ How to write one::
   ``ashr``, ``to_float`` (reads its operand as signed), ``to_integer``.
 * ``to_integer`` out of range gives any integer, and so does a shift by the width or more: mask
   shift amounts that are not constant, and never select such a value.
+* ``rarely`` is the one branch: a long helper for a few operands (huge angles).
 * A formula called inside another one is a call in CUDA; plain Python functions are inlined.
 * A complex formula takes and returns pairs: ``@formula("exp", F32, complex=True)``.
 * f16 and bf16 run the F32 formula and round once.
 """
 
-from gpubcast.elementary import exponential
+from gpubcast.elementary import (
+    complex_arithmetic,
+    complex_functions,
+    complex_inverses,
+    exponential,
+    gamma,
+    logarithm,
+    special,
+    trigonometric,
+)
 from gpubcast.elementary.formula import FORMULAS, Formula, trace
 
-__all__ = ["FORMULAS", "Formula", "exponential", "trace"]
+__all__ = [
+    "FORMULAS",
+    "Formula",
+    "complex_arithmetic",
+    "complex_functions",
+    "complex_inverses",
+    "exponential",
+    "gamma",
+    "logarithm",
+    "special",
+    "trace",
+    "trigonometric",
+]

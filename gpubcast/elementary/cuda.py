@@ -7,7 +7,7 @@ import math
 import struct
 import sys
 
-from gpubcast.elementary.formula import FORMULAS, Formula, Traced, trace
+from gpubcast.elementary.formula import FORMULAS, HELPERS, Formula, Traced, trace
 from gpubcast.elementary.values import Instruction, Kind
 
 TYPES = {
@@ -29,6 +29,51 @@ CALLS = {
 }
 CALLS_32 = {"high_product": "__umulhi"}
 PARTS = ("re", "im")
+# Names that Python allows and C++ does not, and what the headers call by these names.
+RESERVED = frozenset(
+    (
+        *(
+            "auto",
+            "bool",
+            "case",
+            "char",
+            "const",
+            "default",
+            "do",
+            "double",
+            "enum",
+            "extern",
+            "float",
+        ),
+        *(
+            "goto",
+            "inline",
+            "int",
+            "long",
+            "new",
+            "operator",
+            "register",
+            "return",
+            "short",
+            "signed",
+            "sizeof",
+        ),
+        *(
+            "static",
+            "struct",
+            "switch",
+            "template",
+            "this",
+            "typedef",
+            "union",
+            "unsigned",
+            "void",
+            "volatile",
+        ),
+        *CALLS.values(),
+        "bits_as",
+    )
+)
 WIDTH = 92
 
 
@@ -44,12 +89,13 @@ def headers() -> dict[str, str]:
 
 def header(module: str) -> str:
     """The header of the formulas of one module, in the order in which they are written there."""
-    formulas = [formula for formula in FORMULAS.values() if formula.module == module]
+    everything = [*HELPERS.values(), *FORMULAS.values()]
+    formulas = [formula for formula in everything if formula.module == module]
     called = {
         step.extra[0].module
         for formula in formulas
         for step in trace(formula).code
-        if step.op == "call"
+        if step.op in ("call", "rarely")
     }
     needs = sorted(called - {module})
     doc = (sys.modules[formulas[0].function.__module__].__doc__ or "").splitlines()[0]
@@ -67,8 +113,9 @@ def header(module: str) -> str:
         "namespace gb {",
         "",
     ]
+    tables: set[str] = set()
     for formula in formulas:
-        lines += [*function(formula), ""]
+        lines += [*function(formula, tables), ""]
     return "\n".join([*lines, "}  // namespace gb", "", "#endif", ""])
 
 
@@ -79,10 +126,11 @@ def value_type(formula: Formula, *, result: bool = False) -> str:
     return kind if real else f"complex<{kind}>"
 
 
-def function(formula: Formula) -> list[str]:
-    """The lines of one function, and before them the tables that it looks up."""
+def function(formula: Formula, tables: set[str] | None = None) -> list[str]:
+    """The lines of one function, and before them the tables that it looks up and that are not
+    among ``tables``, the names of those written before."""
     traced = trace(formula)
-    writer = _Writer(traced)
+    writer = _Writer(traced, set() if tables is None else tables)
     names = [traced.names.get(i, f"x{i}") for i in traced.parameters]
     operands = names
     if formula.complex:
@@ -94,9 +142,10 @@ def function(formula: Formula) -> list[str]:
     body = writer.body()
     results = ", ".join(writer.texts[i] for i in traced.results)
     body += _wrapped(f"return {results if len(traced.results) == 1 else f'{{{results}}}'};")
-    head = f"GB_FN {value_type(formula, result=True)} {formula.name}({given}) {{"
+    linkage = "GB_RARE" if formula in HELPERS.values() else "GB_FN"
+    head = f"{linkage} {value_type(formula, result=True)} {formula.name}({given}) {{"
     comment = [f"// {line}" for line in _summary(formula)]
-    return [*writer.tables, *comment, head, *(f"  {line}" for line in body), "}"]
+    return [*writer.tables, *comment, head, *(f"  {line}" for line in ["GB_ENTER", *body]), "}"]
 
 
 def _summary(formula: Formula) -> list[str]:
@@ -107,11 +156,12 @@ def _summary(formula: Formula) -> list[str]:
 class _Writer:
     """Writes the body of one function: a value used once stands where it is used."""
 
-    def __init__(self, traced: Traced) -> None:
+    def __init__(self, traced: Traced, known_tables: set[str]) -> None:
         self.traced = traced
+        self.known_tables = known_tables
         self.texts: dict[int, str] = {}
         self.loose: set[int] = set()  # values whose text needs parentheses beside an operator
-        self.taken: set[str] = set()
+        self.taken: set[str] = set(RESERVED)
         self.tables: list[str] = []
         self.structs: dict[tuple[Formula, tuple[int, ...]], str] = {}
         self.uses = [0] * len(traced.code)
@@ -136,7 +186,7 @@ class _Writer:
         name = self.traced.names.get(index)
         returned = index in self.traced.results
         if self.uses[index] <= 1 and (name is None or returned) and len(text) < WIDTH - 30:
-            self._inline(index, text, loose=instruction.op in (*INFIX, "select"))
+            self._inline(index, text, loose=instruction.op in (*INFIX, "select", "rarely"))
             return []
         self.texts[index] = self._fresh(name or f"t{index}")
         return _wrapped(f"const {TYPES[instruction.kind]} {self.texts[index]} = {text};")
@@ -203,6 +253,8 @@ class _Writer:
                 return f"static_cast<{to}>(leading_zeros({bare[0]}))"
             case "call":
                 return self._call(extra[0], args)
+            case "rarely":
+                return f"{beside[0]} ? {self._call(extra[0], args[2:])} : {beside[1]}"
             case "table":
                 return f"{self._table(kind, extra)}[{bare[0]}]"
         name = (CALLS_32 if kind is Kind.U32 else CALLS).get(op) or CALLS[op]
@@ -210,8 +262,9 @@ class _Writer:
 
     def _table(self, kind: Kind, words: tuple[int, ...]) -> str:
         name = f"TABLE_{_digest(kind, words)}"
-        declared = f"GB_TABLE {TYPES[kind]} {name}[{len(words)}] = {{"
-        if declared not in self.tables:
+        if name not in self.known_tables:
+            self.known_tables.add(name)
+            declared = f"GB_TABLE {TYPES[kind]} {name}[{len(words)}] = {{"
             entries = [number(kind, word) for word in words]
             rows = [", ".join(entries[i : i + 4]) for i in range(0, len(entries), 4)]
             self.tables += [declared, *(f"  {row}," for row in rows), "};"]

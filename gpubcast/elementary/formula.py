@@ -49,16 +49,24 @@ class Formula:
         flat = [v for a in args for v in (a if isinstance(a, Pair) else (a,))]
         record = next(v for v in flat if isinstance(v, Value)).record
         first = next(v for v in flat if isinstance(v, Value))
+        if first.kind is not self.kind:
+            raise TypeError(f"{self.name} of {self.kind.value} on a value of {first.kind.value}")
         indices = tuple(first.constant(v).index for v in flat)
         parts = [record.add("call", self.kind, indices, (self, i)) for i in range(self.results)]
         return Pair(*parts) if len(parts) == 2 else parts[0]
 
 
 FORMULAS: dict[tuple[str, Kind, bool], Formula] = {}
+# What formulas are made of but no operation calls: the right-hand sides of ``rarely``.
+HELPERS: dict[tuple[str, Kind, bool], Formula] = {}
 
 
 def formula(
-    name: str, *kinds: Kind, complex: bool = False, real_result: bool = False
+    name: str,
+    *kinds: Kind,
+    complex: bool = False,
+    real_result: bool = False,
+    helper: bool = False,
 ) -> Callable[[Callable[..., Any]], Formula]:
     """Register a formula for some kinds; a decorated name stands for the last of them."""
 
@@ -67,7 +75,7 @@ def formula(
         module = function.__module__.rsplit(".", 1)[-1]
         for kind in kinds:
             made = Formula(name, kind, complex, real_result, arity, function, module)
-            FORMULAS[name, kind, complex] = made
+            (HELPERS if helper else FORMULAS)[name, kind, complex] = made
         return made
 
     return register
@@ -78,6 +86,17 @@ def call(name: str, *args: Any) -> Any:
     first = args[0]
     kind = first.re.kind if isinstance(first, Pair) else first.kind
     return FORMULAS[name, kind, isinstance(first, Pair)](*args)
+
+
+def rarely(condition: Value, name: str, x: Value, otherwise: Value) -> Value:
+    """The real helper of that name on ``x`` where the condition holds, else ``otherwise``.
+
+    The one branch there is: the helper runs only where a condition holds, so it may be long, and
+    its table indices need not be inside for other operands. The CPU's loops stay vector loops.
+    """
+    helper = HELPERS[name, x.kind, False]
+    args = (condition.index, otherwise.index, x.index)
+    return x.record.add("rarely", x.kind, args, (helper, 0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,6 +309,11 @@ class EmulatorBackend:
             assert not slot.outside, f"argument {number}: {slot.outside} accesses leave a buffer"
         self.check_canaries()
 
+    def bound(
+        self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray, index: int
+    ) -> None:
+        """Launches are all the same here."""
+
     def capturing(self) -> bool:
         """There are no graphs."""
         return False

@@ -51,7 +51,7 @@ struct Launch {
   int trace;
   int num_ranges;
   const unsigned long long* ranges;  // known memory: begin, end, begin, end, ...
-  long long evaluations;  // of exp by a warp, all its lanes at once
+  long long evaluations;  // of elementary functions by a warp, all its lanes at once
   Slot slots[MAX_SLOTS];
 };
 
@@ -65,7 +65,7 @@ static Launch* launch;
 static std::vector<Request> requests;
 static int counts[MAX_SLOTS][17];
 static std::vector<unsigned long long> kept[MAX_SLOTS];  // sectors that the block has in L1
-static long long exps, most_exps;  // of the thread, of the warp's busiest thread
+static long long evaluated, most_evaluated;  // of the thread, of the warp's busiest thread
 
 static inline bool touch(int slot, const void* at, int bytes, bool keep) {
   const unsigned long long begin = reinterpret_cast<unsigned long long>(at), end = begin + bytes;
@@ -123,9 +123,12 @@ static inline void write(int slot, void* to, const void* from, int bytes) {
   if (touch(slot, to, bytes, false)) memcpy(to, from, bytes);
 }
 
-// exp, counted.
-static inline float counted(float x) { return ++exps, expf(x); }
-static inline double counted(double x) { return ++exps, exp(x); }
+// Counts the calls of elementary functions, not those that they make themselves.
+struct Evaluation {
+  static inline int depth = 0;
+  Evaluation() { evaluated += depth++ == 0; }
+  ~Evaluation() { --depth; }
+};
 
 // Returns false, having done nothing, when the parameters have another size than the kernel's.
 template <class P> bool run(void (*kernel)(P), Launch& l) {
@@ -141,12 +144,12 @@ template <class P> bool run(void (*kernel)(P), Launch& l) {
     for (unsigned t = 0; t < threads; ++t) {
       threadIdx = {t % l.block_x, t / l.block_x, 0};
       if (l.trace) memset(counts, 0, sizeof(counts));
-      exps = 0;
+      evaluated = 0;
       kernel(p);
-      most_exps = std::max(most_exps, exps);
+      most_evaluated = std::max(most_evaluated, evaluated);
       if (t % 32 != 31 && t + 1 != threads) continue;
-      l.evaluations += most_exps;
-      most_exps = 0;
+      l.evaluations += most_evaluated;
+      most_evaluated = 0;
       if (l.trace) end_of_warp();
     }
     if (l.trace) end_of_block();
@@ -155,7 +158,5 @@ template <class P> bool run(void (*kernel)(P), Launch& l) {
 }
 
 }  // namespace emu
-
-#define exp emu::counted
 
 #endif

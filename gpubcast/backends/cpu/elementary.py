@@ -36,6 +36,7 @@ _INTEGERS = {
     **{"add": "add", "sub": "sub", "mul": "mul", "and": "and_", "or": "or_", "xor": "xor"},
     **{"shl": "shl", "lshr": "lshr", "ashr": "ashr"},
 }
+_VECTORS = (128, 256, 512)  # widths in bits of the vectors that helpers are called on
 _SYMBOLS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
@@ -98,9 +99,100 @@ def _emit(builder: Any, formula: Formula, args: list[Any]) -> list[Any]:
         elif instruction.op == "call":
             called, part = instruction.extra
             values.append(_emit(builder, called, operands)[part])
+        elif instruction.op == "rarely":
+            values.append(_rarely(builder, instruction.extra[0], *operands))
         else:
             values.append(_instruction(builder, instruction, source, operands))
     return [values[i] for i in traced.results]
+
+
+def _rarely(builder: Any, helper: Formula, condition: Any, otherwise: Any, x: Any) -> Any:
+    """A branch round a call. A loop that has it becomes a vector loop nevertheless, because the
+    helper names functions on vectors that stand for it."""
+    function = _helper(builder.module, helper)
+    before = builder.block
+    rare, after = builder.append_basic_block("rare"), builder.append_basic_block("after")
+    builder.cbranch(condition, rare, after)
+    builder.position_at_end(rare)
+    result = builder.call(function, [x])
+    builder.branch(after)
+    builder.position_at_end(after)
+    value = builder.phi(x.type)
+    value.add_incoming(otherwise, before)
+    value.add_incoming(result, rare)
+    return value
+
+
+def _helper(module: ir.Module, helper: Formula) -> Any:
+    """A helper as a function of the module."""
+    name = f"gb_{helper.name}_{helper.kind.value}"
+    if name in module.globals:
+        return module.globals[name]
+    kind = _LLVM[helper.kind]
+    function = _internal(module, name, ir.FunctionType(kind, [kind]), "noinline", "cold")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    builder.ret(_emit(builder, helper, [function.args[0]])[0])
+    widths = [size // helper.kind.bits for size in _VECTORS]
+    vectors = [_masked(module, function, width) for width in widths]
+    variants = (f"_ZGV_LLVM_M{n}v_{name}({v.name})" for n, v in zip(widths, vectors, strict=True))
+    # llvmlite knows no attributes with values.
+    set.add(function.attributes, f'"vector-function-abi-variant"="{",".join(variants)}"')
+    _keep(module, vectors)
+    return function
+
+
+def _masked(module: ir.Module, function: Any, width: int) -> Any:
+    """A helper on a vector and a mask: a test whether any lane needs it, rarely a loop."""
+    vector = ir.VectorType(function.args[0].type, width)
+    typed = ir.FunctionType(vector, [vector, ir.VectorType(ir.IntType(1), width)])
+    lanes = _internal(module, f"{function.name}_lanes{width}", typed, "noinline", "cold")
+    builder = ir.IRBuilder(lanes.append_basic_block("entry"))
+    x, mask = lanes.args
+    result = x
+    for i in range(width):
+        lane = ir.Constant(ir.IntType(32), i)
+        before = builder.block
+        with builder.if_then(builder.extract_element(mask, lane)):
+            value = builder.call(function, [builder.extract_element(x, lane)])
+            value = builder.insert_element(result, value, lane)
+            inside = builder.block
+        merged = builder.phi(vector)
+        merged.add_incoming(result, before)
+        merged.add_incoming(value, inside)
+        result = merged
+    builder.ret(result)
+    test = _internal(module, f"{function.name}_x{width}", typed, "alwaysinline")
+    builder = ir.IRBuilder(test.append_basic_block("entry"))
+    word = ir.IntType(width)
+    needed = builder.icmp_unsigned("!=", builder.bitcast(test.args[1], word), word(0))
+    with builder.if_then(needed, likely=False):
+        builder.ret(builder.call(lanes, test.args))
+    builder.ret(test.args[0])
+    return test
+
+
+def _internal(module: ir.Module, name: str, typed: ir.FunctionType, *attributes: str) -> Any:
+    function = ir.Function(module, typed, name)
+    function.linkage = "internal"
+    for attribute in (*attributes, "nounwind", "readnone"):
+        function.attributes.add(attribute)
+    set.add(function.attributes, "willreturn")
+    return function
+
+
+def _keep(module: ir.Module, functions: list[Any]) -> None:
+    """Keep functions that nothing calls yet until loops are made vector loops."""
+    name = "llvm.compiler.used"
+    pointer = ir.IntType(8).as_pointer()
+    kept = [f.bitcast(pointer) for f in functions]
+    variable = module.globals.get(name)
+    if variable is None:
+        variable = ir.GlobalVariable(module, ir.ArrayType(pointer, 0), name)
+        variable.linkage, variable.section = "appending", "llvm.metadata"
+    else:
+        kept = [*variable.initializer.constant, *kept]
+    variable.value_type = ir.ArrayType(pointer, len(kept))
+    variable.initializer = variable.value_type(kept)
 
 
 def _call(builder: Any, name: str, overload: list[Any], args: list[Any], kinds: Any = None) -> Any:
