@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpubcast import eager, expression, runtime
+from gpubcast import calls, config, eager, expression, runtime
 from gpubcast.arrays import Array, output_view, view_of
 from gpubcast.codegen import cpu as cpu_code
 from gpubcast.codegen import cuda as cuda_code
@@ -30,7 +30,12 @@ if TYPE_CHECKING:
 _ANY = 132
 
 
-def _checked_arch(arch: object) -> str:
+def checked_arch(arch: object) -> str:
+    """The name of a GPU architecture.
+
+    Raises:
+        Error: it is none.
+    """
     if isinstance(arch, str) and re.fullmatch(r"sm_[0-9]{2,3}[af]?", arch):
         return arch
     raise Error(
@@ -64,6 +69,7 @@ class Plan:
     scalars: frozenset[int] = frozenset()
     arity: int = 0
     output_shapes: tuple[Shape, ...] = field(init=False, compare=False)
+    _token: object = field(init=False, compare=False, default_factory=object)
 
     def __post_init__(self) -> None:
         if not self.arguments:
@@ -90,17 +96,27 @@ class Plan:
         shapes, results = (", ".join(map(str, x)) for x in (self.shapes, self.output_shapes))
         return f"<gpubcast.Plan {self.name}: ({shapes}) -> {results}>"
 
-    def __call__(self, *operands: Any, out: Any = None) -> Any:
+    def __call__(self, *operands: Any, out: Any = None, device: str | None = None) -> Any:
         """Run on arrays of the planned dimensions and types.
 
         Strides that differ from the planned layouts are planned again, with the same result.
 
+        Args:
+            operands: one per planned shape.
+            out: receives the result and is returned.
+            device: where a plan without operands runs; otherwise the operands' device, if given.
+
         Raises:
             ShapeError: an operand has other dimensions or another type than planned.
         """
+        made = calls.again(self._token, operands, out) if operands else None
+        if made is not None:
+            return made
         views = self._views(self._checked(operands))
         layout = self.out_layout if out is None else None
-        return eager.finish(self.expression, operands, views, out, layout)
+        straight = layout is None and self.arguments == tuple(range(self.arity)) and operands
+        token = self._token if straight else None
+        return eager.finish(self.expression, operands, views, out, layout, token, device)
 
     def bind(self, *operands: Any, out: Any) -> BoundCall:
         """The call with its buffers fixed: the cheapest launch. It keeps the arrays alive.
@@ -158,7 +174,7 @@ class Plan:
 
     def cuda_source(self, arch: str = "sm_90") -> str:
         """The generated CUDA source of every kernel; no GPU is needed."""
-        _checked_arch(arch)
+        checked_arch(arch)
         plans = self.broadcast_plans
         return "\n".join(cuda_code.generate(plan, _schedule(plan, arch)).text for plan in plans)
 
@@ -229,7 +245,7 @@ class Plan:
 class BoundCall:
     """A launch with every argument packed; calling it runs the kernel and returns ``out``."""
 
-    __slots__ = ("_held", "_launch", "_out", "_parameters")
+    __slots__ = ("_held", "_launch", "_out", "_parameters", "_run")
 
     def __init__(
         self, launch: Launch, parameters: tuple[bytearray, ...], out: Any, held: Any
@@ -238,6 +254,7 @@ class BoundCall:
         self._parameters = parameters
         self._out = out
         self._held = held  # whatever keeps the bound memory alive
+        self._run = launch.bound(parameters) if config.plain() else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise Error(
@@ -255,6 +272,9 @@ class BoundCall:
         Raises:
             DeviceError: the launch failed.
         """
+        if self._run is not None:
+            self._run()
+            return self._out
         launch = self._launch
         with launch.backend.on(launch.device[1]):
             launch.start(self._parameters)
@@ -271,7 +291,7 @@ def _shares(x: Any, view: View) -> bool:
 
 
 def _schedule(plan: BroadcastPlan, arch: str | None) -> Schedule:
-    target = CpuTarget() if arch is None else CudaTarget(_checked_arch(arch), _ANY)
+    target = CpuTarget() if arch is None else CudaTarget(checked_arch(arch), _ANY)
     return schedule(plan, target, (16,) * len(plan.accesses))
 
 
@@ -288,6 +308,13 @@ def _bound(
         device,
         aligned(every, device),
     )
+    if launch.crooked(views):
+        raise LayoutError(
+            f"bind: operand {launch.crooked(views)[0]} is not aligned for the type as which it is "
+            "read, and would be copied",
+            rule="A8",
+            kind="gpubcast:operand cannot be bound",
+        )
     check_apart(outs)
     if launch.overlaps(views, outs):
         raise LayoutError(

@@ -1,4 +1,4 @@
-"""The command line: ``gpubcast demo | explain | bench | doctor``.
+"""The command line: ``gpubcast demo | explain | bench | doctor | cache``.
 
 Exit codes: 0 done; 1 a check failed; 2 the call was refused, or the arguments are wrong; 130
 interrupted; 141 the reader of a pipe has gone.
@@ -23,6 +23,8 @@ from gpubcast import ops
 
 REFUSED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 SMALLEST_DEMO = 8
+# Large enough that no case is special at its size.
+WARM_BYTES = 1 << 22
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -80,12 +82,7 @@ def parser() -> argparse.ArgumentParser:
     )
     explain.add_argument("op", metavar="OP", help="an operation, e.g. add")
     explain.add_argument("shapes", nargs="+", metavar="SHAPE", help="e.g. 'f32[8,1]{0,1}'")
-    for name in attribute_names():
-        flag = f"--{name.replace('_', '-')}"
-        if _is_switch(name):
-            explain.add_argument(flag, dest=f"attribute_{name}", action="store_const", const=True)
-        else:
-            explain.add_argument(flag, dest=f"attribute_{name}", type=_value, metavar="VALUE")
+    _add_attributes(explain)
     explain.add_argument("--layout", help="of the result, e.g. '{0,1:pad(3,5,zero)}'")
     explain.add_argument("--arch", default="sm_90", help="GPU architecture (sm_90)")
     explain.add_argument("--source", action="store_true", help="show the generated source too")
@@ -105,13 +102,63 @@ def parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="report what is installed and whether it works")
     doctor.add_argument("--json", action="store_true", help="for machines")
     doctor.set_defaults(run=_doctor)
+    _add_cache(commands.add_parser("cache", help="list, make and remove compiled kernels"))
     return top
+
+
+def _add_cache(cache: argparse.ArgumentParser) -> None:
+    actions = cache.add_subparsers(required=True, metavar="ACTION")
+    listing = actions.add_parser("ls", help="show what is kept and where")
+    listing.set_defaults(run=_cache_list)
+    warming = actions.add_parser(
+        "warm",
+        help="compile kernels beforehand",
+        description="Compile the kernels of an operation on given shapes, or those of the "
+        "benchmark's cases, into the cache. A kernel serves all sizes of its pattern. No GPU is "
+        "needed.",
+        epilog="example: gpubcast cache warm add 'f32[64,64]' 'f32[1,64]' --arch sm_90",
+    )
+    warming.add_argument("op", nargs="?", metavar="OP", help="default: the benchmark's cases")
+    warming.add_argument("shapes", nargs="*", metavar="SHAPE", help="e.g. 'f32[8,1]{0,1}'")
+    warming.add_argument(
+        "--arch", action="append", metavar="sm_90", help="a GPU architecture; may be repeated"
+    )
+    warming.add_argument("--no-cpu", action="store_true", help="no kernels of this processor")
+    _add_attributes(warming)
+    warming.set_defaults(run=_cache_warm)
+    clearing = actions.add_parser("clear", help="remove compiled kernels")
+    clearing.add_argument("--device", choices=("cpu", "cuda"), help="default: both")
+    clearing.set_defaults(run=_cache_clear)
+
+
+def _add_attributes(command: argparse.ArgumentParser) -> None:
+    for name in attribute_names():
+        flag = f"--{name.replace('_', '-')}"
+        if _is_switch(name):
+            command.add_argument(flag, dest=f"attribute_{name}", action="store_const", const=True)
+        else:
+            kind = int if _is_integer(name) else _value
+            command.add_argument(flag, dest=f"attribute_{name}", type=kind, metavar="VALUE")
+
+
+def _attributes(given: argparse.Namespace) -> dict[str, Any]:
+    """The keywords that were given."""
+    named = {name: getattr(given, f"attribute_{name}") for name in attribute_names()}
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def attribute_names() -> tuple[str, ...]:
     """The keywords that operations take, each once."""
     names = [attribute.name for row in ops.OPS.values() for attribute in row.attributes]
     return tuple(dict.fromkeys(["broadcast_dimensions", *names]))
+
+
+def _is_integer(name: str) -> bool:
+    return any(
+        attribute.name == name and attribute.least is not None
+        for row in ops.OPS.values()
+        for attribute in row.attributes
+    )
 
 
 def _is_switch(name: str) -> bool:
@@ -169,9 +216,52 @@ def _doctor(given: argparse.Namespace) -> int:
     return doctor.run(machine_readable=given.json)
 
 
+def _cache_list(given: argparse.Namespace) -> int:
+    from gpubcast import config, kept
+
+    found = kept.kept()
+    print(config.cache_dir())
+    for one in found:
+        count = len(one.files)
+        plural = "s" * (count != 1)
+        print(
+            f"  {one.device:4} {one.arch:8} {count:6,} kernel{plural:1} {one.num_bytes:12,} bytes"
+        )
+    if not found:
+        print("  empty")
+    return 0
+
+
+def _cache_warm(given: argparse.Namespace) -> int:
+    from gpubcast import kept
+    from gpubcast.bound import checked_arch
+
+    archs = [checked_arch(arch) for arch in given.arch or ()]
+    if given.no_cpu and not archs:
+        raise gb.Error("nothing to make: name a GPU architecture with --arch")
+    if given.op is not None:
+        plans = [gb.plan(given.op, *given.shapes, **_attributes(given))]
+    else:
+        cases = [case for case in _bench("cases").CASES if not case.huge]
+        plans = [case.within(WARM_BYTES, t).plan for case in cases for t in case.dtypes]
+    count, total = 0, 0.0
+    for arch, seconds in kept.warm(plans, archs, not given.no_cpu):
+        count, total = count + 1, total + seconds
+        print(f"{arch:8} {1e3 * seconds:8.1f} ms", flush=True)
+    print(f"{count} kernels in {total:.1f} s")
+    return 0
+
+
+def _cache_clear(given: argparse.Namespace) -> int:
+    from gpubcast import kept
+
+    count, size = kept.clear(given.device)
+    print(f"removed {count:,} kernel{'s' * (count != 1)}, {size:,} bytes")
+    return 0
+
+
 def _explain(given: argparse.Namespace) -> int:
-    named = {name: getattr(given, f"attribute_{name}") for name in attribute_names()}
-    attributes = {name: value for name, value in named.items() if value is not None}
+    attributes = _attributes(given)
     plan = gb.plan(given.op, *given.shapes, **attributes)
     if given.layout is not None:
         result = gb.Shape.parse(plan.output_shape.text(layout=False) + given.layout)

@@ -59,6 +59,10 @@ def _text(name: str) -> str:
     return os.environ.get(name, "").strip()
 
 
+_UNUSUAL = ("GPUBCAST_BACKEND", "GPUBCAST_DEBUG", "GPUBCAST_SYNC")
+_UNUSUAL_KEYS = frozenset(_KEY(name) for name in _UNUSUAL) if _KEY is not None else frozenset()
+
+
 def given() -> tuple[tuple[Variable, str], ...]:
     """The variables that are set, with their text."""
     texts = ((variable, _text(variable.name)) for variable in VARIABLES)
@@ -76,6 +80,13 @@ def _integer(name: str, default: int, low: int, high: int) -> int:
     if not low <= value <= high:
         raise Error(f"{name}={text!r}: expected an integer from {low} to {high}")
     return value
+
+
+def plain() -> bool:
+    """Whether calls go their usual way: no variable that restricts, tells or waits is set."""
+    if _RAW is None or _KEY is None:
+        return not any(map(_text, _UNUSUAL))
+    return _UNUSUAL_KEYS.isdisjoint(_RAW)
 
 
 def debug() -> int:
@@ -128,6 +139,11 @@ def cache_dir() -> Path:
         return _path("GPUBCAST_CACHE_DIR", text)
     base = _text("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "gpubcast"
+
+
+def numba_settings() -> tuple[str, ...]:
+    """The variables that numba reads, as ``NAME=text``: compiled code may depend on them."""
+    return tuple(sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith("NUMBA_")))
 
 
 def unknown() -> tuple[str, ...]:

@@ -199,9 +199,9 @@ def _nvrtc() -> Iterator[Check]:
 
 
 def _cache() -> Iterator[Check]:
-    folder = config.cache_dir() / "cubin"
+    folder = config.cache_dir()
     shown = _home(str(folder))
-    if not folder.exists():
+    if not any((folder / name).exists() for name in ("cubin", "cpu")):
         yield Check("kernel cache", Status.OK, f"{shown}: not there yet, made when first needed")
         return
     owner = folder.stat().st_uid
@@ -210,7 +210,9 @@ def _cache() -> Iterator[Check]:
         what = f"{shown} belongs to another user (uid {owner})"
         yield Check("kernel cache", Status.FAILED, what, advice)
         return
-    sizes = [path.stat().st_size for path in folder.rglob("*.cubin")]
+    sizes = [
+        path.stat().st_size for suffix in ("cubin", "o") for path in folder.rglob(f"*.{suffix}")
+    ]
     plural = "s" * (len(sizes) != 1)
     detail = f"{shown}: {len(sizes)} kernel{plural}, {sum(sizes):,} bytes, own folder"
     if not os.access(folder, os.W_OK):

@@ -12,7 +12,7 @@ from gpubcast import calls, expression, operators, runtime, tracing
 from gpubcast.arrays import OPERATORS, Array, output_view, strided_over, view_of
 from gpubcast.errors import Error
 from gpubcast.expression import Attributes, Expression
-from gpubcast.launch import View, arrays_share, shared
+from gpubcast.launch import View, arrays_share, parse_device, shared
 from gpubcast.layout import Layout, check_layout
 from gpubcast.operands import is_scalar, scalar_view
 from gpubcast.traced import Traced
@@ -29,6 +29,7 @@ def apply(
     *,
     out: Any = None,
     out_layout: Layout | None = None,
+    device: str | None = None,
     **attributes: Any,
 ) -> Any:
     """Run one operation on arrays.
@@ -39,6 +40,7 @@ def apply(
             function that is being fused.
         out: an array that receives the result and is returned.
         out_layout: layout of the new array.
+        device: where an operation without operands runs; None for that of ``out``, else the CPU.
         attributes: the operation's keywords.
 
     Returns:
@@ -47,15 +49,44 @@ def apply(
     Raises:
         Error: a rule refuses the call.
     """
-    if any([isinstance(x, Traced) for x in operands]):
-        return tracing.apply(name, operands, attributes, out is not None or out_layout is not None)
-    plain = all([value is None for value in attributes.values()])
-    graph = _graph(name, () if plain else expression.canonical(name, attributes))
-    if out is None and out_layout is None:
-        made = calls.again(graph, operands)
+    if not operands:
+        return _without_operands(name, attributes, out, out_layout, device)
+    prefix = _prefix(name, attributes)
+    if prefix is not None and out_layout is None:
+        made = calls.again(prefix, operands, out)
         if made is not None:
             return made
-    return finish(graph, operands, views_of(graph, operands), out, out_layout, graph)
+    if any([isinstance(x, Traced) for x in operands]):
+        return tracing.apply(name, operands, attributes, out is not None or out_layout is not None)
+    graph = _graph(name, () if prefix == name else expression.canonical(name, attributes))
+    if prefix is None and out_layout is None:
+        made = calls.again(graph, operands, out)
+        if made is not None:
+            return made
+    views = views_of(graph, operands)
+    return finish(graph, operands, views, out, out_layout, graph if prefix is None else prefix)
+
+
+def _without_operands(
+    name: str, attributes: dict[str, Any], out: Any, out_layout: Layout | None, device: str | None
+) -> Any:
+    if runtime.current_trace() is not None:
+        placed = not (out is None and out_layout is None and device is None)
+        return tracing.apply(name, (), attributes, placed)
+    graph = _graph(name, expression.canonical(name, attributes))
+    return finish(graph, (), (), out, out_layout, device=device)
+
+
+def _prefix(name: str, attributes: dict[str, Any]) -> Hashable:
+    """What stands for an operation and its keywords where that is quickly said, else None."""
+    given = [value for value in attributes.values() if value is not None]
+    if not given:
+        return name
+    dimensions = attributes.get("broadcast_dimensions")
+    if len(given) > 1 or type(dimensions) is not tuple:
+        return None
+    # True and 1.0 are equal to 1, but no dimensions.
+    return (name, dimensions) if all([type(d) is int for d in dimensions]) else None
 
 
 def finish(
@@ -65,17 +96,19 @@ def finish(
     out: Any,
     out_layout: Layout | None,
     prefix: Hashable = None,
+    device: str | None = None,
 ) -> Any:
     """Run a graph on views of the operands; see ``apply``. With a ``prefix`` the call is kept."""
+    wanted = None if device is None else parse_device(device)
     if out is None:
         layouts = layouts_of(graph, out_layout)
-        launch, buffers = runtime.run(graph, views, None, layouts)
-        device = launch.device
+        launch, buffers = runtime.run(graph, views, None, layouts, wanted)
+        where = launch.device
         made = zip(launch.outputs, buffers, strict=True)
         if any([isinstance(x, Array) for x in operands]):
-            results: list[Any] = [Array(out, buffer, None, device) for out, buffer in made]
+            results: list[Any] = [Array(out, buffer, None, where) for out, buffer in made]
         else:
-            results = [strided_over(out, buffer, device) for out, buffer in made]
+            results = [strided_over(out, buffer, where) for out, buffer in made]
             if prefix is not None and layouts is None and not graph.packed:
                 calls.remember(prefix, operands, launch, results[0])
         return tuple(results) if graph.packed else results[0]
@@ -84,7 +117,10 @@ def finish(
     if len(outs) > 1 and any([copy_back is not None for _, copy_back in targets]):
         # What stands in for an unaligned array does not show what the array shares.
         _check_apart([x.view() if isinstance(x, Array) else x for x in outs])
-    runtime.run(graph, views, tuple([t for t, _ in targets]), layouts_of(graph, out_layout))
+    layouts = layouts_of(graph, out_layout)
+    launch, _ = runtime.run(graph, views, tuple([t for t, _ in targets]), layouts, wanted)
+    if prefix is not None and not graph.packed:
+        calls.remember(prefix, operands, launch, out, out)
     for _, copy_back in targets:
         if copy_back is not None:
             copy_back()

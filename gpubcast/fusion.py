@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gpubcast import calls, eager, labelling, labels, tracing
+from gpubcast import calls, eager, labelling, labels, runtime, tracing
 from gpubcast.arguments import SCALAR, Arguments, refusal, typed
 from gpubcast.arrays import Array, view_of
 from gpubcast.bound import Plan
@@ -95,8 +95,7 @@ class Fused:
                 )
             return self._inline(values)
         # What is static or None changes the code, so such calls are not looked up.
-        plain = out is None and out_layout is None
-        made = calls.again(self, values) if plain else None
+        made = calls.again(self, values, out) if out_layout is None else None
         if made is not None:
             return made
         views, signature = self._views(values)
@@ -269,11 +268,12 @@ class Fused:
                 "result has"
             )
         outputs: list[Any]
-        if self._pattern is None:
-            returned, packed = labelling.results(self._arguments.call(values), trace.home)
-            outputs = [labelling.result(trace, x, trace.home) for x in returned]
-        else:
-            outputs, packed = self._labelled(trace, values, trace.home)
+        with runtime.tracing(trace):
+            if self._pattern is None:
+                returned, packed = labelling.results(self._arguments.call(values), trace.home)
+                outputs = [labelling.result(trace, x, trace.home) for x in returned]
+            else:
+                outputs, packed = self._labelled(trace, values, trace.home)
         graph = trace.graph(
             outputs, packed=packed, fast_math=self._fast_math, pattern=self._pattern
         )

@@ -7,6 +7,7 @@ import re
 import struct
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ CPU: Device = ("cpu", 0)
 _DEVICE = re.compile(r"cpu|cuda(:(?P<index>[0-9]{1,4}))?")
 # Steps that NumPy may take to decide whether two arrays overlap: a fraction of a millisecond.
 _MAX_WORK = 10_000
+_WORD = (1 << 64) - 1
 
 
 @dataclass(slots=True)
@@ -32,7 +34,8 @@ class View:
 
     Attributes:
         operand: shape and strides.
-        slot: address of the first element, or the storage bits of a host scalar.
+        slot: address of the first element, or the storage bits of a host scalar, which may be
+            more than one word.
         device: kind and index; None for a host scalar, which fits any device.
         array: whatever keeps the memory alive.
     """
@@ -52,7 +55,9 @@ class Step:
         source: the generated kernel; None where nothing is visited.
         kernel: the backend's handle.
         template: the packed parameters with empty slots.
-        offsets: per slot, the index of its view (operands, outputs, temporaries) and bytes to add.
+        offsets: per slot, the index of its view (operands, outputs, temporaries) and bytes to add;
+            the view INDEX begins at address 0.
+        parts: the slots that take one word of a longer host scalar, and how many bits are below it.
     """
 
     plan: BroadcastPlan
@@ -61,12 +66,15 @@ class Step:
     kernel: Any
     template: bytes
     offsets: tuple[tuple[int, int], ...]
+    parts: tuple[tuple[int, int], ...] = ()
 
     def parameters(self, slots: list[int]) -> bytearray:
         """The parameters with slots filled in: addresses or bits of all views."""
         packed = bytearray(self.template)
         if packed:
             words = [slots[view] + add for view, add in self.offsets]
+            for slot, low in self.parts:
+                words[slot] = words[slot] >> low & _WORD
             struct.pack_into(f"<{len(words)}Q", packed, 0, *words)
         return packed
 
@@ -81,6 +89,7 @@ class Launch:
         sizes: bytes of the outputs.
         temporaries: shapes of what only the kernels see.
         device: where it runs.
+        wider: the operands that are read as a type of more bytes, and how many.
     """
 
     backend: Backend
@@ -89,9 +98,15 @@ class Launch:
     sizes: tuple[int, ...]
     temporaries: tuple[Shape, ...]
     device: Device
+    wider: tuple[tuple[int, int], ...] = ()
+
+    def crooked(self, views: tuple[View, ...]) -> list[int]:
+        """The operands that are not aligned for the type as which they are read."""
+        return [number for number, size in self.wider if views[number].slot % size]
 
     def parameters(self, slots: list[int]) -> tuple[bytearray, ...]:
         """Every kernel's parameters: operands' addresses or bits, outputs', temporaries'."""
+        slots = [*slots, 0]  # where INDEX, counted from the end, finds its address
         return tuple([step.parameters(slots) for step in self.steps])
 
     def start(self, parameters: tuple[bytearray, ...]) -> None:
@@ -103,6 +118,15 @@ class Launch:
             self.backend.launch(step.kernel, step.schedule.grid, step.schedule.block, packed)
             if began or config.sync():
                 self._finish(step, began)
+
+    def bound(self, parameters: tuple[bytearray, ...]) -> Callable[[], object] | None:
+        """A function that starts the only kernel, as cheaply as the backend can; None where there
+        are more or none, or where the backend has no such way."""
+        (step, *more), (packed, *_) = self.steps, parameters
+        if more or step.schedule is None:
+            return None
+        schedule, device = step.schedule, self.device[1]
+        return self.backend.bound(step.kernel, schedule.grid, schedule.block, packed, device)
 
     def _finish(self, step: Step, began: float) -> None:
         assert step.source is not None
@@ -143,13 +167,7 @@ class Launch:
             low, high = _span_bytes(view)
             if low >= last or first >= high:
                 continue
-            reads = [read for read in plan.reads if read.operand == number] if may else []
-            in_place = bool(reads) and all(
-                view.slot == out.slot
-                and (read.strides, read.offset) == (write.strides, write.offset)
-                and read.element_type.itemsize == write.element_type.itemsize
-                for read in reads
-            )
+            in_place = may and view.slot == out.slot and plan.in_place(number, write)
             if not in_place and _share_memory(view, out):
                 return True
         return False
@@ -200,11 +218,11 @@ def device_name(device: Device) -> str:
     return kind if kind == "cpu" else f"{kind}:{index}"
 
 
-def devices_of(views: tuple[View, ...]) -> Device:
-    """The one device that the operands live on; the CPU for scalars alone.
+def devices_of(views: tuple[View, ...], wanted: Device | None = None) -> Device:
+    """The one device that the operands live on; for scalars alone ``wanted``, or the CPU.
 
     Raises:
-        DeviceError: operands on different devices.
+        DeviceError: operands on different devices, or not on the one that is wanted.
     """
     found = {view.device for view in views}
     found.discard(None)
@@ -221,7 +239,14 @@ def devices_of(views: tuple[View, ...]) -> Device:
             kind="gpubcast:mixed devices",
             operands=tuple(view.operand.shape for view in views),
         )
-    return next(iter(found), None) or CPU
+    device = next(iter(found), None) or wanted or CPU
+    if wanted not in (None, device):
+        raise DeviceError(
+            f"out is on {device_name(device)}, but device={device_name(wanted)!r}",
+            rule="A1",
+            kind="gpubcast:mixed devices",
+        )
+    return device
 
 
 def aligned(views: tuple[View, ...], device: Device) -> tuple[int, ...]:

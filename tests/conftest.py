@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import collections
 import os
-import shutil
-import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -26,22 +24,16 @@ if hypothesis is not None:
     hypothesis.settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
     hypothesis.settings.load_profile("ci" if _CI else "gpubcast")
 
-_cache_dir: str | None = None
-
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the run a kernel cache of its own, which workers share, and verify every plan."""
-    global _cache_dir
+    """Give the tests a kernel cache of their own, which workers share and which the next run finds
+    warm (``pytest --cache-clear`` empties it), and verify every plan."""
     os.environ["GPUBCAST_CHECK"] = "1"
     if not hasattr(config, "workerinput"):
-        _cache_dir = tempfile.mkdtemp(prefix="gpubcast-tests-")
-        os.environ["GPUBCAST_CACHE_DIR"] = _cache_dir
-
-
-def pytest_unconfigure() -> None:
-    """Remove the run's kernel cache."""
-    if _cache_dir is not None:
-        shutil.rmtree(_cache_dir, ignore_errors=True)
+        place = config.rootpath / ".pytest_cache"
+        if getattr(config, "cache", None) is not None:
+            place = config.cache.mkdir("gpubcast-kernels")
+        os.environ["GPUBCAST_CACHE_DIR"] = str(place)
 
 
 @cache

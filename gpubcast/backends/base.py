@@ -6,6 +6,7 @@ and in the tests an emulator that runs the unchanged CUDA source with g++.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -79,6 +80,12 @@ class Backend(Protocol):
 
     def launch(self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray) -> None:
         """Start a kernel: ``grid`` blocks along x, and the packed parameter struct by value."""
+
+    def bound(
+        self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray, index: int
+    ) -> Callable[[], object] | None:
+        """A function that launches just that on device number ``index``, as cheaply as can be; the
+        parameters stay where they are as long as it is used. None where ``launch`` is it."""
 
     def capturing(self) -> bool:
         """Whether the current stream records a graph, so that no memory may be allocated."""

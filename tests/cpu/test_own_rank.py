@@ -42,6 +42,7 @@ class Interpreter:
     def names(self) -> dict[str, Any]:
         found: dict[str, Any] = {"exp": self.exp, "float32": np.float32}
         found["scratch_f32"] = self.scratch_f32
+        found["wide_vectors"] = lambda: None
         for name, dtype in DTYPES.items():
             found[f"load_{name}"] = lambda at, i, dtype=dtype: _memory(at, i, dtype)[0]
             found[f"store_{name}"] = lambda at, i, x, dtype=dtype: _memory(at, i, dtype).fill(x)

@@ -86,6 +86,7 @@ def _child() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*JAX is multithreaded")  # where a test before used it
 def test_a_forked_child_makes_its_own_pool() -> None:
     x = np.ones(LARGE, "f4")
     gb.add(x, x)

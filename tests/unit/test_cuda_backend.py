@@ -62,9 +62,9 @@ def test_a_cubin_is_made_once_and_loads_as_elf(folder: Path, monkeypatch) -> Non
 
 @pytest.mark.parametrize("damage", [b"", b"garbage"])
 def test_a_damaged_cubin_is_made_again(folder: Path, damage: bytes) -> None:
-    path = cache.fetch("key", "sm_90", lambda: b"image")
+    path = cache.cubins("sm_90").fetch("key", lambda: b"image")
     path.write_bytes(damage)
-    assert cache.fetch("key", "sm_90", lambda: b"image").read_bytes() == b"image"
+    assert cache.cubins("sm_90").fetch("key", lambda: b"image").read_bytes() == b"image"
 
 
 def test_a_failed_compilation_leaves_nothing(folder: Path) -> None:
@@ -74,23 +74,23 @@ def test_a_failed_compilation_leaves_nothing(folder: Path) -> None:
 
 
 def test_a_folder_of_another_user_is_refused(folder: Path, monkeypatch) -> None:
-    cache.fetch("key", "sm_90", lambda: b"image")
+    cache.cubins("sm_90").fetch("key", lambda: b"image")
     monkeypatch.setattr(os, "getuid", lambda: 12345)
     with pytest.raises(gb.Error, match="belongs to another user"):
-        cache.fetch("key", "sm_90", lambda: b"image")
+        cache.cubins("sm_90").fetch("key", lambda: b"image")
 
 
 def test_a_read_only_folder_is_replaced_by_a_private_one(folder: Path, monkeypatch) -> None:
     monkeypatch.setattr(os, "access", lambda *a, **k: False)
-    path = cache.fetch("key", "sm_90", lambda: b"image")
+    path = cache.cubins("sm_90").fetch("key", lambda: b"image")
     assert path.read_bytes() == b"image" and folder not in path.parents
-    assert stat.S_IMODE(path.parent.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(path.parents[2].stat().st_mode) == 0o700
 
 
 def test_a_cache_folder_that_is_a_file(tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("GPUBCAST_CACHE_DIR", str(tmp_path / "file"))
-    assert cache.fetch("key", "sm_90", lambda: b"image").read_bytes() == b"image"
+    assert cache.cubins("sm_90").fetch("key", lambda: b"image").read_bytes() == b"image"
 
 
 def _fetch(log: str) -> None:
@@ -99,7 +99,7 @@ def _fetch(log: str) -> None:
             file.write("made\n")
         return b"image"
 
-    cache.fetch("shared", "sm_90", make)
+    cache.cubins("sm_90").fetch("shared", make)
 
 
 def test_processes_compile_a_kernel_once(folder: Path, tmp_path: Path) -> None:

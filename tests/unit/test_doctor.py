@@ -234,15 +234,17 @@ def test_nvrtc(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_cache_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GPUBCAST_CACHE_DIR", str(tmp_path))
     assert _section("kernel cache")["kernel cache"].detail == (
-        f"{tmp_path}/cubin: not there yet, made when first needed"
+        f"{tmp_path}: not there yet, made when first needed"
     )
     (tmp_path / "cubin/sm_90").mkdir(parents=True)
     (tmp_path / "cubin/sm_90/a.b.cubin").write_bytes(b"x" * 1000)
     (tmp_path / "cubin/sm_90/a.lock").touch()
+    (tmp_path / "cpu/x86_64").mkdir(parents=True)
+    (tmp_path / "cpu/x86_64/a.b.o").write_bytes(b"x" * 500)
     assert _section("kernel cache")["kernel cache"] == Check(
         "kernel cache",
         Status.OK,
-        f"{tmp_path}/cubin: 1 kernel, 1,000 bytes, own folder, writable",
+        f"{tmp_path}: 2 kernels, 1,500 bytes, own folder, writable",
     )
     monkeypatch.setattr("os.getuid", lambda: 4711)
     assert _section("kernel cache")["kernel cache"].status is Status.FAILED
@@ -251,7 +253,7 @@ def test_the_cache_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 def test_the_home_folder_is_not_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("GPUBCAST_CACHE_DIR", str(tmp_path / "k"))
-    assert _section("kernel cache")["kernel cache"].detail.startswith("~/k/cubin: ")
+    assert _section("kernel cache")["kernel cache"].detail.startswith("~/k: ")
 
 
 def test_variables_that_are_set(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ def _offset_of_data() -> int:
     return offset if found == [array.ctypes.data for array in trials] else 0
 
 
-_DATA = _offset_of_data()
+OFFSET_OF_DATA = _offset_of_data()
 _word = ctypes.c_size_t.from_address
 
 
@@ -30,4 +30,4 @@ def address(array: np.ndarray[Any, Any]) -> int:
     NumPy's own ``array.ctypes.data`` takes most of a microsecond, more than all else that a call
     does with an operand.
     """
-    return _word(id(array) + _DATA).value if _DATA else int(array.ctypes.data)
+    return _word(id(array) + OFFSET_OF_DATA).value if OFFSET_OF_DATA else int(array.ctypes.data)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gpubcast import config
 from gpubcast.backends.base import KernelSource
+from gpubcast.backends.cpu import objects
 from gpubcast.backends.cpu.address import address
+from gpubcast.backends.cpu.entry import callable_at
 from gpubcast.backends.cpu.threads import Pool
 from gpubcast.errors import CompileError, DeviceError, numbered
 from gpubcast.families import CpuTarget
@@ -69,22 +72,7 @@ class CpuBackend:
         return address(array)
 
     def load(self, source: KernelSource) -> Any:
-        import numba
-
-        scope = dict(_namespace())
-        exec(compile(source.text, f"<gpubcast {source.entry}>", "exec"), scope)
-        signature = numba.void(numba.int64, numba.int64, numba.int64)
-        # Infinities and NaN keep their meaning with fast math too.
-        fast = {"reassoc", "contract", "arcp", "nsz"} if source.fast_math else False
-        compiler = numba.njit(signature, nogil=True, error_model="numpy", fastmath=fast)
-        try:
-            return compiler(scope[source.entry])
-        except Exception as error:  # numba's, llvmlite's or LLVM's own
-            raise CompileError(
-                f"numba refused kernel {source.entry}: {error}\n{numbered(source.text)}",
-                source=source.text,
-                log=str(error),
-            ) from error
+        return callable_at(objects.load(source, functools.partial(_compiled, source)))
 
     def launch(self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray) -> None:
         table = ctypes.addressof(ctypes.c_char.from_buffer(parameters))
@@ -93,6 +81,14 @@ class CpuBackend:
         else:
             self._pool.run(functools.partial(kernel, table), grid, block[0])
 
+    def bound(
+        self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray, index: int
+    ) -> Callable[[], object] | None:
+        if block[0] > 1:
+            return None
+        table = ctypes.addressof(ctypes.c_char.from_buffer(parameters))
+        return functools.partial(kernel, table, 0, grid)
+
     def capturing(self) -> bool:
         return False
 
@@ -100,16 +96,53 @@ class CpuBackend:
         """Launches have ended when they return."""
 
 
+def _compiled(source: KernelSource) -> tuple[bytes, str]:
+    """The object file of a kernel and the name of its function, compiled by numba.
+
+    Raises:
+        CompileError: numba or LLVM refused the source.
+    """
+    from numba import types
+    from numba.core import compiler
+    from numba.core.cpu_options import FastMathOptions
+    from numba.core.registry import cpu_target
+
+    scope = dict(_namespace())
+    exec(compile(source.text, f"<gpubcast {source.entry}>", "exec"), scope)
+    flags = compiler.Flags()
+    # No way in from Python, no reference counts: the code needs nothing of numba's when it runs.
+    flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+    flags.nrt = False
+    flags.error_model = "numpy"
+    if source.fast_math:
+        # Infinities and NaN keep their meaning with fast math too.
+        flags.fastmath = FastMathOptions({"reassoc", "contract", "arcp", "nsz"})
+    contexts = cpu_target.typing_context, cpu_target.target_context
+    try:
+        made = compiler.compile_extra(
+            *contexts, scope[source.entry], (types.int64,) * 3, types.void, flags, {}
+        )
+        _, _, (image, _) = made.library.serialize_using_object_code()
+    except Exception as error:  # numba's, llvmlite's or LLVM's own
+        raise CompileError(
+            f"numba refused kernel {source.entry}: {error}\n{numbered(source.text)}",
+            source=source.text,
+            log=str(error),
+        ) from error
+    return image, made.fndesc.llvm_func_name
+
+
 @functools.cache
 def _namespace() -> dict[str, Any]:
     """What generated code may name: types, loads and stores, scalar functions."""
     import numba
 
-    from gpubcast.backends.cpu import elementary
+    from gpubcast.backends.cpu import complex_numbers, elementary
     from gpubcast.backends.cpu.math import FUNCTIONS
     from gpubcast.backends.cpu.memory import namespace
 
-    names = ("boolean", "float32", "float64")
+    names = ("boolean", "float32", "float64", "complex64", "complex128")
     integers = tuple(f"{u}int{bits}" for u in ("", "u") for bits in (8, 16, 32, 64))
     scope = {name: getattr(numba.types, name) for name in names + integers}
-    return scope | namespace() | FUNCTIONS | elementary.functions()
+    functions = FUNCTIONS | complex_numbers.FUNCTIONS | elementary.functions()
+    return scope | namespace() | functions

@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import cupy
@@ -97,8 +97,12 @@ class CupyBackend:
     def to_host(self, array: Any) -> np.ndarray[Any, Any]:
         self._same_process()
         with _reported():
-            host: np.ndarray[Any, Any] = cupy.asnumpy(array)
-            return host
+            if array.dtype.isbuiltin == 1:
+                host: np.ndarray[Any, Any] = cupy.asnumpy(array)
+                return host
+            # CuPy holds elements of ml_dtypes, and cannot copy all of them; it can copy bytes.
+            words = cupy.asnumpy(array.view(f"uint{8 * array.dtype.itemsize}"))
+            return words.view(array.dtype)  # type: ignore[no-any-return]
 
     def view(
         self, buffer: Any, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...],
@@ -128,6 +132,25 @@ class CupyBackend:
         self._same_process()
         with _reported():
             kernel((grid,), block, (_by_value(parameters),))
+
+    def bound(
+        self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray, index: int
+    ) -> Callable[[], object]:
+        grids, arguments, process = (grid,), (_by_value(parameters),), self._process
+        current, own_process = _runtime.getDevice, os.getpid
+
+        def start() -> None:
+            # The usual case costs two questions and the launch.
+            if current() != index or own_process() != process:
+                with self.on(index):
+                    self.launch(kernel, grid, block, parameters)
+                return
+            try:
+                kernel(grids, block, arguments)
+            except _FAILURES as error:
+                raise DeviceError(f"CUDA: {error}") from error
+
+        return start
 
     def synchronize(self) -> None:
         with _reported():

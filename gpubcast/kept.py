@@ -1,0 +1,119 @@
+"""``gpubcast cache``: the compiled kernels on disk, listed, made beforehand, and removed."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpubcast import config, runtime
+from gpubcast.backends.base import KernelSource
+from gpubcast.bound import Plan
+from gpubcast.codegen import cpu as cpu_code
+from gpubcast.codegen import cuda as cuda_code
+from gpubcast.errors import Error
+from gpubcast.families import CpuTarget, CudaTarget
+from gpubcast.schedule import schedule
+
+# Folder and suffix of each device's files.
+FOLDERS = {"cuda": ("cubin", "cubin"), "cpu": ("cpu", "o")}
+# A warmed kernel fits any GPU of its architecture: the number of SMs enters no kernel.
+_ANY = 132
+# What operands' addresses are multiples of; other alignments are other kernels.
+_ALIGNED = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The files of one device and architecture.
+
+    Attributes:
+        device: ``"cuda"`` or ``"cpu"``.
+        arch: ``"sm_90"``, or the machine's name.
+        files: the kernels.
+    """
+
+    device: str
+    arch: str
+    files: tuple[Path, ...]
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes on disk."""
+        return sum(path.stat().st_size for path in self.files)
+
+
+def kept(device: str | None = None) -> tuple[Kept, ...]:
+    """What is on disk, of one device or of all."""
+    found = []
+    for name, (folder, suffix) in FOLDERS.items():
+        if device in (None, name):
+            for place in sorted((config.cache_dir() / folder).glob("*")):
+                files = tuple(sorted(place.glob(f"*.{suffix}")))
+                if files:
+                    found.append(Kept(name, place.name, files))
+    return tuple(found)
+
+
+def clear(device: str | None = None) -> tuple[int, int]:
+    """Remove the kernels of a device or of all, and the locks beside them.
+
+    Returns:
+        How many kernels, and their bytes.
+
+    Raises:
+        Error: a file could not be removed.
+    """
+    everything = kept(device)
+    count, size = (
+        sum(len(one.files) for one in everything),
+        sum(one.num_bytes for one in everything),
+    )
+    for one in everything:
+        for path in (*one.files, *one.files[0].parent.glob("*.lock")):
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise Error(f"{path} cannot be removed: {error.strerror}") from error
+    return count, size
+
+
+def warm(plans: Sequence[Plan], archs: Sequence[str], cpu: bool) -> Iterator[tuple[str, float]]:
+    """Compile the kernels of plans into the cache; no GPU is needed.
+
+    Args:
+        plans: what is to be ready, for aligned operands in the planned layouts.
+        archs: GPU architectures.
+        cpu: whether this processor's kernels are made, too.
+
+    Yields:
+        For each kernel where it was made for, and the seconds that took.
+
+    Raises:
+        CompileError: the compiler refused a kernel, or is missing.
+    """
+    for plan in plans:
+        for one in plan.broadcast_plans:
+            alignment = (_ALIGNED,) * len(one.accesses)
+            for arch in archs:
+                chosen = schedule(one, CudaTarget(arch, _ANY), alignment)
+                yield arch, _timed(_compile_cuda, cuda_code.generate(one, chosen), arch)
+            if cpu:
+                host = runtime.backend("cpu")
+                chosen = schedule(one, CpuTarget(config.threads()), alignment)
+                yield platform.machine(), _timed(host.load, cpu_code.generate(one, chosen))
+
+
+def _compile_cuda(source: KernelSource, arch: str) -> None:
+    from gpubcast.backends.cuda import cache, nvrtc
+
+    cache.cubin_path(source.text, arch, nvrtc.options_of(source))
+
+
+def _timed(function: Any, *arguments: Any) -> float:
+    began = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - began
