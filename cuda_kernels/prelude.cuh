@@ -5,14 +5,21 @@
 #ifndef GB_PRELUDE_CUH
 #define GB_PRELUDE_CUH
 
+// GB_ENTER is the first line of an elementary function; the emulator counts there.
 #ifdef GB_EMU
 #define GB_FN inline
+#define GB_RARE inline
 #define GB_UNROLL
 #define GB_ROLLED
+#define GB_TABLE static const
+#define GB_ENTER emu::Evaluation evaluation;
 #else
 #define GB_FN __device__ __forceinline__
+#define GB_RARE static __device__ __noinline__  // called by few threads, so kept out of their way
 #define GB_UNROLL _Pragma("unroll")
 #define GB_ROLLED _Pragma("unroll 1")
+#define GB_TABLE static __device__ const
+#define GB_ENTER
 #endif
 
 namespace gb {
@@ -32,17 +39,44 @@ using u64 = unsigned long long;
 struct pred { u8 byte; };  // any non-zero byte reads as true; 0 and 1 are written
 struct f16 { u16 bits; };
 struct bf16 { u16 bits; };
+struct f8e5m2 { u8 bits; };
+struct f8e4m3fn { u8 bits; };
+struct f8e4m3b11fnuz { u8 bits; };
+struct f8e4m3fnuz { u8 bits; };
+struct f8e5m2fnuz { u8 bits; };
+struct s4 { u8 byte; };  // the low 4 bits; the others are not read, and written as 0
+struct u4 { u8 byte; };
+
+// What is in no memory: the element at address 8 * i is i. A load only looks at the address.
+struct index { i64 value; };
+
+// A complex number: a storage type and its own compute type.
+template <class F> struct alignas(2 * sizeof(F)) complex { F re, im; };
+using c64 = complex<float>;
+using c128 = complex<double>;
 
 // The type an operation runs in.
 template <class T> struct Compute { using type = T; };
 template <> struct Compute<pred> { using type = bool; };
 template <> struct Compute<f16> { using type = float; };
 template <> struct Compute<bf16> { using type = float; };
+template <> struct Compute<f8e5m2> { using type = float; };
+template <> struct Compute<f8e4m3fn> { using type = float; };
+template <> struct Compute<f8e4m3b11fnuz> { using type = float; };
+template <> struct Compute<f8e4m3fnuz> { using type = float; };
+template <> struct Compute<f8e5m2fnuz> { using type = float; };
+template <> struct Compute<s4> { using type = i8; };
+template <> struct Compute<u4> { using type = u8; };
+template <> struct Compute<index> { using type = i64; };
 template <class T> using compute_t = typename Compute<T>::type;
 
 template <class A, class B> constexpr bool same = false;
 template <class A> constexpr bool same<A, A> = true;
 template <class C> constexpr bool is_float = same<C, float> || same<C, double>;
+template <class T> constexpr bool is_complex = same<T, c64> || same<T, c128>;
+template <class T> constexpr bool is_narrow_float = same<compute_t<T>, float> && sizeof(T) < 4;
+template <class T> constexpr bool is_f8 = is_narrow_float<T> && sizeof(T) == 1;
+template <class T> constexpr int bits_of = same<T, s4> || same<T, u4> ? 4 : 8 * sizeof(T);
 
 // The first sizeof(To) bytes of a value, read as another type (both sides are little-endian).
 template <class To, class From> GB_FN To bits_as(From x) {
@@ -88,15 +122,65 @@ GB_FN u16 f32_to_bf16(float x) {
 #endif
 }
 
+// --- f8: the same ---------------------------------------------------------------------------------
+
+// What the largest codes mean. IEEE: infinity, then NaN. FN: the last one is NaN. FNUZ: all are
+// finite; the code of -0.0, which does not exist, is NaN.
+enum Specials { IEEE, FN, FNUZ };
+template <class T> struct F8;
+template <> struct F8<f8e5m2> { static constexpr int MANTISSA = 2, BIAS = 15, KIND = IEEE; };
+template <> struct F8<f8e4m3fn> { static constexpr int MANTISSA = 3, BIAS = 7, KIND = FN; };
+template <> struct F8<f8e4m3b11fnuz> { static constexpr int MANTISSA = 3, BIAS = 11, KIND = FNUZ; };
+template <> struct F8<f8e4m3fnuz> { static constexpr int MANTISSA = 3, BIAS = 8, KIND = FNUZ; };
+template <> struct F8<f8e5m2fnuz> { static constexpr int MANTISSA = 2, BIAS = 16, KIND = FNUZ; };
+
+template <class T> GB_FN float f8_to_f32(u8 bits) {
+  using F = F8<T>;
+  const u32 code = bits & 0x7f, sign = static_cast<u32>(bits & 0x80) << 24;
+  constexpr u32 unit = static_cast<u32>(128 - F::BIAS - F::MANTISSA) << 23;  // of the denormals
+  u32 word = (code << (23 - F::MANTISSA)) + (static_cast<u32>(127 - F::BIAS) << 23);
+  if (code < 1u << F::MANTISSA) word = bits_as<u32>(static_cast<float>(code) * bits_as<float>(unit));
+  if (F::KIND == IEEE && code >= 0x7c) word = code == 0x7c ? 0x7f800000 : 0x7fc00000;
+  if (F::KIND == FN && code == 0x7f) word = 0x7fc00000;
+  if (F::KIND == FNUZ && bits == 0x80) word = 0x7fc00000;
+  return bits_as<float>(word | sign);
+}
+
+template <class T> GB_FN u8 f32_to_f8(float x) {
+  using F = F8<T>;
+  constexpr u32 end = F::KIND == IEEE ? 0x7c : F::KIND == FN ? 0x7f : 0x80;  // first not finite
+  constexpr int dropped = 23 - F::MANTISSA;
+  const u32 word = bits_as<u32>(x), size = word & 0x7fffffff, sign = word >> 24 & 0x80;
+  u32 code = (size + ((1u << (dropped - 1)) - 1) + (size >> dropped & 1)) >> dropped;
+  code -= static_cast<u32>(127 - F::BIAS) << F::MANTISSA;
+  if (size < static_cast<u32>(128 - F::BIAS) << 23) {
+    // Denormal: the last place of this sum is their unit.
+    constexpr u32 large = static_cast<u32>(151 - F::BIAS - F::MANTISSA) << 23;
+    code = bits_as<u32>(bits_as<float>(size) + bits_as<float>(large)) - large;
+  }
+  if (code > end) code = end;
+  if (x != x) code = F::KIND == IEEE ? 0x7e : end;
+  if (F::KIND == FNUZ) return static_cast<u8>(code == 0 || code == end ? code : code | sign);
+  return static_cast<u8>(code | sign);
+}
+
+// --- storage and compute types -------------------------------------------------------------------
+
 template <class T> GB_FN compute_t<T> to_compute(T x) {
   if constexpr (same<T, pred>) return x.byte != 0;
+  else if constexpr (same<T, s4>) return static_cast<i8>(static_cast<i8>(x.byte << 4) >> 4);
+  else if constexpr (same<T, u4>) return static_cast<u8>(x.byte & 15);
+  else if constexpr (is_f8<T>) return f8_to_f32<T>(x.bits);
   else if constexpr (same<T, f16>) return f16_to_f32(x.bits);
   else if constexpr (same<T, bf16>) return bf16_to_f32(x.bits);
+  else if constexpr (same<T, index>) return x.value;
   else return x;
 }
 
 template <class T> GB_FN T from_compute(compute_t<T> c) {
   if constexpr (same<T, pred>) return pred{static_cast<u8>(c)};
+  else if constexpr (bits_of<T> == 4) return T{static_cast<u8>(c & 15)};
+  else if constexpr (is_f8<T>) return T{f32_to_f8<T>(c)};
   else if constexpr (same<T, f16>) return f16{f32_to_f16(c)};
   else if constexpr (same<T, bf16>) return bf16{f32_to_bf16(c)};
   else return c;
@@ -105,6 +189,12 @@ template <class T> GB_FN T from_compute(compute_t<T> c) {
 // The value as memory would hold it, back in the compute type.
 template <class T> GB_FN compute_t<T> round_to(compute_t<T> c) {
   return to_compute<T>(from_compute<T>(c));
+}
+
+// The storage bits of a padding value: what does not fit into a word is 0.
+template <class T> GB_FN T padding_as(u64 bits) {
+  if constexpr (same<T, c128>) return {bits_as<double>(bits), 0};
+  else return bits_as<T>(bits);
 }
 
 // --- division by a run-time constant: Granlund and Montgomery, 1994 ------------------------------
@@ -204,6 +294,15 @@ GB_DEFINE_VECTOR_LOAD(ld_stream, access_stream)  // read once: leaves no line in
 GB_DEFINE_VECTOR_LOAD(ld_keep, access_keep)      // read again by this block or its neighbours
 #undef GB_DEFINE_VECTOR_LOAD
 
+template <int SLOT, int V> GB_FN Vec<index, V> ld_keep(const index* at) {
+  Vec<index, V> v;
+  GB_UNROLL for (int k = 0; k < V; ++k) v.data[k].value = (reinterpret_cast<i64>(at) >> 3) + k;
+  return v;
+}
+template <int SLOT, int V> GB_FN Vec<index, V> ld_stream(const index* at) {
+  return ld_keep<SLOT, V>(at);
+}
+
 template <int SLOT, int V, class T> GB_FN void st_stream(T* at, const Vec<T, V>& v) {
   constexpr int BYTES = V * sizeof(T), STEP = BYTES < 16 ? BYTES : 16;
   GB_UNROLL for (int b = 0; b < BYTES; b += STEP) {
@@ -222,7 +321,9 @@ enum Kind {
   TILE,      // ROWS: unit stride along x, a stride along y
   ROW,       // ROWS: unit stride along x, the same for every y
   COLUMN,    // ROWS: the same for every x, a stride along y
-  GATHERED,  // GATHER: any strides
+  GATHERED,  // any strides
+  PERIODIC,  // PHASE: any strides in the inner axes, the same in every row
+  CROSSED,   // XPOSE: unit stride along y
   PARTIAL,   // a write that lacks axes outside the tile: done at their first index only
 };
 
@@ -262,7 +363,7 @@ template <int SLOT, int V, class T> struct Result {
   Vec<T, V> v;
   GB_FN void keep(int k, compute_t<T> r) { v.data[k] = from_compute<T>(r); }
   GB_FN void fill(u64 bits) {
-    GB_UNROLL for (int k = 0; k < V; ++k) v.data[k] = bits_as<T>(bits);
+    GB_UNROLL for (int k = 0; k < V; ++k) v.data[k] = padding_as<T>(bits);
   }
   GB_FN void store(T* at) const { st_stream<SLOT>(at, v); }
 };

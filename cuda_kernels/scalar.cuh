@@ -111,6 +111,74 @@ GB_FN int leading_zeros(u64 x) {
 #endif
 }
 
+// BITS: the width of the element type, as above.
+template <int BITS, class T> GB_FN T count_leading_zeros(T x) {
+  const u64 bits = static_cast<u64>(x) & (~u64(0) >> (64 - BITS));
+  if constexpr (BITS <= 32) return static_cast<T>(leading_zeros(static_cast<u32>(bits)) - (32 - BITS));
+  else return static_cast<T>(leading_zeros(bits));
+}
+
+template <int BITS, class T> GB_FN T population_count(T x) {
+  const u64 bits = static_cast<u64>(x) & (~u64(0) >> (64 - BITS));
+#ifdef GB_EMU
+  return static_cast<T>(__builtin_popcountll(bits));
+#else
+  return static_cast<T>(BITS <= 32 ? __popc(static_cast<u32>(bits)) : __popcll(bits));
+#endif
+}
+
+// --- complex numbers: the textbook's formulas, infinities are not recovered from NaN ---------------
+
+template <class F> GB_FN complex<F> make_complex(F re, F im) { return {re, im}; }
+
+template <class F> GB_FN F real(complex<F> x) { return x.re; }
+template <class F> GB_FN F imag(complex<F> x) { return x.im; }
+GB_FN float imag(float) { return 0; }
+GB_FN double imag(double) { return 0; }
+template <class F> GB_FN complex<F> conj(complex<F> x) { return {x.re, -x.im}; }
+template <class F> GB_FN complex<F> conj(F x) { return {x, -F(0)}; }
+
+template <class F> GB_FN complex<F> operator+(complex<F> a, complex<F> b) {
+  return {a.re + b.re, a.im + b.im};
+}
+template <class F> GB_FN complex<F> operator-(complex<F> a, complex<F> b) {
+  return {a.re - b.re, a.im - b.im};
+}
+template <class F> GB_FN complex<F> operator-(complex<F> a) { return {-a.re, -a.im}; }
+template <class F> GB_FN complex<F> operator*(complex<F> a, complex<F> b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+template <class F> GB_FN bool operator==(complex<F> a, complex<F> b) {
+  return a.re == b.re && a.im == b.im;
+}
+template <class F> GB_FN bool operator!=(complex<F> a, complex<F> b) { return !(a == b); }
+
+// --- constant powers: squares, and products from the lowest bit of the exponent on ----------------
+
+template <class T> GB_FN T one(T) { return 1; }
+template <class F> GB_FN complex<F> one(complex<F>) { return {1, 0}; }
+template <class T> GB_FN T product(T a, T b) {
+  if constexpr (is_float<T>) return a * b;
+  else return mul(a, b);
+}
+template <class F> GB_FN complex<F> product(complex<F> a, complex<F> b) { return a * b; }
+
+// done * x^N
+template <u64 N, class T> GB_FN T times_power(T done, T x) {
+  if constexpr (N & 1) done = product(done, x);
+  if constexpr (N > 1) return times_power<(N >> 1)>(done, product(x, x));
+  else return done;
+}
+
+// x^|Y|
+template <i64 Y, class T> GB_FN T integer_pow(T x) {
+  if constexpr (Y < 0) return integer_pow<-Y>(x);
+  else if constexpr (Y == 0) return one(x);
+  else if constexpr (Y == 1) return x;
+  else if constexpr (Y & 1) return times_power<(Y >> 1)>(x, product(x, x));
+  else return integer_pow<(Y >> 1)>(product(x, x));
+}
+
 // --- order: a NaN in any operand is the result ---------------------------------------------------
 
 template <class T> GB_FN T max(T a, T b) { return a > b || a != a ? a : b; }
@@ -120,6 +188,34 @@ template <class T> GB_FN T clamp(T lo, T x, T hi) { return min(max(lo, x), hi); 
 // NaN and signed zeros are returned as they are.
 template <class T> GB_FN T sign(T x) {
   return x > 0 ? static_cast<T>(1) : x < 0 ? static_cast<T>(-1) : x;
+}
+
+GB_FN bool is_finite(float x) { return fabs(x) < bits_as<float>(0x7f800000u); }
+GB_FN bool is_finite(double x) { return fabs(x) < bits_as<double>(0x7ff0000000000000ull); }
+
+// --- whole numbers and neighbours ----------------------------------------------------------------
+
+template <class F> GB_FN F round_even(F x) { return rint(x); }
+
+// Halves are rounded away from zero.
+template <class F> GB_FN F round_away_from_zero(F x) {
+  const F whole = trunc(x);
+  return fabs(x - whole) < F(0.5) ? whole : whole + (x < 0 ? F(-1) : F(1));
+}
+
+// The next number of type T from x towards y, by its code: sign and magnitude.
+template <class T> GB_FN compute_t<T> nextafter(compute_t<T> x, compute_t<T> y) {
+  using W = wrapping_t<T>;
+  if (x != x) return x;
+  if (y != y) return y;
+  if (x == y) return y;
+  const W sign = W(1) << (width<T> - 1);
+  W code = bits_as<unsigned_t<T>>(from_compute<T>(x)) & (sign - 1);
+  if (x == 0) code = 1;
+  else code += (x < y) == (x > 0) ? W(1) : ~W(0);
+  const compute_t<T> size = to_compute(bits_as<T>(static_cast<unsigned_t<T>>(code)));
+  // A sign is put onto the number: some types have no -0.0.
+  return (x == 0 ? y : x) < 0 ? -size : size;
 }
 
 // --- conversions ---------------------------------------------------------------------------------
@@ -175,16 +271,51 @@ template <class From> GB_FN float roundable(compute_t<From> x) {
   else return round_to_odd(folded(x));
 }
 
+template <class T> struct PartOf { using type = T; };
+template <class F> struct PartOf<complex<F>> { using type = F; };
+template <class T> using part_t = typename PartOf<T>::type;
+
 // XLA's convert between storage types, on compute values: to pred x != 0 (NaN is true), float to
 // integer saturates, integers keep their low bits, everything else rounds once to nearest even.
+// A complex number becomes real by losing its imaginary part.
 template <class To, class From> GB_FN compute_t<To> convert(compute_t<From> x) {
   using C = compute_t<From>;
   using R = compute_t<To>;
-  if constexpr (same<To, pred>) return x != C(0);
+  if constexpr (is_complex<C> && is_complex<R>)
+    return {convert<part_t<To>, part_t<From>>(x.re), convert<part_t<To>, part_t<From>>(x.im)};
+  else if constexpr (is_complex<C>) return convert<To, part_t<From>>(x.re);
+  else if constexpr (is_complex<R>) return {convert<part_t<To>, From>(x), 0};
+  else if constexpr (same<To, pred>) return x != C(0);
   else if constexpr (is_narrow_float<To>) return round_to<To>(roundable<From>(x));
   else if constexpr (is_float<C> && !is_float<R>) return saturate<R, bits_of<To>>(x);
   else if constexpr (bits_of<To> == 4) return round_to<To>(static_cast<R>(x));
   else return static_cast<R>(x);
+}
+
+// XLA's ReducePrecision to E exponent and M mantissa bits, on the bits of the element type (f8: of
+// f16): the mantissa is rounded to nearest even, and what the exponent cannot hold becomes infinity
+// or, denormals included, zero.
+template <class T, int E, int M> GB_FN compute_t<T> reduce_precision(compute_t<T> x) {
+  if constexpr (is_f8<T>) {
+    return reduce_precision<f16, E, M>(x);
+  } else {
+    using W = wrapping_t<T>;
+    constexpr int exponent = sizeof(T) == 8 ? 11 : same<T, f16> ? 5 : 8;
+    constexpr int mantissa = width<T> - 1 - exponent;
+    constexpr W sign = W(1) << (width<T> - 1), infinity = ((W(1) << exponent) - 1) << mantissa;
+    W bits = bits_as<unsigned_t<T>>(from_compute<T>(x));
+    if constexpr (M < mantissa) {
+      constexpr W last = W(1) << (mantissa - M);
+      bits = (bits + (last / 2 - 1) + (bits / last & 1)) & ~(last - 1);
+    }
+    if constexpr (E < exponent) {
+      constexpr W bias = (W(1) << (exponent - 1)) - 1, own = (W(1) << (E - 1)) - 1;
+      const W power = (bits & infinity) >> mantissa;
+      if (power > bias + own) bits = (bits & sign) | infinity;
+      if (power <= bias - own) bits &= sign;
+    }
+    return x != x ? x : to_compute(bits_as<T>(static_cast<unsigned_t<T>>(bits)));
+  }
 }
 
 // Float bits as an integer whose order is the total order of floats: negative numbers count down.

@@ -211,6 +211,9 @@ class Array:
     def __float__(self) -> float:
         return float(self._one("float"))
 
+    def __complex__(self) -> complex:
+        return complex(self._one("complex"))
+
     def item(self) -> Any:
         """The value of a one-element array as a Python scalar."""
         return self._one("item").item()

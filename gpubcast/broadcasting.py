@@ -330,8 +330,9 @@ def result_shape(
         return Shape(element_type, tuple(dimensions))
     except ShapeError as e:
         raise ShapeError(
-            f"{name}: {e}\n{listing(operands)}", rule=e.rule, kind=e.kind, operands=operands
-        ) from None
+            "\n".join([f"{name}: {e}", *([listing(operands)] if operands else [])]),
+            rule=e.rule, kind=e.kind, operands=operands,
+        ) from None  # fmt: skip
 
 
 def _identity(shape: Shape) -> tuple[int, ...]:

@@ -1,8 +1,10 @@
 """The element type table: XLA's primitive types, their NumPy dtypes and their CUDA types.
 
 One row per type. ``storage`` is the C type of an element in memory, ``compute`` the C type in
-which an operation runs: f16 and bf16 are computed in f32 and rounded once after each operation,
-pred is stored as one byte (0 or 1; any other byte reads as true) and computed as bool.
+which an operation runs: f8, f16 and bf16 are computed in f32 and rounded once after each operation,
+s4 and u4 in 8 bits of which 4 are kept after each operation. pred is stored as one byte (0 or 1;
+any other byte reads as true) and computed as bool; s4 and u4 are the low 4 bits of a byte (the
+others are written as 0 and not read).
 Source of names and ids: ``xla_data.proto``.
 """
 
@@ -38,8 +40,8 @@ class ElementType:
         bits: width of a value in bits (pred: 8, as stored).
         category: the class its type rules belong to.
         dtype_name: name of the NumPy (or ml_dtypes) dtype.
-        storage: C type of an element in memory; "" for types that have no kernels yet.
-        compute: C type in which operations run; "" for types that have no kernels yet.
+        storage: C type of an element in memory.
+        compute: C type in which operations run.
     """
 
     name: str
@@ -47,8 +49,8 @@ class ElementType:
     bits: int
     category: Category
     dtype_name: str
-    storage: str = ""
-    compute: str = ""
+    storage: str
+    compute: str
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (element_type, (self.name,))
@@ -65,9 +67,10 @@ class ElementType:
         return max(1, self.bits // 8)
 
     @property
-    def computes(self) -> bool:
-        """Whether kernels exist for this type."""
-        return bool(self.compute)
+    def rounds(self) -> bool:
+        """Whether it has fewer values than its compute type, so that results are rounded to it:
+        f8, f16 and bf16 to nearest even, s4 and u4 to their low bits."""
+        return self.storage in _ROUNDED
 
     @property
     def is_integral(self) -> bool:
@@ -85,6 +88,11 @@ class ElementType:
         return self.category is Category.COMPLEX
 
     @property
+    def component(self) -> ElementType:
+        """The type of a complex type's parts; any other type itself."""
+        return ELEMENT_TYPES[_COMPONENTS.get(self.name, self.name)]
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """The NumPy dtype; ml_dtypes is imported here, when a type needs it."""
         if self.dtype_name in _NUMPY_NAMES:
@@ -98,14 +106,15 @@ class ElementType:
 def _integers() -> list[ElementType]:
     signed = {4: 21, 8: 2, 16: 3, 32: 4, 64: 5}
     unsigned = {4: 22, 8: 6, 16: 7, 32: 8, 64: 9}
-    c_types = {8: "8", 16: "16", 32: "32", 64: "64"}
     rows = []
     for bits, number in signed.items():
-        c = f"i{c_types[bits]}" if bits in c_types else ""
-        rows.append(ElementType(f"s{bits}", number, bits, Category.SIGNED, f"int{bits}", c, c))
+        c = f"i{max(bits, 8)}"
+        own = c if bits >= 8 else f"s{bits}"
+        rows.append(ElementType(f"s{bits}", number, bits, Category.SIGNED, f"int{bits}", own, c))
     for bits, number in unsigned.items():
-        c = f"u{c_types[bits]}" if bits in c_types else ""
-        rows.append(ElementType(f"u{bits}", number, bits, Category.UNSIGNED, f"uint{bits}", c, c))
+        c = f"u{max(bits, 8)}"
+        own = f"u{bits}"
+        rows.append(ElementType(f"u{bits}", number, bits, Category.UNSIGNED, f"uint{bits}", own, c))
     return rows
 
 
@@ -115,17 +124,17 @@ ELEMENT_TYPES: dict[str, ElementType] = {
     for row in [
         ElementType("pred", 1, 8, Category.PRED, "bool", "pred", "bool"),
         *_integers(),
-        ElementType("f8e5m2", 19, 8, _F, "float8_e5m2"),
-        ElementType("f8e4m3fn", 20, 8, _F, "float8_e4m3fn"),
-        ElementType("f8e4m3b11fnuz", 23, 8, _F, "float8_e4m3b11fnuz"),
-        ElementType("f8e5m2fnuz", 24, 8, _F, "float8_e5m2fnuz"),
-        ElementType("f8e4m3fnuz", 25, 8, _F, "float8_e4m3fnuz"),
+        ElementType("f8e5m2", 19, 8, _F, "float8_e5m2", "f8e5m2", "float"),
+        ElementType("f8e4m3fn", 20, 8, _F, "float8_e4m3fn", "f8e4m3fn", "float"),
+        ElementType("f8e4m3b11fnuz", 23, 8, _F, "float8_e4m3b11fnuz", "f8e4m3b11fnuz", "float"),
+        ElementType("f8e5m2fnuz", 24, 8, _F, "float8_e5m2fnuz", "f8e5m2fnuz", "float"),
+        ElementType("f8e4m3fnuz", 25, 8, _F, "float8_e4m3fnuz", "f8e4m3fnuz", "float"),
         ElementType("f16", 10, 16, _F, "float16", "f16", "float"),
         ElementType("bf16", 16, 16, _F, "bfloat16", "bf16", "float"),
         ElementType("f32", 11, 32, _F, "float32", "float", "float"),
         ElementType("f64", 12, 64, _F, "float64", "double", "double"),
-        ElementType("c64", 15, 64, Category.COMPLEX, "complex64"),
-        ElementType("c128", 18, 128, Category.COMPLEX, "complex128"),
+        ElementType("c64", 15, 64, Category.COMPLEX, "complex64", "c64", "c64"),
+        ElementType("c128", 18, 128, Category.COMPLEX, "complex128", "c128", "c128"),
     ]
 }
 
@@ -133,6 +142,8 @@ _NUMPY_NAMES = {
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 }
+_COMPONENTS = {"c64": "f32", "c128": "f64"}
+_ROUNDED = {"s4", "u4", "f16", "bf16"} | {t for t in ELEMENT_TYPES if t.startswith("f8")}
 _BY_DTYPE_NAME = {row.dtype_name: row for row in ELEMENT_TYPES.values()}
 
 

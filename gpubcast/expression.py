@@ -8,6 +8,7 @@ one iteration space.
 from __future__ import annotations
 
 import copy
+import operator
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,9 @@ from gpubcast.labels import Pattern
 from gpubcast.layout import Layout
 from gpubcast.shape import Shape
 
+_KEYWORDS = {a.name: a for row in ops.OPS.values() for a in row.attributes}
+_INTEGERS = {name: a for name, a in _KEYWORDS.items() if a.least is not None}
+_WORDS = {name for name, a in _KEYWORDS.items() if a.choices} | {"total_order"}
 Attributes = tuple[tuple[str, Hashable], ...]
 Size = tuple[int, int] | int
 """The size of a dimension: that of dimension ``[1]`` of node ``[0]``, or a number."""
@@ -138,8 +142,8 @@ def reachable(nodes: Sequence[Node], outputs: Iterable[int]) -> set[int]:
 def single(name: str, attributes: Mapping[str, Any]) -> Expression:
     """The graph of one operation on its parameters.
 
-    ``compare`` becomes the comparison it names, and a total order a comparison of integer keys, so
-    that equal work is an equal graph.
+    ``compare`` becomes the comparison it names, and a total order a comparison of integer keys;
+    ``iota`` is a ``broadcasted_iota`` of one dimension. So equal work is an equal graph.
 
     Raises:
         Error: no such operation, or a keyword it does not take.
@@ -156,8 +160,17 @@ def single(name: str, attributes: Mapping[str, Any]) -> Expression:
         if total:
             nodes += tuple(Apply("total_order_key", (i,)) for i in operands)
             operands = tuple(i + row.arity for i in operands)
-    nodes += (Apply(name, operands, tuple(sorted(frozen.items()))),)
+    name, given = spelled(name, frozen)
+    nodes += (Apply(name, operands, given),)
     return Expression(row.arity, nodes, (len(nodes) - 1,))
+
+
+def spelled(name: str, given: Mapping[str, Hashable]) -> tuple[str, Attributes]:
+    """An operation with its canonical keywords, in the one way in which a graph has it."""
+    if name == "iota" and {"dtype", "size"} <= set(given):
+        name = "broadcasted_iota"
+        given = {"dtype": given["dtype"], "shape": (given["size"],), "dimension": 0}
+    return name, tuple(sorted(given.items()))
 
 
 def canonical(name: str, attributes: Mapping[str, Any]) -> Attributes:
@@ -175,13 +188,21 @@ def canonical(name: str, attributes: Mapping[str, Any]) -> Attributes:
             continue
         if key in ("broadcast_dimensions", "sizes", "shape"):
             given[key] = integer_list(name, key, value)
-        elif key == "to":
+        elif key in ("to", "dtype"):
             given[key] = element_type(value).name
-        elif key in ("direction", "total_order") and isinstance(value, (str, bool)):
+        elif key in _INTEGERS and hasattr(value, "__index__") and not isinstance(value, bool):
+            most = _INTEGERS[key].most
+            given[key] = operator.index(value) if most is None else min(operator.index(value), most)
+        elif key in ("dimension", "size"):
+            (given[key],) = integer_list(name, key, (value,))
+        elif key in _WORDS and isinstance(value, (str, bool)):
             given[key] = value
         else:
             # No rule takes it; the one that refuses it shows it.
             given[key] = brief(value)
+    for attribute in ops.OPS[name].attributes if name in ops.OPS else ():
+        if attribute.choices and attribute.default is not None:
+            given.setdefault(attribute.name, attribute.default)
     return tuple(sorted(given.items()))
 
 

@@ -13,8 +13,14 @@ from gpubcast.layout import Layout
 
 __all__ = [
     "abs",
+    "acos",
+    "acosh",
     "add",
+    "asin",
+    "asinh",
+    "atan",
     "atan2",
+    "atanh",
     "bitcast_convert_type",
     "bitwise_and",
     "bitwise_not",
@@ -22,33 +28,65 @@ __all__ = [
     "bitwise_xor",
     "broadcast",
     "broadcast_in_dim",
+    "broadcasted_iota",
+    "cbrt",
+    "ceil",
     "clamp",
+    "clz",
     "compare",
+    "complex",
+    "conj",
     "convert_element_type",
+    "cos",
+    "cosh",
+    "digamma",
     "div",
     "eq",
     "erf",
+    "erf_inv",
+    "erfc",
     "exp",
+    "exp2",
+    "expm1",
     "floor",
     "ge",
     "gt",
+    "imag",
+    "integer_pow",
+    "iota",
+    "is_finite",
     "le",
+    "lgamma",
     "log",
+    "log1p",
+    "log2",
+    "logistic",
     "lt",
     "max",
     "min",
     "mul",
     "ne",
     "neg",
+    "nextafter",
+    "population_count",
     "pow",
+    "real",
+    "reciprocal",
+    "reduce_precision",
     "rem",
+    "round",
+    "rsqrt",
     "select",
     "shift_left",
     "shift_right_arithmetic",
     "shift_right_logical",
     "sign",
+    "sin",
+    "sinh",
     "sqrt",
+    "square",
     "sub",
+    "tan",
     "tanh",
 ]
 
@@ -63,8 +101,9 @@ def add(
 ) -> Any:
     """x + y; logical or on pred; integers wrap (HLO: ``add``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result has
-    the operands' type.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -97,8 +136,8 @@ def sub(
 ) -> Any:
     """x - y; integers wrap (HLO: ``subtract``).
 
-    Element types: bf16, f16, f32, f64, s8, s16, s32, s64, u8, u16, u32, u64. The result has the
-    operands' type.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -131,8 +170,9 @@ def mul(
 ) -> Any:
     """x * y; logical and on pred; integers wrap (HLO: ``multiply``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result has
-    the operands' type.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -165,8 +205,8 @@ def div(
 ) -> Any:
     """x / y; integers truncate toward zero (HLO: ``divide``).
 
-    Element types: bf16, f16, f32, f64, s8, s16, s32, s64, u8, u16, u32, u64. The result has the
-    operands' type.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
     Edges: integers: x / 0 is -1 (all ones), INT_MIN / -1 is INT_MIN.
 
     Args:
@@ -200,8 +240,8 @@ def rem(
 ) -> Any:
     """The remainder of x / y with the sign of x (HLO: ``remainder``).
 
-    Element types: bf16, f16, f32, f64, s8, s16, s32, s64, u8, u16, u32, u64. The result has the
-    operands' type.
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, s4,
+    s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
     Edges: integers: x rem 0 is x, INT_MIN rem -1 is 0; floats: C's fmod.
 
     Args:
@@ -235,11 +275,11 @@ def pow(
 ) -> Any:
     """x ** y (HLO: ``power``).
 
-    Element types: bf16, f16, f32, f64, s8, s16, s32, s64, u8, u16, u32, u64. The result has the
-    operands' type.
-    Edges: floats: C's pow; integers wrap, and a negative exponent gives 0 unless x is 1 or -1 (XLA:
-    0 for -1 too, and exponents modulo 64).
-    Error: at most 4 ulp (f32), 2 ulp (f64).
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Edges: floats: those of C, 1 for x ** 0 and 1 ** y; integers wrap, and a negative exponent gives
+    0 unless x is 1 or -1 (XLA: 0 for -1 too, and exponents modulo 64).
+    Error: at most 1 ulp (f32), 2 ulp (f64).
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -272,8 +312,8 @@ def max(
 ) -> Any:
     """The larger of x and y; NaN if either is NaN; logical or on pred (HLO: ``maximum``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result has
-    the operands' type.
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
+    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
     Edges: max(+0.0, -0.0) is either.
 
     Args:
@@ -307,8 +347,8 @@ def min(
 ) -> Any:
     """The smaller of x and y; NaN if either is NaN; logical and on pred (HLO: ``minimum``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result has
-    the operands' type.
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
+    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
     Edges: min(+0.0, -0.0) is either.
 
     Args:
@@ -342,8 +382,9 @@ def atan2(
 ) -> Any:
     """The angle of the point (y, x) in (-pi, pi] (HLO: ``atan2``).
 
-    Element types: bf16, f16, f32, f64. The result has the operands' type.
-    Error: at most 3 ulp (f32), 2 ulp (f64).
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.6 ulp (f32), 1.6 ulp (f64).
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -366,6 +407,74 @@ def atan2(
     )
 
 
+def nextafter(
+    x: Any,
+    y: Any,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The next number of the element type from x towards y (HLO: ``nextafter``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: nextafter(x, x) is y, so the sign of a zero is that of y; NaN if either is NaN.
+
+    Args:
+        x, y: operands of one element type: arrays of one rank, or of two ranks with
+            ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
+        broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
+            the other that it is matched with; strictly increasing.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply(
+        "nextafter",
+        (x, y),
+        broadcast_dimensions=broadcast_dimensions,
+        out=out,
+        out_layout=out_layout,
+    )
+
+
+def complex(
+    x: Any,
+    y: Any,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The complex number x + iy (HLO: ``complex``).
+
+    Element types: f32, f64. The result is c64 or c128.
+
+    Args:
+        x, y: operands of one element type: arrays of one rank, or of two ranks with
+            ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
+        broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
+            the other that it is matched with; strictly increasing.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply(
+        "complex",
+        (x, y),
+        broadcast_dimensions=broadcast_dimensions,
+        out=out,
+        out_layout=out_layout,
+    )
+
+
 def bitwise_and(
     x: Any,
     y: Any,
@@ -376,7 +485,8 @@ def bitwise_and(
 ) -> Any:
     """Bitwise and; logical and on pred (HLO: ``and``).
 
-    Element types: pred, s8, s16, s32, s64, u8, u16, u32, u64. The result has the operands' type.
+    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -409,7 +519,8 @@ def bitwise_or(
 ) -> Any:
     """Bitwise or; logical or on pred (HLO: ``or``).
 
-    Element types: pred, s8, s16, s32, s64, u8, u16, u32, u64. The result has the operands' type.
+    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -442,7 +553,8 @@ def bitwise_xor(
 ) -> Any:
     """Bitwise exclusive or; logical exclusive or on pred (HLO: ``xor``).
 
-    Element types: pred, s8, s16, s32, s64, u8, u16, u32, u64. The result has the operands' type.
+    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -475,7 +587,7 @@ def shift_left(
 ) -> Any:
     """x << y (HLO: ``shift-left``).
 
-    Element types: s8, s16, s32, s64, u8, u16, u32, u64. The result has the operands' type.
+    Element types: s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
     Edges: 0 for y < 0 or y >= the width.
 
     Args:
@@ -509,7 +621,7 @@ def shift_right_logical(
 ) -> Any:
     """x >> y, zeros shifted in (HLO: ``shift-right-logical``).
 
-    Element types: s8, s16, s32, s64, u8, u16, u32, u64. The result has the operands' type.
+    Element types: s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
     Edges: 0 for y < 0 or y >= the width.
 
     Args:
@@ -543,7 +655,7 @@ def shift_right_arithmetic(
 ) -> Any:
     """x >> y, the top bit replicated (on unsigned types too) (HLO: ``shift-right-arithmetic``).
 
-    Element types: s8, s16, s32, s64, u8, u16, u32, u64. The result has the operands' type.
+    Element types: s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
     Edges: all copies of the top bit for y < 0 or y >= the width.
 
     Args:
@@ -577,8 +689,8 @@ def eq(
 ) -> Any:
     """x == y (HLO: ``compare``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result is
-    pred.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is pred.
     Edges: any comparison with NaN is false, except ne.
 
     Args:
@@ -612,8 +724,8 @@ def ne(
 ) -> Any:
     """x != y (HLO: ``compare``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result is
-    pred.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is pred.
     Edges: any comparison with NaN is false, except ne.
 
     Args:
@@ -647,8 +759,8 @@ def lt(
 ) -> Any:
     """x < y (HLO: ``compare``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result is
-    pred.
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
+    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is pred.
     Edges: any comparison with NaN is false, except ne.
 
     Args:
@@ -682,8 +794,8 @@ def le(
 ) -> Any:
     """x <= y (HLO: ``compare``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result is
-    pred.
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
+    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is pred.
     Edges: any comparison with NaN is false, except ne.
 
     Args:
@@ -717,8 +829,8 @@ def gt(
 ) -> Any:
     """x > y (HLO: ``compare``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result is
-    pred.
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
+    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is pred.
     Edges: any comparison with NaN is false, except ne.
 
     Args:
@@ -752,8 +864,8 @@ def ge(
 ) -> Any:
     """x >= y (HLO: ``compare``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result is
-    pred.
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
+    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is pred.
     Edges: any comparison with NaN is false, except ne.
 
     Args:
@@ -790,8 +902,8 @@ def compare(
     """The comparison that ``direction`` names; ``total_order`` on floats: -NaN < -inf < ... < -0.0
     < +0.0 < ... < inf < NaN (HLO: ``compare``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result is
-    pred.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is pred.
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -826,8 +938,8 @@ def neg(
 ) -> Any:
     """``-x; integers wrap`` (HLO: ``negate``).
 
-    Element types: bf16, f16, f32, f64, s8, s16, s32, s64, u8, u16, u32, u64. The result has the
-    operands' type.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
 
     Args:
         x: the operand.
@@ -849,7 +961,9 @@ def abs(
 ) -> Any:
     """The absolute value; abs(INT_MIN) is INT_MIN (HLO: ``abs``).
 
-    Element types: bf16, f16, f32, f64, s8, s16, s32, s64.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, s4, s8, s16, s32, s64. The result is real: f32 for c64, f64 for c128, else the
+    operand's type.
 
     Args:
         x: the operand.
@@ -871,7 +985,8 @@ def sign(
 ) -> Any:
     """``-1, 0 or 1; NaN and signed zeros are returned as they are`` (HLO: ``sign``).
 
-    Element types: bf16, f16, f32, f64, s8, s16, s32, s64. The result has the operands' type.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, s4, s8, s16, s32, s64. The result has the operands' type.
 
     Args:
         x: the operand.
@@ -893,7 +1008,8 @@ def bitwise_not(
 ) -> Any:
     """Every bit inverted; logical not on pred (HLO: ``not``).
 
-    Element types: pred, s8, s16, s32, s64, u8, u16, u32, u64. The result has the operands' type.
+    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
 
     Args:
         x: the operand.
@@ -915,7 +1031,8 @@ def floor(
 ) -> Any:
     """The largest whole number not above x (HLO: ``floor``).
 
-    Element types: bf16, f16, f32, f64. The result has the operands' type.
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
 
     Args:
         x: the operand.
@@ -929,6 +1046,244 @@ def floor(
     return apply("floor", (x,), out=out, out_layout=out_layout)
 
 
+def ceil(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The smallest whole number not below x (HLO: ``ceil``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("ceil", (x,), out=out, out_layout=out_layout)
+
+
+def round(
+    x: Any,
+    *,
+    method: str = "away_from_zero",
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The nearest whole number; halves as ``method`` says (``even``: HLO round-nearest-even) (HLO:
+    ``round-nearest-afz``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: results of negative numbers that round to 0 are -0.0.
+
+    Args:
+        x: the operand.
+        method: ``away_from_zero`` or ``even``: where halves go.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("round", (x,), method=method, out=out, out_layout=out_layout)
+
+
+def is_finite(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """Whether x is neither infinite nor NaN (HLO: ``is-finite``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result is pred.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("is_finite", (x,), out=out, out_layout=out_layout)
+
+
+def population_count(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """How many bits of x are 1 (HLO: ``popcnt``).
+
+    Element types: s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("population_count", (x,), out=out, out_layout=out_layout)
+
+
+def clz(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """How many zero bits are above the highest 1 of x (HLO: ``count-leading-zeros``).
+
+    Element types: s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Edges: the width for 0, 0 for negative numbers.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("clz", (x,), out=out, out_layout=out_layout)
+
+
+def square(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """x * x; x itself on pred; integers wrap (HLO: ``square``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("square", (x,), out=out, out_layout=out_layout)
+
+
+def integer_pow(
+    x: Any,
+    y: int,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """x to the constant integer power y, by repeated multiplication (HLO: ``integer-pow``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Edges: x ** 0 is 1, also of NaN; a negative y divides 1 by the power, and is refused on
+    integers, which wrap.
+
+    Args:
+        x: the operand.
+        y: the power, an integer.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("integer_pow", (x,), y=y, out=out, out_layout=out_layout)
+
+
+def real(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The real part; x itself where it is real (HLO: ``real``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result is real: f32 for c64, f64 for c128, else the operand's type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("real", (x,), out=out, out_layout=out_layout)
+
+
+def imag(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The imaginary part; 0 where x is real (HLO: ``imag``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result is real: f32 for c64, f64 for c128, else the operand's type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("imag", (x,), out=out, out_layout=out_layout)
+
+
+def conj(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The complex conjugate; a real number becomes complex first (HLO: ``conj``).
+
+    Element types: c64, c128, f32, f64. The result is c64 or c128.
+    Edges: the imaginary part of a real number's conjugate is -0.0.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("conj", (x,), out=out, out_layout=out_layout)
+
+
 def sqrt(
     x: Any,
     *,
@@ -937,7 +1292,8 @@ def sqrt(
 ) -> Any:
     """The square root, correctly rounded (HLO: ``sqrt``).
 
-    Element types: bf16, f16, f32, f64. The result has the operands' type.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
 
     Args:
         x: the operand.
@@ -959,8 +1315,9 @@ def exp(
 ) -> Any:
     """e ** x (HLO: ``exponential``).
 
-    Element types: bf16, f16, f32, f64. The result has the operands' type.
-    Error: at most 2 ulp (f32), 1 ulp (f64).
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.1 ulp (f32), 1.1 ulp (f64).
 
     Args:
         x: the operand.
@@ -974,6 +1331,55 @@ def exp(
     return apply("exp", (x,), out=out, out_layout=out_layout)
 
 
+def exp2(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """``2 ** x`` (HLO: ``exp2``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: exact for whole x.
+    Error: at most 1 ulp (f32), 1 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("exp2", (x,), out=out, out_layout=out_layout)
+
+
+def expm1(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """e ** x - 1, accurate near 0 (HLO: ``exponential-minus-one``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.5 ulp (f32), 1.7 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("expm1", (x,), out=out, out_layout=out_layout)
+
+
 def log(
     x: Any,
     *,
@@ -982,7 +1388,9 @@ def log(
 ) -> Any:
     """The natural logarithm (HLO: ``log``).
 
-    Element types: bf16, f16, f32, f64. The result has the operands' type.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: -inf at 0, NaN below.
     Error: at most 1 ulp (f32), 1 ulp (f64).
 
     Args:
@@ -997,6 +1405,80 @@ def log(
     return apply("log", (x,), out=out, out_layout=out_layout)
 
 
+def log2(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The logarithm to base 2 (HLO: ``log2``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: exact for powers of 2; -inf at 0, NaN below.
+    Error: at most 1.2 ulp (f32), 1.2 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("log2", (x,), out=out, out_layout=out_layout)
+
+
+def log1p(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """Log(1 + x), accurate near 0 (HLO: ``log-plus-one``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: -inf at -1, NaN below.
+    Error: at most 1.1 ulp (f32), 1.1 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("log1p", (x,), out=out, out_layout=out_layout)
+
+
+def logistic(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """``1 / (1 + e ** -x)`` (HLO: ``logistic``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.6 ulp (f32), 1.6 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("logistic", (x,), out=out, out_layout=out_layout)
+
+
 def tanh(
     x: Any,
     *,
@@ -1005,8 +1487,9 @@ def tanh(
 ) -> Any:
     """The hyperbolic tangent (HLO: ``tanh``).
 
-    Element types: bf16, f16, f32, f64. The result has the operands' type.
-    Error: at most 2 ulp (f32), 2 ulp (f64).
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.1 ulp (f32), 1.4 ulp (f64).
 
     Args:
         x: the operand.
@@ -1020,6 +1503,349 @@ def tanh(
     return apply("tanh", (x,), out=out, out_layout=out_layout)
 
 
+def sinh(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The hyperbolic sine (HLO: ``sinh``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("sinh", (x,), out=out, out_layout=out_layout)
+
+
+def cosh(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The hyperbolic cosine (HLO: ``cosh``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.2 ulp (f32), 1.2 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("cosh", (x,), out=out, out_layout=out_layout)
+
+
+def asinh(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The inverse hyperbolic sine (HLO: ``asinh``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("asinh", (x,), out=out, out_layout=out_layout)
+
+
+def acosh(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The inverse hyperbolic cosine (HLO: ``acosh``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: NaN below 1.
+    Error: at most 1.2 ulp (f32), 1.2 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("acosh", (x,), out=out, out_layout=out_layout)
+
+
+def atanh(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The inverse hyperbolic tangent (HLO: ``atanh``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: infinite at -1 and 1, NaN beyond.
+    Error: at most 1.3 ulp (f32), 1.3 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("atanh", (x,), out=out, out_layout=out_layout)
+
+
+def sin(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The sine of x radians (HLO: ``sine``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: NaN of infinities.
+    Error: at most 1.25 ulp (f32), 1.25 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("sin", (x,), out=out, out_layout=out_layout)
+
+
+def cos(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The cosine of x radians (HLO: ``cosine``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: NaN of infinities.
+    Error: at most 1.25 ulp (f32), 1.25 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("cos", (x,), out=out, out_layout=out_layout)
+
+
+def tan(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The tangent of x radians (HLO: ``tan``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: NaN of infinities.
+    Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("tan", (x,), out=out, out_layout=out_layout)
+
+
+def asin(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The angle in [-pi/2, pi/2] whose sine is x (HLO: ``asin``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: NaN where |x| > 1.
+    Error: at most 1.3 ulp (f32), 1.3 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("asin", (x,), out=out, out_layout=out_layout)
+
+
+def acos(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The angle in [0, pi] whose cosine is x (HLO: ``acos``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: NaN where |x| > 1.
+    Error: at most 1.3 ulp (f32), 1.3 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("acos", (x,), out=out, out_layout=out_layout)
+
+
+def atan(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The angle in [-pi/2, pi/2] whose tangent is x (HLO: ``atan``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("atan", (x,), out=out, out_layout=out_layout)
+
+
+def rsqrt(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """``1 / sqrt(x)`` (HLO: ``rsqrt``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: +0.0 gives inf, -0.0 gives -inf, x < 0 gives NaN.
+    Error: at most 0.6 ulp (f32), 0.6 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("rsqrt", (x,), out=out, out_layout=out_layout)
+
+
+def cbrt(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The cube root (HLO: ``cbrt``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 0.6 ulp (f32), 0.6 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("cbrt", (x,), out=out, out_layout=out_layout)
+
+
+def reciprocal(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """``1 / x`` (HLO: ``reciprocal``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("reciprocal", (x,), out=out, out_layout=out_layout)
+
+
 def erf(
     x: Any,
     *,
@@ -1028,8 +1854,9 @@ def erf(
 ) -> Any:
     """The error function (HLO: ``erf``).
 
-    Element types: bf16, f16, f32, f64. The result has the operands' type.
-    Error: at most 2 ulp (f32), 2 ulp (f64).
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Error: at most 1.1 ulp (f32), 1.1 ulp (f64).
 
     Args:
         x: the operand.
@@ -1043,6 +1870,107 @@ def erf(
     return apply("erf", (x,), out=out, out_layout=out_layout)
 
 
+def erfc(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """``1 - erf(x)`` (HLO: ``erfc``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Error: at most 2 ulp (f32), 2 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("erfc", (x,), out=out, out_layout=out_layout)
+
+
+def erf_inv(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The inverse of erf (HLO: ``erf-inv``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: 1 gives inf, -1 gives -inf, |x| > 1 gives NaN.
+    Error: at most 2.4 ulp (f32), 2.4 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("erf_inv", (x,), out=out, out_layout=out_layout)
+
+
+def lgamma(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The logarithm of |gamma(x)| (HLO: ``lgamma``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: inf at 0, at negative whole numbers and at both infinities; the error of small results at
+    x < 0, close to zeros, is that of a result of size 1.
+    Error: at most 1.8 ulp (f32), 1.8 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("lgamma", (x,), out=out, out_layout=out_layout)
+
+
+def digamma(
+    x: Any,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The derivative of lgamma (HLO: ``digamma``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: NaN at 0, at negative whole numbers and at -inf; the error of small results at x < 0,
+    close to zeros, is that of a result of size 1.
+    Error: at most 2.2 ulp (f32), 2.2 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("digamma", (x,), out=out, out_layout=out_layout)
+
+
 def select(
     pred: Any,
     on_true: Any,
@@ -1053,8 +1981,9 @@ def select(
 ) -> Any:
     """On_true where pred is true, else on_false; pred may be a scalar (HLO: ``select``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result has
-    the operands' type.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
 
     Args:
         pred, on_true, on_false: ``pred`` is a scalar or has the dimensions of the others, which
@@ -1079,8 +2008,8 @@ def clamp(
 ) -> Any:
     """Min(max(lo, x), hi); lo and hi may be scalars (HLO: ``clamp``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result has
-    the operands' type.
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
+    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
     Edges: lo > hi gives hi; NaN in any operand gives NaN.
 
     Args:
@@ -1104,8 +2033,8 @@ def convert_element_type(
 ) -> Any:
     """x converted to the element type ``to`` (HLO: ``convert``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result has
-    the type ``to``.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the type ``to``.
     Edges: floating to integer truncates, saturates and takes NaN to 0; integers keep low bits; to
     pred: x != 0.
 
@@ -1122,6 +2051,43 @@ def convert_element_type(
     return apply("convert_element_type", (x,), to=to, out=out, out_layout=out_layout)
 
 
+def reduce_precision(
+    x: Any,
+    exponent_bits: int,
+    mantissa_bits: int,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """x rounded to ``exponent_bits`` and ``mantissa_bits``, to nearest even (HLO:
+    ``reduce-precision``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: beyond the largest exponent infinity, below the smallest a signed 0 (the narrower format
+    has no denormals); NaN stays NaN; a format that is no narrower changes nothing.
+
+    Args:
+        x: the operand.
+        exponent_bits: bits of the exponent, at least 1.
+        mantissa_bits: bits of the mantissa, the leading one not counted.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply(
+        "reduce_precision",
+        (x,),
+        exponent_bits=exponent_bits,
+        mantissa_bits=mantissa_bits,
+        out=out,
+        out_layout=out_layout,
+    )
+
+
 def bitcast_convert_type(
     x: Any,
     to: Any,
@@ -1131,8 +2097,8 @@ def bitcast_convert_type(
 ) -> Any:
     """The bits of x read as the element type ``to`` (HLO: ``bitcast-convert``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result has
-    the type ``to``.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the type ``to``.
 
     Args:
         x: the operand.
@@ -1156,8 +2122,9 @@ def broadcast(
 ) -> Any:
     """x repeated along new leading dimensions of the given ``sizes`` (HLO: ``broadcast``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result has
-    the operands' type.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
 
     Args:
         x: the operand.
@@ -1183,8 +2150,9 @@ def broadcast_in_dim(
     """x with its dimension i placed at dimension ``broadcast_dimensions[i]`` of ``shape`` (HLO:
     ``broadcast``).
 
-    Element types: bf16, f16, f32, f64, pred, s8, s16, s32, s64, u8, u16, u32, u64. The result has
-    the operands' type.
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
 
     Args:
         x: the operand.
@@ -1206,3 +2174,70 @@ def broadcast_in_dim(
         out=out,
         out_layout=out_layout,
     )
+
+
+def broadcasted_iota(
+    dtype: Any,
+    shape: Sequence[int],
+    dimension: int,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+    device: str | None = None,
+) -> Any:
+    """The position of each element along ``dimension`` of ``shape``, from 0 on (HLO: ``iota``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the type ``dtype``.
+    Edges: an s64 converted to ``dtype``: small integers wrap, f8, f16 and bf16 round.
+
+    Args:
+        dtype: the element type of the result: an XLA name or a NumPy dtype.
+        shape: dimensions of the result.
+        dimension: the dimension of ``shape`` along which positions are counted.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+        device: where it is made: ``cpu``, the default, or ``cuda``; with ``out``, its device.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply(
+        "broadcasted_iota",
+        (),
+        dtype=dtype,
+        shape=shape,
+        dimension=dimension,
+        out=out,
+        out_layout=out_layout,
+        device=device,
+    )
+
+
+def iota(
+    dtype: Any,
+    size: int,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+    device: str | None = None,
+) -> Any:
+    """The numbers from 0 to ``size`` - 1 (HLO: ``iota``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the type ``dtype``.
+    Edges: an s64 converted to ``dtype``: small integers wrap, f8, f16 and bf16 round.
+
+    Args:
+        dtype: the element type of the result: an XLA name or a NumPy dtype.
+        size: number of elements.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` beside it.
+        out_layout: layout of the new result; None for the inferred one.
+        device: where it is made: ``cpu``, the default, or ``cuda``; with ``out``, its device.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return apply("iota", (), dtype=dtype, size=size, out=out, out_layout=out_layout, device=device)

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpubcast import broadcasting, kinds, ops
-from gpubcast.broadcasting import Broadcast, result_shape, type_refusal
+from gpubcast.broadcasting import Broadcast, integer_list, result_shape, type_refusal
 from gpubcast.element_types import Category, ElementType, element_type
 from gpubcast.errors import ElementTypeError, Error, ShapeError, brief
 from gpubcast.layout import Layout, PaddingValue
 from gpubcast.ops import Op, Result, Rule
 from gpubcast.shape import Shape, as_shape
 
-_COMPONENTS = {"c64": "f32", "c128": "f64"}
-_COMPLEXES = {real: name for name, real in _COMPONENTS.items()}
+_COMPLEXES = {"f32": "c64", "f64": "c128"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +79,8 @@ def infer(
     """
     row = ops.op(name, internal=True)
     given = _keywords(row, shapes, attributes)
+    if row.rule is Rule.IOTA:
+        return Inferred(_iota(row, given), ())
     if row.rule is Rule.BITCAST:
         return _bitcast(shapes[0], element_type(given["to"]))
     _refused_by_xla(row, shapes)
@@ -110,6 +111,8 @@ def result_type(
     row = ops.op(name, internal=True)
     shapes = tuple(Shape(kind, ()) for kind in types)
     given = _keywords(row, shapes, attributes)
+    if row.rule is Rule.IOTA:
+        return _iota(row, given).element_type
     if row.rule is Rule.BITCAST:
         return element_type(given["to"])
     _refused_by_xla(row, shapes)
@@ -191,6 +194,11 @@ def _keywords(row: Op, shapes: tuple[Shape, ...], attributes: Mapping[str, Any])
                 row, shapes, "keyword value",
                 f"{key}={brief(value)}; it is one of {', '.join(attribute.choices)}",
             )  # fmt: skip
+        if attribute.least is not None and not (type(value) is int and value >= attribute.least):
+            raise _bad_call(
+                row, shapes, "keyword value",
+                f"{key}={brief(value)}; it is an integer, at least {attribute.least}",
+            )  # fmt: skip
         if attribute.default in ("True", "False") and not isinstance(given[key], bool):
             raise _bad_call(
                 row, shapes, "keyword value", f"{key}={brief(value)}; it is True or False"
@@ -220,7 +228,9 @@ def _dimensions(row: Op, shapes: tuple[Shape, ...], given: Mapping[str, Any]) ->
 def _refused_by_xla(row: Op, shapes: tuple[Shape, ...]) -> None:
     """XLA's type checks that precede dimensions (T2, T3)."""
     types = [shape.element_type for shape in shapes]
-    if row.rule is Rule.UNARY and types[0] not in row.accepts:
+    # A complex number made of f16 is left to T4, the key of a complex number to T6.
+    left = (row.result is Result.COMPLEX and types[0].is_floating) or row.result is Result.KEY
+    if row.rule is Rule.UNARY and types[0] not in row.accepts and not left:
         raise _bad_type(row, shapes, 0, row.refusal)
     if row.rule is not Rule.BINARY:
         return
@@ -242,7 +252,11 @@ def _refused_by_xla(row: Op, shapes: tuple[Shape, ...]) -> None:
 
 def _check_component(row: Op, shapes: tuple[Shape, ...]) -> None:
     types = [shape.element_type for shape in shapes]
-    if types[0] is not types[1] or types[0].name not in _COMPLEXES:
+    if row.rule is Rule.UNARY:
+        if types[0] not in row.accepts:
+            what = f"{types[0]} is no part of a complex type; it takes f32, f64, c64 and c128"
+            raise _type_error(row, shapes, "T4", kinds.COMPONENT, what)
+    elif types[0] is not types[1] or types[0].name not in _COMPLEXES:
         raise _type_error(
             row, shapes, "T4", kinds.COMPONENT,
             f"operand 0 is {types[0]} and operand 1 is {types[1]}; both must be f32 or both f64",
@@ -260,6 +274,11 @@ def _refused_by_us(row: Op, shapes: tuple[Shape, ...], given: Mapping[str, Any])
             f"convert_element_type(x, {' or '.join(map(repr, names))})",
         )  # fmt: skip
     kind = values[0].element_type
+    if kind.is_integral and given.get("y", 0) < 0:
+        raise _type_error(
+            row, shapes, "T7", "gpubcast:negative integer power",
+            f"an integer has no power {given['y']}; convert with convert_element_type first",
+        )  # fmt: skip
     comparison = ops.op(ops.DIRECTIONS[given["direction"]]) if "direction" in given else row
     ordered = comparison is not row and given.get("total_order", False)
     if kind in comparison.accepts and not (kind.is_complex and ordered):
@@ -289,15 +308,17 @@ def _result_type(row: Op, shapes: tuple[Shape, ...], given: Mapping[str, Any]) -
         case Result.PRED:
             return element_type("pred")
         case Result.COMPLEX:
-            return element_type(_COMPLEXES[value.name])
+            return element_type(_COMPLEXES.get(value.name, value.name))
         case Result.REAL:
-            return element_type(_COMPONENTS.get(value.name, value.name))
+            return value.component
         case Result.KEY:
             if not value.is_floating:
                 return value
             return element_type("s64" if value.bits == 64 else "s32")
         case Result.TO:
             return element_type(given["to"])
+        case Result.DTYPE:
+            return element_type(given["dtype"])
         case Result.SAME:
             return value
 
@@ -336,6 +357,28 @@ def _bitcast(operand: Shape, to: ElementType) -> Inferred:
     carried = Layout(order, padded, layout.padding_value)
     shape = result_shape("bitcast_convert_type", to.name, dimensions, operands)
     return Inferred(shape.with_layout(padding_of(carried, to)), (place,))
+
+
+def _iota(row: Op, given: Mapping[str, Any]) -> Shape:
+    """The shape of positions along a dimension (C8)."""
+    kind = element_type(given["dtype"])
+    if "size" in given:
+        dimensions, dimension = integer_list(row.opcode, "size", (given["size"],)), 0
+    else:
+        dimensions = integer_list(row.opcode, "shape", given["shape"])
+        (dimension,) = integer_list(row.opcode, "dimension", (given["dimension"],))
+    shape = result_shape(row.opcode, kind.name, dimensions, ())
+    if not 0 <= dimension < shape.rank:
+        raise ShapeError(
+            f"{row.opcode}: dimension {dimension} is none of {shape.text(layout=False)} [C8]",
+            rule="C8", kind=kinds.IOTA_DIMENSION,
+        )  # fmt: skip
+    if kind not in row.accepts:
+        raise ElementTypeError(
+            f"{row.opcode}: dtype is {kind}; it takes integers, floating and complex numbers [T2]",
+            rule="T2", kind=row.refusal,
+        )  # fmt: skip
+    return shape
 
 
 def _bad_call(row: Op, shapes: tuple[Shape, ...], kind: str, what: str) -> Error:

@@ -47,6 +47,8 @@ SELECT_PRED_SHAPE = (
 )
 CLAMP_TYPES = "Clamp with incompatible element types: <shape>, <shape>, <shape>."
 CLAMP_SHAPES = "Clamp with incompatible shapes: <shape>, <shape>, <shape>."
+# iota (xla/service/hlo_verifier.cc).
+IOTA_DIMENSION = "The iota dimension cannot go beyond the operation rank or be negative."
 # Element types.
 DIFFERENT_TYPES = "Binary op <op> with different element types: <shape> and <shape>."
 COMPONENT = "Complex component type is not implemented."

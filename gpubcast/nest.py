@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gpubcast import ops
 from gpubcast.families import CpuTarget, Family, Kind, Schedule
 from gpubcast.planning import Access, BroadcastPlan, Program
 
@@ -71,7 +70,7 @@ def _kept(plan: BroadcastPlan) -> tuple[tuple[int, ...], tuple[int, ...]]:
     # A heavy operation that the inner axis does not change has left the inner loop anyhow.
     heavy: list[bool] = [False] * base
     for value, instruction in enumerate(program.code, base):
-        own = inner in varies[value] and ops.OPS[instruction.op].heavy
+        own = inner in varies[value] and program.heavy(instruction)
         heavy.append(own or any(heavy[a] for a in instruction.args))
     able = [
         v for v in range(base, len(varies))

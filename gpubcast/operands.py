@@ -196,7 +196,7 @@ def _rounds_once(value: Any, kind: ElementType) -> Any:
     """A value that NumPy's conversion rounds only once: intermediate types are rounded to odd."""
     if type(value) is int and not kind.is_integral:
         value = _integer_as_float(value, odd=kind.bits < 64)
-    if kind.name == "bf16" and type(value) is float:
+    if kind.rounds and kind.name != "f16" and type(value) is float:
         # ml_dtypes converts through f32.
         near = np.float32(value)
         if np.isfinite(near) and float(near) != value:

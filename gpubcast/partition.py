@@ -1,6 +1,9 @@
 """Which kernels an expression becomes: one, unless outputs do not lie beside each other or a limit
 is passed.
 
+A bitcast to a type of another width reads memory, so what it is given lies in memory: that is a
+parameter, or the node before it goes through a temporary too.
+
 Outputs share a kernel when the dimensions of one are axes of the other. An expression that reads
 too many operands or has too much code is cut at a node, whose value goes through a temporary:
 values are rounded to their type after each operation, so the result has the same bits.
@@ -12,10 +15,20 @@ import math
 from dataclasses import dataclass, field, replace
 
 from gpubcast import ops
-from gpubcast.expression import Apply, Expression, Parameter, Place, arguments_of
+from gpubcast.building import Walk, build, filled, read_as
+from gpubcast.expression import (
+    Apply,
+    Expression,
+    Node,
+    Parameter,
+    Place,
+    arguments_of,
+    reachable,
+)
 from gpubcast.inference import Inferred
 from gpubcast.layout import Layout
-from gpubcast.planning import BroadcastPlan, Operand, Places, Walk, build, filled
+from gpubcast.planning import BroadcastPlan, Operand, Places
+from gpubcast.reinterpreted import CONSUMED, changes_width, reading
 from gpubcast.shape import Shape
 
 MAX_READS = 16
@@ -40,10 +53,16 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """The kernels of a call, in order, and the arrays that only they see."""
+    """The kernels of a call, in order.
+
+    Attributes:
+        temporaries: the arrays that only they see.
+        why: why there are several, where that is not the caller's arrays' doing.
+    """
 
     kernels: tuple[Kernel, ...]
     temporaries: tuple[Shape, ...]
+    why: str = ""
 
 
 def partition(
@@ -61,19 +80,35 @@ def partition(
         outputs: one per result.
 
     Raises:
-        ElementTypeError: a type has no kernels.
+        ElementTypeError: P3, elements of less than a byte read as another width.
     """
-    if len(outputs) == 1:
+    packed = _packed(expression, nodes, operands)
+    if len(outputs) == 1 and not packed:
         plan = build(expression, nodes, operands, outputs)
         if _fits(plan):
             return Kernels((_kernel(plan, len(operands), len(outputs), (0,)),), ())
     # Cutting counts parameters, and one read in many ways is many reads: then smaller pieces
     # are tried; a single operation reads three at most.
     for reads, code in ((MAX_READS, MAX_CODE), (12, 64), (8, 32), (6, 16), (4, 7), (4, 3), (4, 1)):
-        made = _cut(expression, nodes, operands, outputs, _cuts(expression, reads, code))
+        cuts = _cuts(expression, reads, code, packed)
+        made = _cut(expression, nodes, operands, outputs, cuts, packed)
         if all(_fits(kernel.plan) for kernel in made.kernels):
             break
     return made
+
+
+def _packed(
+    expression: Expression, nodes: tuple[Inferred, ...], operands: tuple[Operand, ...]
+) -> frozenset[int]:
+    """The nodes that lie in memory because a bitcast reads them as a type of another width."""
+    found = set()
+    for i in reachable(expression.nodes, expression.outputs):
+        if changes_width(expression, nodes, i) and read_as(expression, nodes, operands, i) is None:
+            how = reading(expression, nodes, i)
+            # Below what only moves elements there may be fewer of them.
+            below = how is not None and (how.wider == 1 or how.place[-1] == CONSUMED)
+            found.add(how.node if how and below else arguments_of(expression.nodes[i])[0])
+    return frozenset(found)
 
 
 def _fits(plan: BroadcastPlan) -> bool:
@@ -96,6 +131,7 @@ def _cut(
     operands: tuple[Operand, ...],
     outputs: tuple[Operand, ...],
     cuts: tuple[int, ...],
+    packed: frozenset[int],
 ) -> Kernels:
     graph = expression
     kernels: list[Kernel] = []
@@ -103,7 +139,9 @@ def _cut(
     written: tuple[int, ...]
     for node in cuts:
         shape = nodes[node].shape
-        shape = shape.with_layout(Layout(shape.layout.minor_to_major))
+        order = shape.layout.minor_to_major
+        # What is read as a wider type has its last elements beside each other.
+        shape = shape.with_layout(None if node in packed else Layout(order))
         temporary = Operand.of(shape)
         plan = build(replace(graph, outputs=(node,), axes=()), nodes, operands, (temporary,))
         written = (len(outputs) + len(temporaries),)
@@ -124,20 +162,31 @@ def _cut(
             tuple(place for _, place in group.members),
         )
         kernels.append(_kernel(plan, expression.num_parameters, len(outputs), written))
-    return Kernels(tuple(kernels), tuple(temporaries))
+    why = ""
+    if any(not isinstance(expression.nodes[node], Parameter) for node in packed):
+        why = "a bitcast reads what is computed as a type of another width"
+    if len(cuts) > len(packed):
+        why = (
+            f"the expression is too large for one kernel (at most {MAX_READS} operands and "
+            f"{MAX_CODE} operations)"
+        )
+    return Kernels(tuple(kernels), tuple(temporaries), why)
 
 
-def _cuts(expression: Expression, most_reads: int, most_code: int) -> tuple[int, ...]:
-    """The nodes to compute into temporaries, so that no other takes more operands or more code."""
+def _cuts(
+    expression: Expression, most_reads: int, most_code: int, packed: frozenset[int]
+) -> tuple[int, ...]:
+    """The nodes to compute into temporaries: those of ``packed``, and others so that none takes
+    more operands or more code."""
     leaves: dict[int, frozenset[int]] = {}
     code: dict[int, frozenset[int]] = {}
-    cuts: set[int] = set()
+    cuts = set(packed)
     for i, node in enumerate(expression.nodes):
         arguments = arguments_of(node)
         while True:
             leaves[i] = frozenset().union(*(leaves[a] for a in arguments))
             code[i] = frozenset().union(*(code[a] for a in arguments))
-            if isinstance(node, Parameter):
+            if isinstance(node, Parameter) or _is_index(node):
                 leaves[i] = frozenset((i,))
             elif isinstance(node, Apply):
                 code[i] |= {i}
@@ -151,7 +200,13 @@ def _cuts(expression: Expression, most_reads: int, most_code: int) -> tuple[int,
             for a in arguments:
                 below = _computed(expression, a)
                 leaves[a], code[a] = leaves[below], code[below]
+        if i in packed:
+            leaves[i], code[i] = frozenset((i,)), frozenset()
     return tuple(sorted(cuts))
+
+
+def _is_index(node: Node) -> bool:
+    return isinstance(node, Apply) and ops.OPS[node.op].rule is ops.Rule.IOTA
 
 
 def _computed(expression: Expression, index: int) -> int:
@@ -185,17 +240,20 @@ class _Group:
         dimensions: the axes.
         members: outputs, and where their dimensions go.
         placed: per parameter, the maps from its dimensions to axes through which it is read.
+        indices: the axes along which positions are counted.
         code: number of instructions, shared ones counted twice.
     """
 
     dimensions: tuple[int, ...]
     members: list[tuple[int, Places]]
     placed: dict[int, list[Places]] = field(default_factory=dict)
+    indices: frozenset[Places] = frozenset()
     code: int = 0
 
     def add(self, number: int, place: Places, walk: Walk) -> None:
         self.members.append((number, place))
         self.code += len(walk.code)
+        self.indices |= _indices(walk, place)
         for parameter, places in _moved(walk, place).items():
             known = self.placed.setdefault(parameter, [])
             known += [own for own in places if own not in known]
@@ -203,8 +261,13 @@ class _Group:
     def room(self, walk: Walk, place: Places) -> bool:
         reads = {(p, x) for p, places in self.placed.items() for x in places}
         reads |= {(p, x) for p, places in _moved(walk, place).items() for x in places}
+        indices = self.indices | _indices(walk, place)
         code = self.code + len(walk.code)
-        return len(self.members) < MAX_WRITES and len(reads) <= MAX_READS and code <= MAX_CODE
+        return (
+            len(self.members) < MAX_WRITES
+            and len(reads) + len(indices) <= MAX_READS
+            and code <= MAX_CODE
+        )
 
 
 def _moved(walk: Walk, place: Places) -> dict[int, list[Places]]:
@@ -213,6 +276,15 @@ def _moved(walk: Walk, place: Places) -> dict[int, list[Places]]:
         parameter: [tuple(None if d is None else place[d] for d in own) for own in places]
         for parameter, places in walk.placed.items()
     }
+
+
+def _indices(walk: Walk, place: Places) -> frozenset[Places]:
+    """Of each position that is counted, the axis."""
+    return frozenset(
+        tuple(place[d] for d, stride in enumerate(read.strides) if stride)
+        for read in walk.reads
+        if read.generated
+    )
 
 
 def _groups(

@@ -12,7 +12,7 @@ from gpubcast import expression
 from gpubcast.errors import Error, LayoutError, ShapeError, SplitWarning
 from gpubcast.expression import Expression
 from gpubcast.layout import Layout
-from gpubcast.partition import MAX_CODE, MAX_READS, Kernel, partition
+from gpubcast.partition import Kernel, partition
 from gpubcast.planning import Operand
 from gpubcast.shape import Shape
 from gpubcast.simplify import normalise
@@ -52,11 +52,10 @@ def plan_for(
         outs = tuple(map(Operand.of, inferred))
     made = partition(graph, nodes, operands, outs)
     kernels = tuple(Kernel(normalise(one.plan), one.views) for one in made.kernels)
-    if made.temporaries:
+    if made.why:
         size = sum(shape.byte_size for shape in made.temporaries)
         warnings.warn(
-            f"the expression is too large for one kernel (at most {MAX_READS} operands and "
-            f"{MAX_CODE} operations): {len(kernels)} kernels and temporaries of {size:,} bytes",
+            f"{made.why}: {len(kernels)} kernels and temporaries of {size:,} bytes",
             SplitWarning,
             stacklevel=_levels_to_caller(),
         )

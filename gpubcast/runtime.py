@@ -12,6 +12,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +37,7 @@ from gpubcast.launch import (
 from gpubcast.layout import Layout
 from gpubcast.partition import Kernel
 from gpubcast.planned import OutLayouts, plan_for
-from gpubcast.planning import Operand
+from gpubcast.planning import WORD, Operand
 from gpubcast.schedule import schedule
 from gpubcast.shape import Shape
 
@@ -55,6 +56,7 @@ class _State:
     forking: bool = False
 
 
+_TRACE: ContextVar[Any] = ContextVar("gpubcast_trace", default=None)
 _STATE = _State(threading.Lock(), threading.RLock(), {}, OrderedDict(), {}, {})
 
 
@@ -151,6 +153,21 @@ def keep_call(key: Any, call: Any) -> None:
             del _STATE.calls[next(iter(_STATE.calls))]
 
 
+@contextlib.contextmanager
+def tracing(trace: Any) -> Iterator[None]:
+    """Say which trace an operation without operands belongs to, in this thread for a while."""
+    token = _TRACE.set(trace)
+    try:
+        yield
+    finally:
+        _TRACE.reset(token)
+
+
+def current_trace() -> Any:
+    """The trace that ``tracing`` has named, or None."""
+    return _TRACE.get()
+
+
 def kernels() -> tuple[str, ...]:
     """Keys of the kernels compiled or loaded by this process."""
     with _STATE.lock:
@@ -215,7 +232,16 @@ def _make(
     steps = tuple(_step(host, target, one, device, alignment) for one in planned.kernels)
     outputs = outs or tuple(map(Operand.of, planned.outputs))
     sizes = tuple(shape.byte_size for shape in planned.outputs)
-    return Launch(host, steps, outputs, sizes, planned.temporaries, device)
+    wider = {
+        (view, read.element_type.itemsize)
+        for step in steps
+        for (view, _), read in zip(step.offsets, step.plan.reads, strict=False)
+        if 0 <= view < len(operands)
+        and not read.by_value
+        and read.element_type.itemsize > operands[view].shape.element_type.itemsize
+    }
+    temporaries = planned.temporaries
+    return Launch(host, steps, outputs, sizes, temporaries, device, tuple(sorted(wider)))
 
 
 def _step(
@@ -223,19 +249,27 @@ def _step(
 ) -> Step:
     plan = one.plan
     offsets = tuple(
-        (view, access.offset * access.element_type.itemsize)
+        (view, 0 if access.by_value else access.offset * access.element_type.itemsize)
         for view, access in zip(one.views, plan.accesses, strict=True)
+    )
+    long = {access.operand for access in plan.reads if access.by_value and access.offset}
+    parts = tuple(
+        (slot, 8 * WORD * access.offset)
+        for slot, access in enumerate(plan.reads)
+        if access.by_value and access.operand in long
     )
     if plan.num_visited == 0:
         return Step(plan, None, None, None, b"", offsets)
-    addresses = [(alignment[view] if view < len(alignment) else 0) + add for view, add in offsets]
+    addresses = [
+        (alignment[view] if 0 <= view < len(alignment) else 0) + add for view, add in offsets
+    ]
     chosen = schedule(plan, target, tuple(math.gcd(address, 16) for address in addresses))
     code = cuda_code if isinstance(target, CudaTarget) else cpu_code
     source = code.generate(plan, chosen)
     if config.debug() >= 3:
         say(f"{plan}\n{chosen}")
     kernel = _kernel(host, device, source)
-    return Step(plan, chosen, source, kernel, code.parameters(plan, chosen), offsets)
+    return Step(plan, chosen, source, kernel, code.parameters(plan, chosen), offsets, parts)
 
 
 def _kernel(host: Backend, device: Device, source: KernelSource) -> Any:
@@ -286,8 +320,9 @@ def run(
     views: tuple[View, ...],
     outs: tuple[View, ...] | None = None,
     out_layouts: OutLayouts = None,
+    wanted: Device | None = None,
 ) -> tuple[Launch, tuple[Any, ...]]:
-    """Compute an expression.
+    """Compute an expression, without arrays on the device that is ``wanted``.
 
     Returns:
         The launch, which says what the results are, and their new flat buffers; no buffers when
@@ -297,10 +332,15 @@ def run(
         Error: a rule refuses the call; DeviceError: mixed devices.
     """
     known = views if outs is None else (*views, *outs)
-    device = devices_of(known)
+    device = devices_of(known, wanted)
     operands = tuple([view.operand for view in views])
     targets = None if outs is None else tuple([out.operand for out in outs])
     launch = prepare(graph, operands, targets, out_layouts, device, aligned(known, device))
+    if launch.wider and launch.crooked(views):
+        straight = list(views)
+        for number in launch.crooked(views):
+            straight[number] = _copied(views[number], device)
+        return run(graph, tuple(straight), outs, out_layouts)
     if outs is not None:
         if len(outs) > 1:
             check_apart(outs)
@@ -318,6 +358,16 @@ def run(
         launch.start(launch.parameters(slots))
     del held
     return launch, buffers
+
+
+def _copied(view: View, device: Device) -> View:
+    """An aligned copy of an operand."""
+    host = backend(device[0])
+    if host.capturing():
+        raise _no_temporary("an operand is not aligned for the type as which it is read")
+    layout = Layout(view.operand.shape.layout.minor_to_major)
+    launch, (buffer,) = run(COPY, (view,), None, (layout,))
+    return View(launch.outputs[0], host.address(buffer), device, buffer)
 
 
 def temporaries(launch: Launch, slots: list[int]) -> list[Any]:

@@ -266,7 +266,8 @@ def _operation(operator: str, kind: ElementType, line: str) -> str:
 
 
 def _trace_of(operands: tuple[Any, ...]) -> Trace:
-    return next(x.trace for x in operands if isinstance(x, Traced))
+    trace = next((x.trace for x in operands if isinstance(x, Traced)), None)
+    return trace or runtime.current_trace()
 
 
 def apply(
@@ -278,7 +279,7 @@ def apply(
         name: the operation.
         operands: traced values, scalars and constants.
         attributes: the operation's keywords.
-        placed: whether ``out`` or ``out_layout`` was given.
+        placed: whether ``out``, ``out_layout`` or ``device`` was given.
 
     Raises:
         Error: a rule refuses the operation; the text names the line of the function.
@@ -287,10 +288,19 @@ def apply(
     values = [trace.admit(x) for x in operands]
     row = ops.op(name)
     if placed:
+        told = "out and out_layout" if row.arity else "out, out_layout and device"
         raise unsupported(
-            f"{name}: out and out_layout belong to the call of the fused function, not inside it",
+            f"{name}: {told} belong to the call of the fused function, not inside it",
         )
     labelled = trace.frame.pattern is not None
+    if labelled and row.rule is Rule.IOTA:
+        raise refused(
+            f"{name}: labels say which axes there are, and its dimensions have none; pass it as an "
+            "operand with a group of its own",
+            rule="X8",
+            kind="gpubcast:broadcast inside labels",
+            error=ShapeError,
+        )
     if labelled and (row.rule in _BROADCASTS or attributes.get("broadcast_dimensions") is not None):
         raise refused(
             f"{name}: labels have aligned every operand, so nothing is broadcast inside",
@@ -314,6 +324,8 @@ def _common_type(
     kind = next((x.element_type for x in beside if isinstance(x, Value)), None)
     if kind is None and row.rule is Rule.CONVERT:
         return element_type(attributes["to"])
+    if row.rule is Rule.IOTA:
+        return element_type(attributes["dtype"])
     return kind
 
 
@@ -335,6 +347,14 @@ def _apply(
     except Error as error:
         raise located(_about_types(error), line) from None
     ndim = _rank(row, args, frozen)
+    if row.rule is Rule.BITCAST and ndim != args[0].ndim and trace.frame.pattern is not None:
+        raise refused(
+            f"{name} to {found}: a type of another width adds or takes a dimension, and labels "
+            "have fixed them",
+            rule="X8",
+            kind="gpubcast:broadcast inside labels",
+            error=ShapeError,
+        )
     exact = not any(row.ulp) and config.backend() != "cuda"
     if exact and ndim == 0 and all(map(trace.is_constant, args)):
         return _folded(trace, expression.single(name, frozen), args, found)
@@ -343,7 +363,8 @@ def _apply(
         if total:
             args = [_key(trace, x) for x in args]
     nodes = tuple(x.node for x in args)
-    return trace.emit(Apply(name, nodes, tuple(sorted(frozen.items()))), found, ndim, varies)
+    name, given = expression.spelled(name, frozen)
+    return trace.emit(Apply(name, nodes, given), found, ndim, varies)
 
 
 def _folded(trace: Trace, graph: Expression, args: list[Value], kind: ElementType) -> Value:
@@ -386,8 +407,14 @@ def _key(trace: Trace, value: Value) -> Value:
 def _rank(row: ops.Op, args: list[Value], attributes: Mapping[str, Any]) -> int:
     if row.rule is Rule.BROADCAST_IN_DIM:
         return len(attributes["shape"])
-    extra = len(attributes["sizes"]) if row.rule is Rule.BROADCAST else 0
-    return max(x.ndim for x in args) + extra
+    if row.rule is Rule.IOTA:
+        return len(attributes["shape"]) if "shape" in attributes else 1
+    rank = max(x.ndim for x in args)
+    if row.rule is Rule.BITCAST:
+        source, kind = type_of(args[0]).bits, element_type(attributes["to"]).bits
+        # A wider type takes a last dimension; the rules refuse a scalar that has none.
+        return max(rank + (source > kind) - (source < kind), 0)
+    return rank + (len(attributes["sizes"]) if row.rule is Rule.BROADCAST else 0)
 
 
 operators.install(Traced, operate, lambda other: True)

@@ -19,6 +19,7 @@ from tests.scalars import reference as scalar_function
 OPERATIONS = (
     ("add", "f32"), ("mul", "u8"), ("sub", "f64"), ("lt", "f16"), ("max", "bf16"),
     ("select", "f32"), ("broadcast_in_dim", "s32"), ("neg", "s64"), ("bitwise_xor", "pred"),
+    ("mul", "c64"), ("add", "c128"),
 )  # fmt: skip
 SIZES = (1, 1, 2, 3, 4, 5, 8, 17, 33, 64, 130)
 
@@ -54,16 +55,22 @@ def values(rng: np.random.Generator, kind: str, shape: tuple[int, ...]) -> np.nd
     if kind == "pred":
         return rng.random(shape) < 0.5
     low = 0 if kind.startswith("u") else -8
+    if dtype.kind == "c":
+        return (rng.integers(low, 12, shape) + 1j * rng.integers(low, 12, shape)).astype(dtype)
     return rng.integers(low, 12, shape).astype(dtype)
 
 
-def layout(rng: np.random.Generator, shape: tuple[int, ...], written: bool) -> gb.Layout:
-    """A random axis order, sometimes padded."""
+def layout(
+    rng: np.random.Generator, shape: tuple[int, ...], written: bool, ordered: bool = True
+) -> gb.Layout:
+    """A random axis order, sometimes padded; with extremes only where numbers are ``ordered``."""
     order = tuple(int(d) for d in rng.permutation(len(shape)))
     if rng.random() < 0.4 or not shape:
         return gb.Layout(order)
     padded = tuple(n + int(rng.choice((0, 0, 1, 3))) for n in shape)
     choices = list(PaddingValue) if written else [PaddingValue.INVALID, PaddingValue.ZERO]
+    if not ordered:
+        choices = [c for c in choices if c not in (PaddingValue.LOWEST, PaddingValue.HIGHEST)]
     return gb.Layout(order, padded, choices[int(rng.integers(len(choices)))])
 
 
@@ -154,7 +161,7 @@ def make(seed: int, device: str, most_rank: int = 6) -> Call:
     out = None
     way = rng.random()
     if way < 0.35:
-        keywords["out_layout"] = layout(rng, output, True)
+        keywords["out_layout"] = layout(rng, output, True, not kind.startswith("c"))
     elif way < 0.6:
         out = place(rng, values(rng, out_kind, output), device)
     described = f"seed {seed}: {name} {[str(x.xla_shape) for x in operands]} {keywords}" + (
@@ -175,9 +182,13 @@ def assert_padding(result: gb.Array, described: str = "") -> None:
     """Assert that every padding slot of an array holds what its layout promises."""
     shape = result.xla_shape
     kind = shape.element_type
-    words = np.asarray(result._buffer).view(f"u{kind.itemsize}")
+    memory = np.asarray(result._buffer).reshape(-1, kind.itemsize)
     wanted = padding_bits(shape.layout.padding_value, kind)
     order = shape.layout.minor_to_major
     where = reference.slots(shape.dimensions, shape.padded_dimensions, order)
-    padding = [int(word) for word, index in zip(words, where, strict=True) if index is None]
+    padding = [
+        int.from_bytes(word.tobytes(), "little")
+        for word, index in zip(memory, where, strict=True)
+        if index is None
+    ]
     assert all(word == wanted for word in padding), f"{described}: padding {set(padding)}"

@@ -20,6 +20,8 @@ def lift(kind: ElementType, value: Any) -> Any:
         return bool(value)
     if kind.is_integral:
         return int(value)
+    if kind.is_complex:
+        return kind.dtype.type(value)
     return np.float64(value) if kind.bits == 64 else np.float32(value)
 
 
@@ -32,17 +34,40 @@ def lower(kind: ElementType, value: Any) -> Any:
         if kind.category is Category.SIGNED and wrapped >> (kind.bits - 1):
             wrapped -= 1 << kind.bits
         return wrapped
+    if isinstance(value, tuple):
+        return made(kind, *value)[()]
     with np.errstate(all="ignore"):
         return np.asarray(value).astype(kind.dtype)[()]
 
 
 def result_type(row: Op, kind: ElementType) -> ElementType:
     """Element type of a row's result on operands of a type."""
-    return element_type("pred") if row.result is Result.PRED else kind
+    match row.result:
+        case Result.PRED:
+            return element_type("pred")
+        case Result.COMPLEX:
+            return element_type({"f32": "c64", "f64": "c128"}.get(kind.name, kind))
+        case Result.REAL:
+            return kind.component
+        case _:
+            return kind
 
 
-def reference(name: str, kind: ElementType) -> Callable[..., Any]:
-    """The row's scalar function on stored elements."""
+def made(kind: ElementType, re: Any, im: Any) -> np.ndarray[Any, Any]:
+    """The complex array with these parts; arithmetic would lose signed zeros and NaN."""
+    re, im = np.broadcast_arrays(re, im)
+    result = np.empty(re.shape, kind.dtype)
+    with np.errstate(all="ignore"):
+        result.real, result.imag = re, im
+    return result
+
+
+# Parts of special complex numbers, beside their negatives and NaN.
+PARTS = (0.0, 1.0, 2.0, 0.5, 3e37, 1e-30, np.inf)
+
+
+def reference(name: str, kind: ElementType, **said: Any) -> Callable[..., Any]:
+    """The row's scalar function on stored elements, with its keywords."""
     row = OPS[name]
     out = result_type(row, kind)
     if row.reference is None:
@@ -54,9 +79,15 @@ def reference(name: str, kind: ElementType) -> Callable[..., Any]:
             for i, a in enumerate(args)
         ]
         with np.errstate(all="ignore"):
-            return lower(out, row.reference(kind, *lifted))
+            return lower(out, row.reference(kind, *lifted, **said))
 
     return function
+
+
+def limits(kind: ElementType) -> tuple[int, int]:
+    """The lowest and the highest value of an integer type."""
+    low = -(1 << kind.bits - 1) if kind.category is Category.SIGNED else 0
+    return low, low + (1 << kind.bits) - 1
 
 
 def special_values(kind: ElementType) -> np.ndarray[Any, Any]:
@@ -64,8 +95,7 @@ def special_values(kind: ElementType) -> np.ndarray[Any, Any]:
     if kind.category is Category.PRED:
         return np.array([False, True])
     if kind.is_integral:
-        limits = np.iinfo(kind.dtype)
-        low, high = int(limits.min), int(limits.max)
+        low, high = limits(kind)
         picked = {
             low,
             low + 1,
@@ -85,6 +115,14 @@ def special_values(kind: ElementType) -> np.ndarray[Any, Any]:
         if low < 0:
             picked |= {-1, -2, -3, -7, -8}
         return np.array(sorted(v for v in picked if low <= v <= high), kind.dtype)
+    if kind.bits == 8:
+        # Every eighth number, and those where something ends.
+        codes = {*range(0, 128, 8), 1, 2, 3, 7, 0x7A, 0x7B, 0x7C, 0x7D, 0x7E, 0x7F}
+        words = sorted(codes | {code | 0x80 for code in codes})
+        return np.array(words, np.uint8).view(kind.dtype)
+    if kind.is_complex:
+        parts = np.array([*PARTS, *(-x for x in PARTS), np.nan])
+        return made(kind, *np.meshgrid(parts, parts, indexing="ij")).reshape(-1)
     largest = {16: 60000.0, 32: 3e38, 64: 1e308}[kind.bits]
     magnitudes = [0.0, 1.0, 0.5, 1.5, 2.0, 2.5, 3.0, 0.1, 7.0, 100.25, 1e-3, largest, np.inf]
     tiny = {"f16": 6e-8, "bf16": 1e-40, "f32": 1e-45, "f64": 5e-324}[kind.name]
@@ -93,17 +131,18 @@ def special_values(kind: ElementType) -> np.ndarray[Any, Any]:
         return np.array([*signed, np.nan], np.float64).astype(kind.dtype)
 
 
-def ulp_distance(found: Any, wanted: Any) -> Any:
+def ulp_distance(found: Any, wanted: Any, floor: Any = 0) -> Any:
     """|found - wanted| in units in the last place of ``found``'s type; 0 for equal or both NaN.
 
-    ``wanted`` may be of a wider type.
+    ``wanted`` may be of a wider type. Results smaller than ``floor`` have the units of that.
     """
     found = np.asarray(found)
     with np.errstate(all="ignore"):
         near = np.asarray(wanted).astype(found.dtype)
         wide_found = found.astype(np.longdouble)
         difference = np.abs(wide_found - np.asarray(wanted).astype(np.longdouble))
-        size = np.spacing(np.abs(near).astype(found.dtype)).astype(np.longdouble)
+        size = np.maximum(np.abs(near), np.asarray(floor)).astype(found.dtype)
+        size = np.spacing(size).astype(np.longdouble)
         distance = difference / np.where(np.isfinite(size) & (size > 0), size, 1)
     same = (found == near) | (np.isnan(found) & np.isnan(near))
     mismatch = ~np.isfinite(found.astype(np.float64)) | ~np.isfinite(near.astype(np.float64))
@@ -114,6 +153,11 @@ def ulp_distance(found: Any, wanted: Any) -> Any:
 # --- conversions, by exact arithmetic ----------------------------------------------------------
 
 _FORMATS = {
+    "f8e5m2": (3, -14, 15),
+    "f8e4m3fn": (4, -6, 8),
+    "f8e4m3b11fnuz": (4, -10, 4),
+    "f8e4m3fnuz": (4, -7, 7),
+    "f8e5m2fnuz": (3, -15, 15),
     "f16": (11, -14, 15),
     "bf16": (8, -126, 127),
     "f32": (24, -126, 127),
@@ -145,21 +189,32 @@ def convert(value: Any, source: ElementType, to: ElementType) -> Any:
     """XLA's convert of one stored element, by exact arithmetic."""
     if to is source:
         return value
+    if to.is_complex:
+        parts = (value.real, value.imag) if source.is_complex else (value, 0)
+        own = (convert(part, source.component, to.component) for part in parts)
+        return made(to, *own)[()]
+    if source.is_complex:
+        return convert(value.real, source.component, to)
     if to.category is Category.PRED:
         return bool(value != 0)
     if to.is_integral:
         if not source.is_floating:
             return lower(to, int(value))
-        limits = np.iinfo(to.dtype)
+        low, high = limits(to)
         wide = float(value)
         if math.isnan(wide):
             return 0
         if math.isinf(wide):
-            return int(limits.max if wide > 0 else limits.min)
-        return min(max(math.trunc(wide), int(limits.min)), int(limits.max))
+            return high if wide > 0 else low
+        return min(max(math.trunc(wide), low), high)
     if source.is_floating:
         wide = float(value)
         if not math.isfinite(wide) or wide == 0:
-            return np.float64(wide).astype(to.dtype)
-        return np.float64(round_exact(Fraction(wide), to)).astype(to.dtype)
-    return np.float64(round_exact(Fraction(int(value)), to)).astype(to.dtype)
+            with np.errstate(all="ignore"):
+                return np.float64(wide).astype(to.dtype)
+        wide = round_exact(Fraction(wide), to)
+    else:
+        wide = round_exact(Fraction(int(value)), to)
+    with np.errstate(all="ignore"):
+        # Exact, or an infinity that some types write as NaN.
+        return np.float64(wide).astype(to.dtype)

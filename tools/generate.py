@@ -41,6 +41,13 @@ ATTRIBUTE_TYPES = {
     "sizes": "Sequence[int]",
     "shape": "Sequence[int]",
     "broadcast_dimensions": "Sequence[int]",
+    "exponent_bits": "int",
+    "mantissa_bits": "int",
+    "method": "str",
+    "y": "int",
+    "dtype": "Any",
+    "size": "int",
+    "dimension": "int",
 }
 ATTRIBUTE_DOCS = {
     "direction": "one of EQ, NE, LT, LE, GT, GE.",
@@ -48,13 +55,23 @@ ATTRIBUTE_DOCS = {
     "to": "the element type of the result: an XLA name or a NumPy dtype.",
     "sizes": "sizes of the new leading dimensions.",
     "shape": "dimensions of the result.",
+    "dtype": "the element type of the result: an XLA name or a NumPy dtype.",
+    "size": "number of elements.",
+    "dimension": "the dimension of ``shape`` along which positions are counted.",
+    "method": "``away_from_zero`` or ``even``: where halves go.",
+    "y": "the power, an integer.",
+    "exponent_bits": "bits of the exponent, at least 1.",
+    "mantissa_bits": "bits of the mantissa, the leading one not counted.",
 }
+# Keywords that may be given by position, as jax.lax takes them.
+_PLACED = ("dtype", "shape", "size", "dimension", "to", "exponent_bits", "mantissa_bits", "y")
 SAME_DIMENSIONS = "An array of the dimensions of ``x``."
 RETURN_DOCS = {
     Rule.BINARY: "An array; where one size is 1, the result has the other.",
     Rule.SELECT: "An array of the dimensions of ``on_true``.",
     Rule.BROADCAST: "An array of ``sizes`` followed by the dimensions of ``x``.",
     Rule.BROADCAST_IN_DIM: "An array of the dimensions ``shape``.",
+    Rule.IOTA: "A NumPy or CuPy array by the device.",
 }
 OPERAND_DOCS = {
     Rule.BINARY: "operands of one element type: arrays of one rank, or of two ranks with "
@@ -71,8 +88,9 @@ def function(row: Op) -> str:
     for attribute in row.attributes:
         kind = ATTRIBUTE_TYPES[attribute.name]
         if attribute.default is not None:
-            keyword.append(f"{attribute.name}: {kind} = {attribute.default}")
-        elif row.rule in (Rule.BROADCAST, Rule.BROADCAST_IN_DIM) or attribute.name == "to":
+            default = repr(attribute.default) if attribute.choices else attribute.default
+            keyword.append(f"{attribute.name}: {kind} = {default}".replace("'", '"'))
+        elif row.rule in (Rule.BROADCAST, Rule.BROADCAST_IN_DIM) or attribute.name in _PLACED:
             positional.append(f"{attribute.name}: {kind}")
         else:
             keyword.append(f"{attribute.name}: {kind}")
@@ -82,6 +100,9 @@ def function(row: Op) -> str:
         passed.append("broadcast_dimensions")
     keyword += ["out: Any = None", "out_layout: Layout | None = None"]
     passed += ["out", "out_layout"]
+    if not row.arity:
+        keyword.append("device: str | None = None")
+        passed.append("device")
     lines = [f"def {row.name}("]
     lines += [f"    {text}," for text in positional]
     lines += ["    *,", *(f"    {text}," for text in keyword), ") -> Any:"]
@@ -101,9 +122,9 @@ def docstring(row: Op) -> str:
     summary = f"{row.doc[0].upper()}{row.doc[1:]}" if row.doc[0].isalpha() else f"``{row.doc}``"
     if row.doc[0].isalpha() and row.doc[1:2] in " *<>=!&|^":
         summary = row.doc
-    parts = textwrap.wrap(f'"""{summary} (HLO: ``{row.opcode}``).', 96)
+    parts = textwrap.wrap(f'"""{summary} (HLO: ``{row.opcode}``).', 96, break_on_hyphens=False)
     parts.append("")
-    accepted = ", ".join(sorted((t.name for t in row.accepts if t.computes), key=_type_order))
+    accepted = ", ".join(sorted((t.name for t in row.accepts), key=_type_order))
     parts += textwrap.wrap(f"Element types: {accepted}. {_result(row)}", 96)
     if row.edges:
         parts += textwrap.wrap(f"Edges: {row.edges}.", 96)
@@ -111,7 +132,8 @@ def docstring(row: Op) -> str:
         parts.append(f"Error: at most {row.ulp[0]} ulp (f32), {row.ulp[1]} ulp (f64).")
     parts += ["", "Args:"]
     operands = OPERAND_DOCS.get(row.rule, "the operand.")
-    parts += _argument(", ".join(row.operands), operands)
+    if row.arity:
+        parts += _argument(", ".join(row.operands), operands)
     for attribute in row.attributes:
         if attribute.name in ATTRIBUTE_DOCS:
             parts += _argument(attribute.name, ATTRIBUTE_DOCS[attribute.name])
@@ -132,6 +154,11 @@ def docstring(row: Op) -> str:
         "not overlap each other, and no ``out_layout`` beside it.",
     )
     parts += _argument("out_layout", "layout of the new result; None for the inferred one.")
+    if not row.arity:
+        parts += _argument(
+            "device",
+            "where it is made: ``cpu``, the default, or ``cuda``; with ``out``, its device.",
+        )
     parts += ["", "Raises:"]
     parts += _argument(
         "Error", "a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it."
@@ -144,11 +171,24 @@ def _type_order(name: str) -> tuple[str, int]:
     return name.rstrip("0123456789"), int("".join(c for c in name if c.isdigit()) or 0)
 
 
+RESULTS = {
+    Result.SAME: "same",
+    Result.PRED: "pred",
+    Result.TO: "`to`",
+    Result.DTYPE: "`dtype`",
+    Result.COMPLEX: "complex",
+    Result.REAL: "real",
+}
+
+
 def _result(row: Op) -> str:
     return {
         Result.SAME: "The result has the operands' type.",
         Result.PRED: "The result is pred.",
+        Result.COMPLEX: "The result is c64 or c128.",
+        Result.REAL: "The result is real: f32 for c64, f64 for c128, else the operand's type.",
         Result.TO: "The result has the type ``to``.",
+        Result.DTYPE: "The result has the type ``dtype``.",
     }.get(row.result, "")
 
 
@@ -158,7 +198,7 @@ def _argument(name: str, text: str) -> list[str]:
 
 def rows() -> list[Op]:
     """The rows that become functions."""
-    return [row for row in OPS.values() if row.public and row.result is not Result.COMPLEX]
+    return [row for row in OPS.values() if row.public]
 
 
 def names() -> str:
@@ -176,7 +216,7 @@ def table() -> str:
     lines = [
         "# The operations",
         "",
-        "Written by `make generate` from `gpubcast/ops.py`. Types are those that have kernels.",
+        "Written by `make generate` from `gpubcast/ops.py`.",
         "Error: the largest allowed on either device, in units in the last place of f32 and f64;",
         "0 is correctly rounded. f16 and bf16 round the f32 result once.",
         "",
@@ -184,9 +224,9 @@ def table() -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows():
-        accepted = " ".join(sorted((t.name for t in row.accepts if t.computes), key=_type_order))
+        accepted = " ".join(sorted((t.name for t in row.accepts), key=_type_order))
         error = "0" if row.ulp == (0, 0) else f"{row.ulp[0]}, {row.ulp[1]}"
-        result = {Result.SAME: "same", Result.PRED: "pred", Result.TO: "`to`"}.get(row.result, "")
+        result = RESULTS.get(row.result, "")
         cells = (f"`{row.name}`", f"`{row.opcode}`", accepted, result, row.doc, row.edges, error)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"

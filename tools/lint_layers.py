@@ -23,13 +23,14 @@ ORDER = (
     *("errors", "hashed", "config", "alignment"),
     *("element_types", "layout", "shape_text", "shape"),
     *("elementary", "ops", "kinds", "broadcasting", "inference"),
-    *("labels", "expression", "planning", "partition", "simplify", "planned"),
-    *("families", "nest", "schedule"),
+    *("labels", "expression", "reinterpreted", "planning", "building", "partition"),
+    *("simplify", "planned"),
+    *("families", "nest", "streams", "rows", "phase", "schedule"),
     *("backends.base", "codegen", "backends", "launch", "runtime", "calls"),
     *("operands", "operators", "arrays", "traced", "tracing", "labelling"),
     *("eager", "explain", "bound", "arguments", "fusion", "functions"),
     "__init__",
-    *("progress", "demo", "doctor", "cli", "__main__"),
+    *("progress", "demo", "doctor", "kept", "cli", "__main__"),
     *("array_api", "dask", "stablehlo"),
 )
 OWNERS = {

@@ -13,7 +13,8 @@ import struct
 from gpubcast import ops
 from gpubcast.backends.base import KernelSource
 from gpubcast.codegen.key import entry_name, kernel_key
-from gpubcast.codegen.scalars import padding_bits, scalar_of
+from gpubcast.codegen.moves import carried
+from gpubcast.codegen.scalars import padding_bits, parts_of, scalar_of
 from gpubcast.element_types import Category, ElementType
 from gpubcast.families import Kind, Schedule
 from gpubcast.nest import STRETCH
@@ -24,8 +25,11 @@ INDENT = "    "
 
 def compute_name(element_type: ElementType) -> str:
     """The numba type in which values of an element type are computed."""
+    name = element_type.compute
+    if name[:1] in ("i", "u"):
+        return f"{'u' * (name[0] == 'u')}int{name[1:]}"
     return {"bool": "boolean", "float": "float32", "double": "float64"}.get(
-        element_type.compute, element_type.dtype_name
+        name, element_type.dtype_name
     )
 
 
@@ -33,6 +37,7 @@ def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
     """The complete source of one kernel."""
     key = kernel_key(plan, schedule)
     entry = entry_name(key)
+    plan = carried(plan)
     text = "\n".join(
         [f"# {key}", f"def {entry}(table, low, high):", *_Writer(plan, schedule).body()]
     )
@@ -71,7 +76,8 @@ class _Writer:
             # An output that lacks inner axes only is stored on the way.
             on_the_way = axes is None or set(axes) == set(order[: len(axes)])
             nests.setdefault(order if on_the_way or axes is None else axes, []).append(output)
-        lines = self._table()
+        heavy = any(step.args and ops.OPS[step.op].heavy for step in self.plan.program.code)
+        lines = ["wide_vectors()"] * heavy + self._table()
         for axes, outputs in nests.items():
             lines += _Nest(self, axes, outputs).lines()
         return [INDENT + line for line in lines]
@@ -98,8 +104,11 @@ class _Writer:
                 word += 1
         for output, access in enumerate(self.plan.writes):
             if self.schedule.fills:
-                name = access.element_type.name
-                lines.append(f"f{output} = load_{name}(table + {8 * word}, 0)")
+                text = f"load_{access.element_type.component}(table + {8 * word}, 0)"
+                if access.element_type.is_complex:
+                    # What does not fit into the word is 0, and so is the imaginary part of 0 and 1.
+                    text = f"make_complex({text}, {compute_name(access.element_type.component)}(0))"
+                lines.append(f"f{output} = {text}")
             word += 1
         return lines
 
@@ -199,6 +208,9 @@ class _Nest:
         program = self.plan.program
         if value < len(program.reads):
             name = program.reads[value].name
+            if self.plan.reads[value].generated:
+                # As if it were the s64 at that offset from address 0.
+                return f"v{value} = (p{value} >> 3) + {self._index(value, outer)}"
             return f"v{value} = load_{name}(p{value}, {self._index(value, outer)})"
         instruction = program.code[value - len(program.reads)]
         return f"v{value} = {_expression(program, instruction, value)}"
@@ -316,26 +328,36 @@ def _expression(program: Program, instruction: Instruction, index: int) -> str:
     elif row.rule is ops.Rule.BITCAST:
         text = f"from_bits_{result.name}(to_bits_{operand.name}({names[0]}))"
     else:
-        text = f"{compute_name(result)}({row.cpu_for(operand.category).format(*names)})"
+        said = {"bits": operand.bits, "type": operand.name, **dict(instruction.attributes)}
+        text = f"{compute_name(result)}({row.cpu_for(operand.category).format(*names, **said)})"
     # A value only written is rounded by the store; one that is used again is rounded here.
-    narrow = result.category is Category.FLOATING and result.bits == 16
     used_again = any(index in later.args for later in program.code)
-    return f"round_{result.name}({text})" if narrow and used_again else text
+    return f"round_{result.name}({text})" if result.rounds and used_again else text
 
 
 def _constant(kind: ElementType, bits: int) -> str:
+    if kind.is_complex:
+        re, im = (_constant(kind.component, part) for part in parts_of(kind, bits))
+        return f"make_complex({re}, {im})"
     value = scalar_of(kind, bits)
     if not math.isfinite(value):
-        return f"from_bits_{kind.name}(uint{kind.bits}({bits:#x}))"
+        return f"from_bits_{kind.name}(uint{8 * kind.itemsize}({bits:#x}))"
     return f"{compute_name(kind)}({value!r})"
 
 
 def _conversion(to: ElementType, source: ElementType, value: str) -> str:
     """XLA's convert; a narrow float is rounded later, from a value that keeps its sticky bits."""
+    if to.is_complex:
+        re, im = value, f"{compute_name(to.component)}(0)"
+        if source.is_complex:
+            re, im = f"real({value})", _conversion(to.component, source.component, f"imag({value})")
+        return f"make_complex({_conversion(to.component, source.component, re)}, {im})"
+    if source.is_complex:
+        return _conversion(to, source.component, f"real({value})")
     if to.category is Category.PRED:
         return f"{value} != 0"
     if to.is_integral and source.is_floating:
         return f"saturate_{to.name}({value})"
-    if to.compute == "float" and to.bits == 16 and source.compute not in ("float", "bool"):
+    if to.compute == "float" and to.rounds and source.compute not in ("float", "bool"):
         return f"odd_{'float' if source.is_floating else source.category.value}({value})"
     return f"{compute_name(to)}({value})"

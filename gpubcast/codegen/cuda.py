@@ -7,23 +7,32 @@ headers in ``cuda_kernels/``. The struct packed here mirrors the structs there, 
 from __future__ import annotations
 
 import math
+import re
 import struct
+from collections.abc import Iterator
 
+from gpubcast import ops
 from gpubcast.backends.base import KernelSource
 from gpubcast.codegen.functor import cuda_type, functor
 from gpubcast.codegen.key import entry_name, kernel_key
+from gpubcast.codegen.moves import carried
 from gpubcast.codegen.scalars import padding_bits
 from gpubcast.elementary import FORMULAS
 from gpubcast.elementary.cuda import file_name
+from gpubcast.elementary.values import Kind as NumberKind
 from gpubcast.families import Family, Kind, Schedule
-from gpubcast.planning import BroadcastPlan
-from gpubcast.schedule import THREADS
+from gpubcast.phase import tile_height
+from gpubcast.planning import BroadcastPlan, Program
+from gpubcast.streams import THREADS
+
+_CALLED = re.compile(r"\b([a-z_]\w*)\(")
 
 
 def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
     """The complete source of one kernel."""
     key = kernel_key(plan, schedule)
     entry = entry_name(key)
+    plan = carried(plan)
     body = f"{entry}_body"
     template, parameters = _template(plan, schedule, f"gb::{body}")
     lines = [
@@ -46,15 +55,27 @@ def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
 
 def _elementary(plan: BroadcastPlan) -> list[str]:
     """The headers of the elementary functions that the program calls."""
-    operations = {instruction.op for instruction in plan.program.code}
-    modules = {f.module for f in FORMULAS.values() if f.name in operations}
+    modules = {FORMULAS[call].module for call in _calls(plan.program) if call in FORMULAS}
     return [f'#include "{file_name(module)}"' for module in sorted(modules)]
+
+
+def _calls(program: Program) -> Iterator[tuple[str, NumberKind, bool]]:
+    """Every function that a program's expressions name, and on what kind of number."""
+    for instruction in program.code:
+        row = None if instruction.bits is not None else ops.OPS[instruction.op]
+        if row is None or row.cuda is None:
+            continue
+        operand = program.type_of(instruction.args[-1])
+        kind = NumberKind.F64 if operand.component.compute == "double" else NumberKind.F32
+        for name in _CALLED.findall(row.cuda_for(operand.category)):
+            yield name, kind, operand.is_complex
 
 
 def _template(plan: BroadcastPlan, schedule: Schedule, body: str) -> tuple[str, str]:
     """The schedule's template instance and its parameter struct."""
     reads = ", ".join(
-        f"gb::Read<{cuda_type(access.element_type)}, gb::{kind.value}>"
+        f"gb::Read<{'gb::index' if access.generated else cuda_type(access.element_type)}, "
+        f"gb::{kind.value}>"
         for access, kind in zip(plan.reads, schedule.reads, strict=True)
     )
     writes = ", ".join(
@@ -71,7 +92,14 @@ def _template(plan: BroadcastPlan, schedule: Schedule, body: str) -> tuple[str, 
         steps = "true" if schedule.steps else "false"
         head = f"rows<{schedule.vector}, {schedule.unroll}, {fills}, {steps}, {schedule.rank}"
         return f"{head}, {tail}", f"RowsParams<{slots}, {schedule.rank}, {outputs}>"
+    if schedule.family is Family.XPOSE:
+        head = f"xpose<{schedule.vector}, {schedule.unroll}, {fills}, {schedule.rank}"
+        return f"{head}, {tail}", f"RowsParams<{slots}, {schedule.rank}, {outputs}>"
     bits = schedule.index_bits
+    if schedule.family is Family.PHASE:
+        numbers = f"{schedule.vector}, {schedule.unroll}, {schedule.group}, {schedule.rank}"
+        parameters = f"PhaseParams<{slots}, {schedule.group}, {schedule.rank}>"
+        return f"phase<{numbers}, gb::i{bits}, {tail}", parameters
     return (
         f"gather{bits}<{schedule.rank}, {fills}, {tail}",
         f"GatherParams{bits}<{slots}, {schedule.rank}, {outputs}>",
@@ -83,8 +111,10 @@ def parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
     slots = bytes(8 * len(plan.accesses))
     if schedule.family is Family.FLAT:
         return slots + struct.pack("<q", plan.num_visited)
-    if schedule.family is Family.ROWS:
+    if schedule.family in (Family.ROWS, Family.XPOSE):
         return slots + _rows_parameters(plan, schedule)
+    if schedule.family is Family.PHASE:
+        return slots + _phase_parameters(plan, schedule)
     return slots + _gather_parameters(plan, schedule)
 
 
@@ -99,8 +129,9 @@ def _rows_parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
     tiles_y = -(-height // (schedule.block[1] * schedule.unroll * bands))
     row_strides = [access.strides[row] if row >= 0 else 0 for access in plan.accesses]
     batch_strides = [access.strides[k] for k in batch for access in plan.accesses]
-    packed = struct.pack(f"<{len(row_strides)}q", *row_strides)
-    packed += struct.pack(f"<{len(batch_strides)}q", *batch_strides)
+    column_strides = [access.inner for access in plan.accesses]
+    strides = row_strides + column_strides + batch_strides
+    packed = struct.pack(f"<{len(strides)}q", *strides)
     if not batch:
         packed += bytes(8 * len(plan.accesses))
     packed += struct.pack("<6q", inner.extent, height, inner.size, size_y, steps, bands)
@@ -109,6 +140,25 @@ def _rows_parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
     packed += struct.pack(f"<{len(batch)}i", *(plan.axes[k].size for k in batch)) or bytes(4)
     packed += bytes(-len(packed) % 8)
     return packed + _fill(plan)
+
+
+def _phase_parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
+    row, first = schedule.row_axis, plan.rank - schedule.group
+    batch, inner = range(max(row, 0)), range(first, plan.rank)
+    rows = plan.axes[row].extent if row >= 0 else 1
+    period = math.prod(plan.axes[k].extent for k in inner)
+    height = tile_height(period, schedule.vector)
+    below = -(-rows // (height * schedule.unroll * schedule.steps))
+    strides = [access.strides[row] if row >= 0 else 0 for access in plan.accesses]
+    strides += [access.strides[k] for k in (*inner, *batch) for access in plan.accesses]
+    packed = struct.pack(f"<{len(strides)}q", *strides)
+    if not batch:
+        packed += bytes(8 * len(plan.accesses))
+    packed += struct.pack("<2q2I", rows, schedule.steps, period * height, height)
+    packed += fast_div(period) + fast_div(below)
+    packed += b"".join(fast_div(plan.axes[k].extent) for k in (*inner, *batch))
+    packed += b"" if batch else bytes(12)
+    return packed + bytes(-len(packed) % 8)
 
 
 def _gather_parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:

@@ -10,7 +10,7 @@ import enum
 import math
 
 from gpubcast import ops
-from gpubcast.codegen.scalars import scalar_of
+from gpubcast.codegen.scalars import parts_of, scalar_of
 from gpubcast.element_types import Category, ElementType
 from gpubcast.families import Family, Kind, Schedule
 from gpubcast.planning import BroadcastPlan, Instruction, Program
@@ -32,6 +32,7 @@ _PART_OF = {
     Kind.SCALAR: _Part.SCALARS,
     Kind.COLUMN: _Part.COLUMNS,
     Kind.ROW: _Part.ROWS,
+    Kind.PERIODIC: _Part.ROWS,
 }
 
 
@@ -53,7 +54,7 @@ def functor(plan: BroadcastPlan, schedule: Schedule) -> list[str]:
 
 def _parts(plan: BroadcastPlan, schedule: Schedule) -> list[_Part | None]:
     """Where each value is computed; None for a constant, which is written where it is used."""
-    tiled = schedule.family is Family.ROWS
+    tiled = schedule.family in (Family.ROWS, Family.XPOSE, Family.PHASE)
     parts: list[_Part | None] = [
         part if (part := _PART_OF.get(kind, _Part.RUN)) is _Part.SCALARS or tiled else _Part.RUN
         for kind in schedule.reads
@@ -101,7 +102,9 @@ def _member(
     def text(value: int) -> str:
         where = parts[value]
         if where is None:
-            return _constant(program, value)
+            constant = program.code[value - base]
+            assert constant.bits is not None
+            return _constant(constant.element_type, constant.bits)
         local = where is part or value < base
         return f"v{value}" if local else f"{_KEPT[where]}.v{value}"
 
@@ -137,22 +140,24 @@ def _expression(program: Program, instruction: Instruction, index: int, names: l
         return f"convert<{cuda_type(result)}, {cuda_type(operand)}>({names[0]})"
     if row.rule is ops.Rule.BITCAST:
         return f"bitcast<{cuda_type(result)}, {cuda_type(operand)}>({names[0]})"
-    text = row.cuda_for(operand.category).format(*names)
+    said = {"bits": operand.bits, "type": cuda_type(operand), **dict(instruction.attributes)}
+    text = row.cuda_for(operand.category).format(*names, **said)
     # A value only written is rounded by the store; one that is used again is rounded here.
-    narrow = result.category is Category.FLOATING and result.bits == 16
     used_again = any(index in later.args for later in program.code)
-    return f"round_to<{cuda_type(result)}>({text})" if narrow and used_again else text
+    return f"round_to<{cuda_type(result)}>({text})" if result.rounds and used_again else text
 
 
-def _constant(program: Program, value: int) -> str:
+def _constant(kind: ElementType, bits: int) -> str:
     """A constant as CUDA writes it; parenthesised where a sign could meet an operator."""
-    instruction = program.code[value - len(program.reads)]
-    kind, bits = instruction.element_type, instruction.bits
-    assert bits is not None
+    if kind.is_complex:
+        re, im = (_constant(kind.component, part) for part in parts_of(kind, bits))
+        return f"{kind.compute}{{{re}, {im}}}"
     scalar = scalar_of(kind, bits)
     if kind.category is Category.PRED:
         return "true" if scalar else "false"
     if kind.is_integral:
+        if kind.bits == 4:
+            return f"static_cast<{kind.compute}>({scalar})"
         wide = f"{bits:#x}u" if kind.bits <= 32 else f"{bits:#x}ull"
         return f"static_cast<{kind.compute}>({wide})"
     if not math.isfinite(scalar):

@@ -33,7 +33,7 @@ from gpubcast.inference import Inferred
 from gpubcast.layout import PaddingValue
 from gpubcast.partition import partition
 from gpubcast.planned import OutLayouts, plan_for
-from gpubcast.planning import BroadcastPlan, Operand
+from gpubcast.planning import INDEX, BroadcastPlan, Operand
 from gpubcast.schedule import schedule
 from gpubcast.shape import Shape
 
@@ -159,7 +159,9 @@ class _Names:
         self._outputs = outputs
 
     def view(self, index: int) -> str:
-        """Operands first, then outputs, then temporaries."""
+        """Operands first, then outputs, then temporaries; or no array."""
+        if index == INDEX:
+            return "index"
         if index < self._operands:
             return self._names.operand(index)
         index -= self._operands
@@ -219,6 +221,9 @@ def _attributes(node: Apply, expression: Expression) -> Iterator[str]:
             arguments = [expression.nodes[a] for a in node.args]
             if any(isinstance(a, Apply) and a.op == "total_order_key" for a in arguments):
                 yield "type=TOTALORDER"
+    if ops.OPS[node.op].rule is ops.Rule.IOTA:
+        yield f"iota_dimension={dict(node.attributes)['dimension']}"
+        return
     for key, value in node.attributes:
         shown = f"{{{','.join(map(str, value))}}}" if isinstance(value, tuple) else str(value)
         yield f"{key}={shown}"
@@ -382,7 +387,10 @@ def _kinds(plan: BroadcastPlan, chosen: Schedule) -> str:
     reads = zip(chosen.reads, plan.reads, strict=True)
     writes = zip(chosen.writes, plan.writes, strict=True)
     listed = (
-        ", ".join(f"{kind.value} {access.element_type}" for kind, access in accesses)
+        ", ".join(
+            f"{kind.value} {'index' if access.generated else access.element_type}"
+            for kind, access in accesses
+        )
         for accesses in (reads, writes)
     )
     return " -> ".join(listed)
@@ -391,7 +399,8 @@ def _kinds(plan: BroadcastPlan, chosen: Schedule) -> str:
 def _vector(plan: BroadcastPlan, chosen: Schedule) -> str:
     if chosen.family is Family.GATHER:
         return "1 element per access: GATHER computes each element's place"
-    size = chosen.vector * max(access.element_type.itemsize for access in plan.accesses)
+    moved = [access for access in plan.accesses if not access.generated]
+    size = chosen.vector * max(access.element_type.itemsize for access in moved)
     plural = "s" * (chosen.vector != 1)
     return f"{chosen.vector} element{plural} per access, up to {size} bytes"
 

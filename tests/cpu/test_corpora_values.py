@@ -14,15 +14,26 @@ import numpy as np
 
 import gpubcast as gb
 from gpubcast.ops import OPS
+from tests import complex_numbers
 from tests.scalars import ulp_distance
 
 FILE = Path(__file__).parents[1] / "corpora" / "binary_values.jsonl"
 ROWS = [json.loads(line) for line in FILE.read_text().splitlines()]
 BY_OPCODE = {r.opcode: r for r in OPS.values() if r.public and r.opcode != "broadcast"}
+BY_OPCODE["round-nearest-even"] = OPS["round"]
+
+
+# XLA as it was when the corpus was made takes a negative number too small for f8e4m3b11fnuz to the
+# code of -0.0, which is NaN there; later ones (jaxlib 0.10.2) take it to 0, and so does gpubcast.
+MISTAKEN = {("binary_values/01056", 26)}
 
 
 def operand(text: dict[str, Any]) -> np.ndarray[Any, Any]:
-    dtype = gb.element_type(text["type"]).dtype
+    kind = gb.element_type(text["type"])
+    dtype = kind.dtype
+    if kind.is_complex:
+        parts = np.array([[float(x) for x in pair] for pair in text["data"]]).reshape(-1, 2)
+        return complex_numbers.made(kind, *parts.T).reshape(text["dims"])
     values = [float(v) if isinstance(v, str) else v for v in text["data"]]
     if np.issubdtype(dtype, np.integer) or dtype.kind == "b":
         return np.array(values, dtype).reshape(text["dims"])
@@ -33,8 +44,7 @@ def operand(text: dict[str, Any]) -> np.ndarray[Any, Any]:
 def call(row: dict[str, Any]) -> Any:
     """The row's result, or None where it has no kernels yet."""
     found = BY_OPCODE.get(row["op"])
-    types = [text["type"] for text in (*row["args"], row["out"])]
-    if found is None or not all(gb.element_type(t).computes for t in types):
+    if found is None:
         return None
     keywords: dict[str, Any] = {}
     name = found.name
@@ -44,8 +54,8 @@ def call(row: dict[str, Any]) -> Any:
         keywords["total_order"] = row.get("order") == "TOTALORDER"
     if "to" in row:
         keywords["to"] = row["to"]
-    if row["op"] == "bitcast-convert" and row["args"][0]["dims"] != row["out"]["dims"]:
-        return None
+    if row["op"] == "round-nearest-even":
+        keywords["method"] = "even"
     if row.get("broadcast_dimensions"):
         keywords["broadcast_dimensions"] = row["broadcast_dimensions"]
     return getattr(gb, name)(*(operand(text) for text in row["args"]), **keywords)
@@ -56,6 +66,26 @@ def tolerance(row: dict[str, Any]) -> float:
     if not row.get("inexact"):
         return 0
     return 4 + {"exponential": 16, "erf": 2, "tanh": 2}.get(row["op"], 1)
+
+
+# XLA's own largest distance from the true value plus our bound, in units of the modulus times the
+# type's epsilon; divide and sign have the same bits.
+COMPLEX = {"divide": 0, "sign": 0, "power": 7, "tan": 4, "tanh": 4, "sqrt": 3, "atan2": 8}
+
+
+def near(op: str, found: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> Any:
+    """Whether complex numbers are infinite and NaN alike, and else nearly the same."""
+    same = np.ones(found.shape, bool)
+    for a, b in ((found.real, wanted.real), (found.imag, wanted.imag)):
+        same &= (np.isnan(a) == np.isnan(b)) & (np.isfinite(a) | np.isnan(a) | (a == b))
+        same &= np.isfinite(a) == np.isfinite(b)
+    size = (
+        COMPLEX.get(op, 3)
+        * np.finfo(wanted.dtype).eps
+        * np.where(np.isfinite(abs(wanted)), abs(wanted), 0)
+    )
+    with np.errstate(all="ignore"):
+        return same & ((abs(found - wanted) <= size) | ~np.isfinite(abs(wanted)))
 
 
 def test_values_are_xlas() -> None:
@@ -74,9 +104,16 @@ def test_values_are_xlas() -> None:
         wanted = operand(row["out"])
         assert found.shape == wanted.shape and found.dtype == wanted.dtype, row["id"]
         skipped = set(row.get("unstable") or ()) | set(row.get("quirk") or ())
+        skipped |= {position for name, position in MISTAKEN if name == row["id"]}
         keep = np.array([i for i in range(wanted.size) if i not in skipped], int)
         flat, truth = found.reshape(-1)[keep], wanted.reshape(-1)[keep]
-        if wanted.dtype.kind in "biu":
+        if wanted.dtype.kind == "c":
+            good = (
+                near(row["op"], flat, truth)
+                if row.get("inexact")
+                else complex_numbers.same(flat, truth)
+            )
+        elif wanted.dtype.kind in "biu":
             good = flat == truth
         elif tolerance(row):
             good = ulp_distance(flat, truth) <= tolerance(row)
@@ -91,8 +128,8 @@ def test_values_are_xlas() -> None:
     assert sum(checked.values()) >= 200, checked
     # What issue after issue adds; a new row makes this list shorter.
     assert set(absent) <= {
-        "cbrt", "complex", "cosine", "count-leading-zeros", "exponential-minus-one", "imag",
-        "log-plus-one", "popcnt", "real", "round-nearest-afz", "round-nearest-even", "rsqrt",
+        "complex", "cosine", "exponential-minus-one", "imag",
+        "log-plus-one", "real",
         "sine", "tan",
         # Complex, 4-bit and f8 rows, and bitcasts that change the width:
         "abs", "add", "bitcast-convert", "compare", "convert", "divide", "exponential", "log",

@@ -22,6 +22,7 @@ def test_operations(part: int, tmp_path: Path) -> None:
     def run() -> None:
         for row, kind in chosen:
             operations.check(row, kind, "cuda")
+            operations.check_agreement(row, kind)
 
     def rehearse() -> None:
         for row, kind in chosen:

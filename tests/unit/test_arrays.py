@@ -114,7 +114,6 @@ REFUSED = [
     ("T2", gb.ElementTypeError, lambda: gb.sub(np.array([True]), np.array([True]))),
     ("T3", gb.ElementTypeError, lambda: gb.add(F, F.astype("i4"))),
     ("T5", gb.ElementTypeError, lambda: gb.add(F, F.astype("f8"))),
-    ("P2", gb.ElementTypeError, lambda: gb.add(F.astype("c8"), F.astype("c8"))),
     ("B5a", gb.ShapeError, lambda: gb.add(F, F[0])),
     ("B4", gb.ShapeError, lambda: gb.add(F, F[:2])),
     ("A4", gb.ElementTypeError, lambda: gb.add(F.astype("u1"), 256)),

@@ -58,6 +58,10 @@ def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str
             "convert: (f32[2]{0}), to=bf16 -> bf16[2]{0}",
         ),
         (
+            ("reduce_precision", "f32[2]", "--exponent-bits", "5", "--mantissa-bits", "3"),
+            "reduce-precision: (f32[2]{0}), exponent_bits=5, mantissa_bits=3 -> f32[2]{0}",
+        ),
+        (
             ("broadcast", "f32[2]", "--sizes", "4,"),
             "broadcast: (f32[2]{0}), sizes={4} -> f32[4,2]{1,0}",
         ),
@@ -142,7 +146,8 @@ def test_wrong_arguments_exit_2(
 
 
 def test_every_attribute_of_the_table_is_an_option() -> None:
-    assert cli.attribute_names()[:4] == ("broadcast_dimensions", "direction", "total_order", "to")
+    named = {"broadcast_dimensions", "direction", "total_order", "to", "exponent_bits"}
+    assert named < set(cli.attribute_names())
     options = cli.parser().parse_args(["explain", "neg", "f32[2]"])
     assert {f"attribute_{name}" for name in cli.attribute_names()} <= set(vars(options))
 

@@ -27,7 +27,7 @@ FLOATS = {"f16", "bf16", "f32", "f64", "f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz"} | 
 COMPLEXES = {"c64", "c128"}
 # compare is one operation with a direction; eq to ge share its opcode.
 NAMES = {row.opcode: row.name for row in OPS.values() if row.public} | {"compare": "compare"}
-NAMES["broadcast"] = "broadcast"
+NAMES |= {"broadcast": "broadcast", "round-nearest-even": "round"}
 
 Outcome = tuple[Any, ...]
 
@@ -198,6 +198,8 @@ def test_dtype_rules() -> None:
         attributes = {k: r[k] for k in ("direction", "to") if k in r}
         if r.get("order") == "TOTALORDER":
             attributes["total_order"] = True
+        if op == "round-nearest-even":
+            attributes["method"] = "even"
         checked += 1
         got = outcome(NAMES[op], *(Shape(t, (2,)) for t in types), **attributes)
         ours = refused_by_us(op, types, r.get("direction"))
@@ -249,6 +251,9 @@ def test_xla_unit_cases() -> None:
         name = NAMES.get(args.get("op", r["fn"].replace("_", "-")))
         if name is None:
             assert args["op"] not in OPS
+            continue
+        if name == "cbrt":
+            # That of a complex number is refused by newer versions than dtype_rules is from.
             continue
         texts = args.get("operands") or [args[k] for k in ("lhs", "rhs", "operand") if k in args]
         attributes = {

@@ -6,7 +6,6 @@ import inspect
 
 import gpubcast as gb
 from gpubcast import functions
-from gpubcast.element_types import Category
 from gpubcast.ops import OPS
 from tools import generate
 
@@ -24,15 +23,14 @@ def test_every_public_row_is_a_function_with_a_docstring() -> None:
             function = getattr(gb, row.name)
             assert list(inspect.signature(function).parameters)[: row.arity] == list(row.operands)
             assert row.opcode in function.__doc__ and "Raises:" in function.__doc__
-    assert set(OPS) - set(functions.__all__) == {"complex", "total_order_key"}
+    assert set(OPS) - set(functions.__all__) == {"total_order_key"}
 
 
 def test_expressions_exist_for_every_category_that_has_kernels() -> None:
     for row in OPS.values():
         if row.cuda is None:
             continue
-        for category in {t.category for t in row.accepts if t.computes}:
+        for category in {t.category for t in row.accepts}:
             slots = "".join(row.cuda_for(category))
             assert "{0}" in slots and "{0}" in row.cpu_for(category), (row.name, category)
             assert all(f"{{{i}}}" in slots for i in range(row.arity)), row.name
-            assert category is not Category.COMPLEX

@@ -328,7 +328,7 @@ HUGE_ROWS = [
     ("f32", (2**17, 65536), (1, 65536)),
     ("u8", (2**17 + 1, 65537), (1, 65537)),
     ("u8", (7, 2**31 - 1), (1, 2**31 - 1)),
-    ("f32", (2**28 + 3, 33), (2**28 + 3, 1)),
+    ("f32", (2**28 + 3, 36), (2**28 + 3, 1)),
     ("f32", (3, 2**15 + 1, 70_001), (1, 2**15 + 1, 1)),
     ("f32", (2**15, 5, 2**13, 40), (1, 5, 1, 40)),
 ]
@@ -343,10 +343,10 @@ def test_rows_cover_every_element_once(kind: str, left, right) -> None:
     assert chosen.grid <= LARGEST_GRID
     batch = chosen.rank
     places = max(batch, 1)
-    layout = f"@3Q3q{places * 3}q6q6I{3 * places}I{places}iQ"
+    layout = f"@3Q6q{places * 3}q6q6I{3 * places}I{places}iQ"
     packed = cuda.parameters(plan, chosen)
     assert len(packed) == struct.calcsize(layout)
-    words = struct.unpack(layout, packed)[6 + 3 * places :]
+    words = struct.unpack(layout, packed)[9 + 3 * places :]
     (nx, ny, size_x, size_y, steps, bands), rest = words[:6], words[6:]
     assert math.prod(left) == nx * ny * math.prod(rest[6 + 3 * k] for k in range(batch))
     assert (size_x, size_y) == (nx, ny)
@@ -372,13 +372,13 @@ def test_rows_cover_every_element_once(kind: str, left, right) -> None:
 GRIDS = [
     # One batch axis of one tile: a grid of exactly 2**31 - 1 is the last.
     ((2**31 - 1, 2, 32), (2**31 - 1, 1, 32), Family.ROWS, 2**31 - 1),
-    ((2**31, 2, 32), (2**31, 1, 32), Family.GATHER, 2**29),
+    ((2**31, 2, 32), (2**31, 1, 32), Family.PHASE, 2**23),
     # Two batch axes.
     ((2**15, 2**15, 2, 32), (1, 2**15, 1, 32), Family.ROWS, 2**30),
-    ((2**16, 2**15, 2, 32), (1, 2**15, 1, 32), Family.GATHER, 2**29),
+    ((2**16, 2**15, 2, 32), (1, 2**15, 1, 32), Family.PHASE, 2**23),
     # Rows of two tiles.
-    ((2**30 - 1, 2, 132), (2**30 - 1, 1, 132), Family.ROWS, 2**31 - 2),
-    ((2**30, 2, 132), (2**30, 1, 132), Family.GATHER, 33 * 2**25),
+    ((2**30 - 1, 32, 132), (2**30 - 1, 1, 132), Family.ROWS, 2**31 - 2),
+    ((2**30, 32, 132), (2**30, 1, 132), Family.PHASE, 2**30),
 ]
 
 
@@ -387,9 +387,15 @@ def test_rows_give_way_before_the_grid_is_too_large(left, right, family, grid) -
     plan = planned("add", Operand.of(Shape("f32", left)), Operand.of(Shape("f32", right)))
     chosen = gpu(plan)
     assert (chosen.family, chosen.grid) == (family, grid)
-    if family is Family.GATHER:
-        assert chosen.index_bits == 64
-        assert chosen.grid * chosen.block[0] >= plan.num_visited
+
+
+def test_gather_is_left_where_no_tile_fits() -> None:
+    """As many short rows, and a gap between them in the output."""
+    left, right = (2**31, 2, 32), (2**31, 1, 32)
+    out = strided("f32", left, (70, 35, 1))
+    plan = planned("add", Operand.of(Shape("f32", left)), Operand.of(Shape("f32", right)), out=out)
+    chosen = gpu(plan)
+    assert (chosen.family, chosen.grid, chosen.index_bits) == (Family.GATHER, 2**29, 64)
 
 
 # --- vectors and strides -----------------------------------------------------------------------
@@ -401,7 +407,8 @@ def test_rows_give_way_before_the_grid_is_too_large(left, right, family, grid) -
 )
 def test_every_stride_that_moves_a_row_limits_the_vector(pitches, vector) -> None:
     x = strided("f32", (3, 4, 64), (*pitches, 1))
-    chosen = gpu(planned("add", x, whole("f32[64]"), broadcast_dimensions=(2,)))
+    out = strided("f32", (3, 4, 64), (320, 80, 1))  # not without a gap, which PHASE would take
+    chosen = gpu(planned("add", x, whole("f32[64]"), out=out, broadcast_dimensions=(2,)))
     assert (chosen.family, chosen.vector) == (Family.ROWS, vector)
     chosen = gpu(planned("broadcast", whole("f32[64]"), out=x, sizes=(3, 4)))
     assert (chosen.family, chosen.vector) == (Family.ROWS, vector)

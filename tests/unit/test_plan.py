@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 import gpubcast as gb
 from gpubcast import expression, simplify
+from gpubcast.building import build
 from gpubcast.codegen.key import kernel_key
 from gpubcast.errors import ElementTypeError, Error, ShapeError
 from gpubcast.families import CpuTarget, CudaTarget, Family, Kind
 from gpubcast.planned import plan_for
-from gpubcast.planning import Access, BroadcastPlan, Operand, build
+from gpubcast.planning import Access, BroadcastPlan, Operand
 from gpubcast.schedule import schedule
 from gpubcast.shape import Shape
 
@@ -134,17 +135,25 @@ def test_unmergeable_rank_17_is_refused_P1() -> None:
     assert caught.value.rule == "P1"
 
 
-def test_types_without_kernels_are_refused_P2() -> None:
-    with pytest.raises(ElementTypeError, match="c64 has no kernels yet") as caught:
-        normal("add", "c64[2]", "c64[2]")
-    assert caught.value.rule == "P2"
+def test_bitcast_between_four_bits_and_other_widths_is_refused_P3() -> None:
+    for shape, to in (("s8[2]", "s4"), ("u4[3,2]", "pred"), ("f32[2]", "u4")):
+        if to == "u4":
+            assert gb.infer_shape("bitcast_convert_type", shape, to=to).dimensions == (2, 8)
+        with pytest.raises(ElementTypeError, match="takes a whole byte") as caught:
+            normal("bitcast_convert_type", shape, to=to)
+        assert caught.value.rule == "P3"
+    assert normal("bitcast_convert_type", "s4[2]", to="u4").program.code
 
 
-def test_bitcast_to_another_width_is_refused_P3() -> None:
-    with pytest.raises(ElementTypeError, match="changes the width") as caught:
-        normal("bitcast_convert_type", "f32[2]", to="u8")
-    assert caught.value.rule == "P3"
-    assert normal("bitcast_convert_type", "f32[2]", to="s32").program.code
+def test_bitcast_to_another_width_is_a_read_of_the_other_type() -> None:
+    narrower = normal("bitcast_convert_type", "f32[4,3]{0,1:pad(8,3)}", to="u16")
+    (read,) = narrower.reads
+    assert (read.element_type.name, read.strides, narrower.program.code) == ("u16", (1,), ())
+    wider = normal("bitcast_convert_type", "u8[5,7,8]{2,0,1}", to="f64")
+    (read,) = wider.reads
+    assert (read.element_type.name, read.strides, wider.program.code) == ("f64", (1,), ())
+    swapped = gb.plan("bitcast_convert_type", "u8[5,8]{0,1}", to="f64")
+    assert [str(t) for t in swapped._planned().temporaries] == ["u8[5,8]{1,0}"]
 
 
 def test_layout_attributes_are_text_only_P4() -> None:
@@ -168,10 +177,16 @@ EXAMPLES = [
     ("f32[64,128,56,56]", "f32[1,128,1,1]", Family.ROWS, "TILE COLUMN", 4),
     ("f32[64,128,56,56]", "f32[64,1,56,56]", Family.ROWS, "TILE ROW", 4),
     ("f32[32,12,128,128]", "f32[32,1,1,128]", Family.ROWS, "TILE ROW", 4),
-    ("f32[100000,3]", "f32[1,3]", Family.GATHER, "LINEAR GATHERED", 1),
+    ("f32[100000,3]", "f32[1,3]", Family.PHASE, "LINEAR PERIODIC", 4),
+    ("f32[100000,3]", "f32[100000,1]", Family.PHASE, "LINEAR GATHERED", 4),
+    ("f32[1000,99]", "f32[1,99]", Family.PHASE, "LINEAR PERIODIC", 4),
     ("f32[1000,1001]", "f32[1,1001]", Family.ROWS, "TILE ROW", 1),
-    ("f32[4096,4096]{0,1}", BIG, Family.GATHER, "LINEAR GATHERED", 1),
-    ("f32[2,3,2,3,2,3]", "f32[1,3,1,3,1,3]", Family.GATHER, "LINEAR GATHERED", 1),
+    ("f32[4096,4096]{0,1}", BIG, Family.XPOSE, "TILE CROSSED", 4),
+    ("f32[32,512,64]{0,2,1}", "f32[32,512,64]", Family.XPOSE, "TILE CROSSED", 4),
+    ("f32[2,3,2,3,2,3]", "f32[1,3,1,3,1,3]", Family.PHASE, "LINEAR PERIODIC", 4),
+    ("f32[16,16,16,16]", "f32[1,16,1,16]", Family.PHASE, "LINEAR PERIODIC", 4),
+    ("f32[3,5,7,11,13,17]", "f32[1,5,1,11,1,17]", Family.PHASE, "LINEAR GATHERED", 1),
+    ("f32[4,3]{1,0:pad(4,4)}", "f32[4,1]", Family.GATHER, "GATHERED GATHERED", 1),
     ("u8[4096,4096]", "u8[1,4096]", Family.ROWS, "TILE ROW", 16),
     ("f64[4096,4096]", "f64[4096,4096]", Family.FLAT, "LINEAR LINEAR", 2),
     ("bf16[4096,4096]", "bf16[1,4096]", Family.ROWS, "TILE ROW", 8),
@@ -197,8 +212,8 @@ def test_vector_width_follows_alignment(alignment: int, vector: int) -> None:
 def test_gather_index_width_at_the_boundary(size: int, bits: int) -> None:
     """The overshoot of the last block counts: 2**31 - 255 elements form an index of 2**31."""
     plan = normal("add", f"u8[{size}]", f"u8[{size}]")
-    operand = dataclasses.replace(plan.reads[0], strides=(-1,))
-    plan = dataclasses.replace(plan, reads=(operand, plan.reads[1]))
+    output = dataclasses.replace(plan.writes[0], strides=(-1,))
+    plan = dataclasses.replace(plan, writes=(output,))
     assert (gpu(plan).family, gpu(plan).index_bits) == (Family.GATHER, bits)
 
 
@@ -206,8 +221,7 @@ def test_a_grid_beyond_the_hardware_is_refused_P5() -> None:
     strided = Operand(Shape("u8", (2**40,)), (2,), (2**40,))
     graph = expression.single("neg", {})
     nodes = expression.typed(graph, (strided.shape,))
-    out = Operand.of(nodes[graph.outputs[0]].shape)
-    plan = simplify.normalise(build(graph, nodes, (strided,), (out,)))
+    plan = simplify.normalise(build(graph, nodes, (Operand.of(strided.shape),), (strided,)))
     with pytest.raises(ShapeError, match="blocks") as caught:
         gpu(plan)
     assert caught.value.rule == "P5"
@@ -273,13 +287,13 @@ def free_keys(count: int) -> set[str]:
 def test_free_shapes_compile_a_small_set() -> None:
     """``gb.add`` on f32 shapes of rank at most 4 with everything free: the list is the file.
 
-    Nine FLAT kernels (kinds and vector width), ROWS by kinds, width and batch axes, GATHER by
-    kinds, rank and index width.
+    Nine FLAT kernels (kinds and vector width); ROWS and XPOSE by kinds, widths and batch axes;
+    PHASE by kinds, width, inner and batch axes; GATHER by kinds, rank and index width.
     """
     keys = free_keys(4000)
     listed = (Path(__file__).parent / "add_kernels.txt").read_text().splitlines()
     assert sorted(keys) == listed
-    assert len(listed) == 76
+    assert len(listed) == 253
 
 
 def test_kinds_of_values_and_scalars() -> None:
@@ -289,4 +303,4 @@ def test_kinds_of_values_and_scalars() -> None:
     nodes = expression.typed(graph, (shape, value.shape))
     out = Operand.of(Shape("f32", (64, 64)))
     plan = simplify.normalise(build(graph, nodes, (Operand.of(shape), value), (out,)))
-    assert gpu(plan).reads == (Kind.GATHERED, Kind.VALUE)
+    assert gpu(plan).reads == (Kind.CROSSED, Kind.VALUE)

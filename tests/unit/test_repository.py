@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import tomllib
 import zipfile
@@ -16,18 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.packages import CLEAN, build, python
 from tools import cuda_extra, lint_layers, replay_dockerfile
-
-CLEAN = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
-
-
-def python(code: str, *, interpreter: str = sys.executable, cwd: Path) -> str:
-    """What a fresh interpreter prints."""
-    command = [interpreter, "-c", code]
-    run = subprocess.run(command, cwd=cwd, env=CLEAN, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    return run.stdout
-
 
 # --- layers -----------------------------------------------------------------------------------
 
@@ -134,19 +123,6 @@ def test_what_the_layers_allow(tmp_path: Path, path: str, text: str) -> None:
 # --- wheel and source archive -----------------------------------------------------------------
 
 
-def build(source: Path, kind: str, into: Path) -> Path:
-    command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(into)]
-    run = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    (built,) = into.iterdir()
-    return built
-
-
-@pytest.fixture(scope="module")
-def wheel(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(repository, "wheel", tmp_path_factory.mktemp("wheel"))
-
-
 @pytest.fixture(scope="module")
 def sdist(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     archive = build(repository, "sdist", tmp_path_factory.mktemp("sdist"))
@@ -240,29 +216,6 @@ def test_the_wheel_of_the_source_archive_is_the_wheel(
         assert {i.filename: i.CRC for i in one.infolist()} == {
             i.filename: i.CRC for i in other.infolist()
         }
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of a new environment: the wheel, and this environment's dependencies."""
-    root = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", root / "venv"], check=True)
-    interpreter = root / "venv/bin/python"
-    purelib = Path(
-        python("import sysconfig; print(sysconfig.get_path('purelib'))",
-               interpreter=str(interpreter), cwd=root).strip()
-    )  # fmt: skip
-    subprocess.run(
-        [
-            *(sys.executable, "-m", "pip", "--python", interpreter, "install", "--quiet"),
-            *("--no-deps", "--no-index", "--disable-pip-version-check", wheel),
-        ],
-        env=CLEAN,
-        check=True,
-    )
-    # Comes after the wheel on the path; a .pth file in it, as of an editable install, is not read.
-    (purelib / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
-    return interpreter
 
 
 def test_the_installed_wheel_imports_and_finds_its_headers(
@@ -457,9 +410,15 @@ def test_ci_runs_what_the_readme_says(repository: Path) -> None:
     assert lines[-2:] == ["make test", "make docker-replay"]
 
 
-def test_contributing_shows_a_row_of_the_table(repository: Path) -> None:
+def test_contributing_shows_what_is_there(repository: Path) -> None:
+    """A row of the table, and a formula."""
     text = (repository / "CONTRIBUTING.md").read_text()
     assert text.index("## Add an operation") == text.index("## ")
-    added = "\n".join(line[1:] for line in text.splitlines() if re.match(r"\+(?!\+)", line))
-    assert added.startswith("_unary(")
-    assert added in (repository / "gpubcast/ops.py").read_text()
+    row, formula = (
+        "\n".join(line.removeprefix("+") for line in block.splitlines())
+        for block in re.findall(r"```diff\n(.*?)\n```", text, re.DOTALL)
+    )
+    assert row.startswith("_unary(")
+    assert row in (repository / "gpubcast/ops.py").read_text()
+    assert formula.startswith("@formula(")
+    assert formula in (repository / "gpubcast/elementary/special.py").read_text()

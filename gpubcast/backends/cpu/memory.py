@@ -1,9 +1,9 @@
 """Typed loads, stores and bit casts over raw addresses, as numba intrinsics.
 
 ``load_<type>(address, index)`` returns the compute value of an element, ``store_<type>(address,
-index, value)`` rounds and writes it; ``index`` counts elements. f16 and bf16 are computed as
-float32: f16 through LLVM's half, bf16 by integer arithmetic (LLVM's own bf16 truncation flushes
-denormals on some processors).
+index, value)`` rounds and writes it; ``index`` counts elements. f8, f16 and bf16 are computed as
+float32: f16 through LLVM's half, the others by integer arithmetic (LLVM's own bf16 truncation
+flushes denormals on some processors). s4 and u4 are computed in 8 bits.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from gpubcast.backends.cpu.complex_numbers import pair, parts
 from gpubcast.element_types import ELEMENT_TYPES, Category, ElementType
 from gpubcast.nest import STRETCH
 
@@ -22,6 +23,7 @@ NUMBA_TYPES = {"bool": types.boolean, "float": types.float32, "double": types.fl
     for sign in "iu"
     for bits in (8, 16, 32, 64)
 }
+NUMBA_TYPES |= {"c64": types.complex64, "c128": types.complex128}
 _HALF, _FLOAT, _DOUBLE = ir.HalfType(), ir.FloatType(), ir.DoubleType()
 
 
@@ -31,15 +33,83 @@ def _word(bits: int) -> ir.IntType:
 
 def memory_type(element_type: ElementType) -> ir.Type:
     """The LLVM type of an element in memory."""
+    if element_type.is_complex:
+        return ir.LiteralStructType([memory_type(element_type.component)] * 2)
     if element_type.name in ("f32", "f64"):
         return _FLOAT if element_type.bits == 32 else _DOUBLE
-    return _word(element_type.bits)
+    return _word(8 * element_type.itemsize)
+
+
+# Bits of the mantissa, exponent bias, and the first code that is not finite. Codes from there on
+# are infinity (0x7c) and NaN; where it is 0x80 only that code itself, which is -0.0 elsewhere.
+_F8 = {
+    "f8e5m2": (2, 15, 0x7C),
+    "f8e4m3fn": (3, 7, 0x7F),
+    "f8e4m3b11fnuz": (3, 11, 0x80),
+    "f8e4m3fnuz": (3, 8, 0x80),
+    "f8e5m2fnuz": (2, 16, 0x80),
+}
+
+
+def _f8_from_memory(builder: Any, name: str, raw: Any) -> Any:
+    mantissa, bias, end = _F8[name]
+    word = _word(32)
+    wide = builder.zext(raw, word)
+    code, sign = (
+        builder.and_(wide, word(0x7F)),
+        builder.shl(builder.and_(wide, word(0x80)), word(24)),
+    )
+    scaled = builder.add(builder.shl(code, word(23 - mantissa)), word((127 - bias) << 23))
+    unit = _FLOAT(2.0 ** (1 - bias - mantissa))
+    denormal = builder.fmul(builder.sitofp(code, _FLOAT), unit)
+    small = builder.icmp_unsigned("<", code, word(1 << mantissa))
+    found = builder.select(small, builder.bitcast(denormal, word), scaled)
+    if end == 0x80:
+        nan = builder.icmp_unsigned("==", wide, word(0x80))
+    else:
+        nan = builder.icmp_unsigned(">=", code, word(0x7D if end == 0x7C else end))
+    if end == 0x7C:
+        infinite = builder.icmp_unsigned("==", code, word(end))
+        found = builder.select(infinite, word(0x7F800000), found)
+    found = builder.select(nan, word(0x7FC00000), found)
+    return builder.bitcast(builder.or_(found, sign), _FLOAT)
+
+
+def _f8_to_memory(builder: Any, name: str, value: Any) -> Any:
+    mantissa, bias, end = _F8[name]
+    word = _word(32)
+    dropped = 23 - mantissa
+    bits = builder.bitcast(value, word)
+    size = builder.and_(bits, word(0x7FFFFFFF))
+    sign = builder.and_(builder.lshr(bits, word(24)), word(0x80))
+    odd = builder.and_(builder.lshr(size, word(dropped)), word(1))
+    rounded = builder.add(size, builder.add(odd, word((1 << (dropped - 1)) - 1)))
+    normal = builder.sub(builder.lshr(rounded, word(dropped)), word((127 - bias) << mantissa))
+    # The last place of this sum is the unit of denormals.
+    large = (151 - bias - mantissa) << 23
+    total = builder.fadd(builder.bitcast(size, _FLOAT), builder.bitcast(word(large), _FLOAT))
+    denormal = builder.sub(builder.bitcast(total, word), word(large))
+    small = builder.icmp_unsigned("<", size, word((128 - bias) << 23))
+    code = builder.select(small, denormal, normal)
+    code = builder.select(builder.icmp_unsigned(">", code, word(end)), word(end), code)
+    nan = builder.icmp_unsigned(">", size, word(0x7F800000))
+    code = builder.select(nan, word(0x7E if end == 0x7C else end), code)
+    signed = builder.or_(code, sign)
+    if end == 0x80:
+        signed = builder.select(builder.icmp_unsigned("==", code, word(0)), code, signed)
+    return builder.trunc(signed, _word(8))
 
 
 def from_memory(builder: Any, element_type: ElementType, raw: Any) -> Any:
     """The compute value of raw memory."""
     if element_type.category is Category.PRED:
         return builder.icmp_unsigned("!=", raw, raw.type(0))
+    if element_type.bits == 4:
+        high = builder.shl(raw, raw.type(4))
+        signed = element_type.category is Category.SIGNED
+        return (builder.ashr if signed else builder.lshr)(high, raw.type(4))
+    if element_type.name in _F8:
+        return _f8_from_memory(builder, element_type.name, raw)
     if element_type.name == "f16":
         return builder.fpext(builder.bitcast(raw, _HALF), _FLOAT)
     if element_type.name == "bf16":
@@ -52,6 +122,10 @@ def to_memory(builder: Any, element_type: ElementType, value: Any) -> Any:
     """Raw memory of a compute value, rounded to nearest even."""
     if element_type.category is Category.PRED:
         return builder.zext(value, _word(8))
+    if element_type.bits == 4:
+        return builder.and_(value, value.type(15))
+    if element_type.name in _F8:
+        return _f8_to_memory(builder, element_type.name, value)
     if element_type.name == "f16":
         return builder.bitcast(builder.fptrunc(value, _HALF), _word(16))
     if element_type.name == "bf16":
@@ -72,12 +146,27 @@ def _pointer(builder: Any, address: Any, index: Any, memory: ir.Type) -> Any:
     return builder.gep(base, [index], source_etype=memory)
 
 
+def _parts(builder: Any, pointer: Any, memory: ir.Type) -> list[tuple[Any, int]]:
+    """Where the parts of a complex number lie, and how they are aligned: loops over parts become
+    vector loops, loops over structs do not."""
+    at = [builder.gep(pointer, [_word(32)(0), _word(32)(i)], source_etype=memory) for i in (0, 1)]
+    size = 8 if memory.elements[0] == _DOUBLE else 4
+    return [(at[0], 2 * size), (at[1], size)]
+
+
 def _load(element_type: ElementType) -> Any:
     memory, value = memory_type(element_type), NUMBA_TYPES[element_type.compute]
 
     def load(typing_context: Any, address: Any, index: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             pointer = _pointer(builder, args[0], args[1], memory)
+            if element_type.is_complex:
+                part = memory.elements[0]
+                read = [
+                    builder.load(at, typ=part, align=align)
+                    for at, align in _parts(builder, pointer, memory)
+                ]
+                return pair(builder, *read)
             raw = builder.load(pointer, typ=memory, align=element_type.itemsize)
             return from_memory(builder, element_type, raw)
 
@@ -92,6 +181,11 @@ def _store(element_type: ElementType) -> Any:
     def store(typing_context: Any, address: Any, index: Any, element: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             pointer = _pointer(builder, args[0], args[1], memory)
+            if element_type.is_complex:
+                places = _parts(builder, pointer, memory)
+                for part, (at, align) in zip(parts(builder, args[2]), places, strict=True):
+                    builder.store(part, at, align=align)
+                return context.get_dummy_value()
             raw = to_memory(builder, element_type, args[2])
             builder.store(raw, pointer, align=element_type.itemsize)
             return context.get_dummy_value()
@@ -106,19 +200,20 @@ def _round(element_type: ElementType) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return from_memory(builder, element_type, to_memory(builder, element_type, args[0]))
 
-        return types.float32(types.float32), codegen
+        value = NUMBA_TYPES[element_type.compute]
+        return value(value), codegen
 
     return intrinsic(rounded)
 
 
 def _to_bits(element_type: ElementType) -> Any:
-    value, word = NUMBA_TYPES[element_type.compute], _word(element_type.bits)
+    value, bits = NUMBA_TYPES[element_type.compute], 8 * element_type.itemsize
 
     def to_bits(typing_context: Any, element: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.bitcast(to_memory(builder, element_type, args[0]), word)
+            return builder.bitcast(to_memory(builder, element_type, args[0]), _word(bits))
 
-        return NUMBA_TYPES[f"u{element_type.bits}"](value), codegen
+        return NUMBA_TYPES[f"u{bits}"](value), codegen
 
     return intrinsic(to_bits)
 
@@ -131,7 +226,7 @@ def _from_bits(element_type: ElementType) -> Any:
             raw = builder.bitcast(args[0], memory_type(element_type))
             return from_memory(builder, element_type, raw)
 
-        return value(NUMBA_TYPES[f"u{element_type.bits}"]), codegen
+        return value(NUMBA_TYPES[f"u{8 * element_type.itemsize}"]), codegen
 
     return intrinsic(from_bits)
 
@@ -157,13 +252,13 @@ def namespace() -> dict[str, Any]:
     """The intrinsics under the names generated code uses."""
     names: dict[str, Any] = {}
     for row in ELEMENT_TYPES.values():
-        if not row.computes:
-            continue
         names[f"load_{row.name}"] = _load(row)
         names[f"store_{row.name}"] = _store(row)
+        names[f"scratch_{row.name}"] = _scratch(row)
+        if row.is_complex:
+            continue
         names[f"to_bits_{row.name}"] = _to_bits(row)
         names[f"from_bits_{row.name}"] = _from_bits(row)
-        names[f"scratch_{row.name}"] = _scratch(row)
-        if row.is_floating and row.bits == 16:
+        if row.rounds:
             names[f"round_{row.name}"] = _round(row)
     return names

@@ -1,0 +1,51 @@
+"""Kernels that count positions compile for every architecture, and read no memory."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import gpubcast as gb
+from gpubcast.backends.cuda import nvrtc
+from gpubcast.families import Family
+from tests.compile import sass
+from tests.compile.test_operations import ARCHITECTURES
+
+# Dimensions, the counted one, and the family that they take in a row-major or given layout.
+PLACES = [
+    ((1 << 16,), 0, None, Family.FLAT),
+    ((256, 512), 0, None, Family.ROWS),
+    ((256, 512), 1, None, Family.ROWS),
+    ((40000, 3), 0, None, Family.PHASE),
+    ((40000, 3), 1, None, Family.PHASE),
+    ((5, 3, 40), 2, gb.Layout((0, 2, 1), (8, 3, 48), gb.PaddingValue.ONE), Family.GATHER),
+]
+KINDS = ("bf16", "f32", "s64")
+
+
+def sources(arch: str) -> list[str]:
+    made = []
+    for shape, dimension, layout, family in PLACES:
+        for kind in KINDS:
+            plan = gb.plan("broadcasted_iota", dtype=kind, shape=shape, dimension=dimension,
+                           out_layout=layout)  # fmt: skip
+            assert plan.schedule(arch).family is family
+            made.append(plan.cuda_source(arch))
+    return made
+
+
+@pytest.mark.skipif(sass.nvdisasm() is None, reason="nvidia-cuda-nvdisasm is not installed")
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_nothing_is_loaded_and_nothing_spills(arch: str) -> None:
+    texts = sources(arch)
+    made = nvrtc.compile_cubin("\n".join(texts), arch)
+    reports = sass.report(made.image, made.log)
+    assert len(reports) == len(texts)
+    for text in texts:
+        entry = re.search(r"\b(gb_[0-9a-f]{16})\(const", text)
+        assert entry is not None
+        found = reports[entry[1]]
+        assert "L" not in found.order and "S" in found.order, text
+        assert (found.spill_bytes, found.stack_bytes) == (0, 0), text
+        assert "gather.cuh" in text or found.wide_stores >= 1, text

@@ -1,0 +1,105 @@
+"""Positions on the emulator, in every family of kernels."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from pathlib import Path
+
+import pytest
+
+import gpubcast as gb
+from gpubcast import runtime
+from gpubcast.element_types import ELEMENT_TYPES
+from gpubcast.families import Family
+from tests import positions
+from tests.emulated import campaign
+from tests.emulator.backend import EmulatorBackend
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
+
+
+def run(folder: Path, *calls) -> None:
+    def every() -> None:
+        for call in calls:
+            call()
+
+    def rehearse() -> None:
+        for call in calls:
+            with contextlib.suppress(AssertionError):
+                call()
+
+    assert campaign.run(EmulatorBackend(folder), every, rehearse)
+
+
+def test_every_type(tmp_path: Path) -> None:
+    run(
+        tmp_path,
+        *[
+            lambda kind=kind, case=case: positions.check(kind, *case, "cuda")
+            for kind in positions.KINDS
+            for case in positions.CASES
+        ],
+    )
+
+
+def test_more_numbers_than_the_type_has(tmp_path: Path) -> None:
+    kinds = [ELEMENT_TYPES[name] for name in ("f16", "bf16", "f8e5m2", "s16", "f32", "c128", "u4")]
+    run(tmp_path, *[lambda kind=kind: positions.check_many(kind, "cuda") for kind in kinds])
+
+
+def test_layouts_and_padding(tmp_path: Path) -> None:
+    run(
+        tmp_path,
+        *[lambda case=case: positions.check_layout(*case, "cuda") for case in positions.layouts()],
+    )
+
+
+def test_strides(tmp_path: Path) -> None:
+    run(
+        tmp_path,
+        *[lambda case=case: positions.check_strides("cuda", *case) for case in positions.STRIDES],
+    )
+
+
+def test_inside_a_fused_function(tmp_path: Path) -> None:
+    run(tmp_path, lambda: positions.check_fused("cuda"))
+
+
+def test_without_operands_the_device_is_said(tmp_path: Path) -> None:
+    def check() -> None:
+        positions.same(gb.iota("s16", 70, device="cuda"), positions.expected(
+            ELEMENT_TYPES["s16"], (70,), 0))  # fmt: skip
+        plan = gb.plan("iota", dtype="s16", size=70)
+        positions.same(plan(device="cuda"), plan())
+
+    run(tmp_path, check)
+
+
+@pytest.mark.parametrize(
+    ("shape", "layout", "dimension", "family"),
+    [
+        ((5000,), None, 0, Family.FLAT),
+        ((64, 512), None, 0, Family.ROWS),
+        ((64, 512), None, 1, Family.ROWS),
+        ((4000, 3), None, 0, Family.PHASE),
+        ((4000, 3), None, 1, Family.PHASE),
+        ((40, 3, 5), gb.Layout((0, 2, 1), (48, 3, 8), gb.PaddingValue.ONE), 2, Family.ROWS),
+        ((5, 3, 40), gb.Layout((0, 2, 1), (8, 3, 48), gb.PaddingValue.ONE), 2, Family.GATHER),
+    ],
+)
+def test_families(tmp_path: Path, shape, layout, dimension, family) -> None:
+    """Nothing is read: an emulated read of an address that is no memory would be found."""
+    plan = gb.plan("broadcasted_iota", dtype="f32", shape=shape, dimension=dimension,
+                   out_layout=layout)  # fmt: skip
+    assert plan.schedule("sm_90").family is family
+    kind = ELEMENT_TYPES["f32"]
+    backend = EmulatorBackend(tmp_path, trace=True)
+    with runtime.use_backend(backend):
+        out = positions.empty(kind, shape, "cuda", layout)
+        plan(out=out) if layout is None else gb.broadcasted_iota("f32", shape, dimension, out=out)
+        positions.same(out, positions.expected(kind, shape, dimension))
+    backend.check_canaries()
+    read, written = backend.statistics[:2]
+    assert (read.sectors, read.outside) == (0, 0)
+    assert written.misaligned == 0

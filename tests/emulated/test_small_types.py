@@ -1,0 +1,87 @@
+"""Types of a byte and less, reduce_precision and bitcasts between widths on the emulator."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpubcast.element_types import ELEMENT_TYPES
+from tests import operations, small_types
+from tests.emulated import campaign
+from tests.emulator.backend import EmulatorBackend
+
+# What f8 is read and written as differs; between that it is f32.
+OPERATIONS = [
+    (row, kind)
+    for row, kind in operations.rows()
+    if kind in small_types.FOUR_BITS
+    or (kind in small_types.F8 and row.name in ("add", "mul", "sub", "neg", "max", "lt", "select"))
+]
+PARTNERS = [ELEMENT_TYPES[name] for name in ("pred", "u4", "s8", "u32", "s64", "f16", "f32", "f64")]
+
+
+def run(folder: Path, calls: list[Callable[[], None]]) -> None:
+    def every() -> None:
+        for call in calls:
+            call()
+
+    def rehearse() -> None:
+        # A rehearsal runs nothing, so its results are poison and only the kernels count.
+        for call in calls:
+            with contextlib.suppress(AssertionError):
+                call()
+
+    assert campaign.run(EmulatorBackend(folder), every, rehearse)
+
+
+def test_operations(tmp_path: Path) -> None:
+    run(
+        tmp_path,
+        [
+            lambda row=row, kind=kind: operations.check(row, kind, "cuda")
+            for row, kind in OPERATIONS
+        ],
+    )
+
+
+def test_conversions(tmp_path: Path) -> None:
+    narrow = [*small_types.FOUR_BITS, *small_types.F8]
+    pairs = [(a, b) for a in narrow for b in PARTNERS] + [(b, a) for a in narrow for b in PARTNERS]
+    run(
+        tmp_path,
+        [lambda a=a, b=b: operations.check_conversion(a, b, "cuda") for a, b in pairs],
+    )
+
+
+@pytest.mark.parametrize("kind", small_types.F8, ids=str)
+def test_every_f8_number_rounds_and_comes_back(kind, tmp_path: Path) -> None:
+    types = [ELEMENT_TYPES[name] for name in ("f32", "f64", "f8e4m3fn", "s4")]
+    run(tmp_path, [
+        lambda: small_types.check_every_code(kind, "cuda", types),
+        lambda: small_types.check_halves(kind, "cuda"),
+        lambda: small_types.check_rounded_once(kind, "cuda"),
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", small_types.FOUR_BITS, ids=str)
+def test_four_bits_of_a_byte(kind, tmp_path: Path) -> None:
+    run(tmp_path, [lambda: small_types.check_four_bits(kind, "cuda")])
+
+
+@pytest.mark.parametrize("kind", small_types.FORMATS)
+def test_reduce_precision(kind: str, tmp_path: Path) -> None:
+    formats = ((1, 0), (3, 4), (5, 2), (8, 7))
+    run(tmp_path, [lambda: small_types.check_reduce_precision(kind, "cuda", formats)])
+
+
+def test_bitcasts_between_widths(tmp_path: Path) -> None:
+    pairs = small_types.BITCASTS[:3]
+    run(tmp_path, [lambda a=a, b=b: small_types.check_bitcast(a, b, "cuda") for a, b in pairs])
+
+
+@pytest.mark.parametrize("kind", [*small_types.HALVES, small_types.F8[0]], ids=str)
+def test_moves_keep_the_bits(kind, tmp_path: Path) -> None:
+    run(tmp_path, [lambda: small_types.check_moves_keep_bits(kind, "cuda")])
