@@ -20,11 +20,13 @@ from gpubcast.ops import OPS, Rule
 from tests import operations
 from tests.cases import check, make
 from tests.gpu.conftest import Place
-from tests.scalars import special_values, ulp_distance
+from tests.scalars import special_values
 
 NdArray = np.ndarray[Any, Any]
 
 KINDS = tuple(name for name, kind in ELEMENT_TYPES.items() if not kind.is_complex)
+COUNTED = tuple(name for name in KINDS if name != "pred")  # the types that iota has
+OPERATIONS = tuple(name for name in FUNCTIONS if OPS[name].rule is not Rule.IOTA)
 FORMS = ("flat", "rows", "gather")
 # Which of +0.0 and -0.0 these return is not specified.
 EITHER_ZERO = ("max", "min", "clamp")
@@ -47,16 +49,6 @@ def assert_same(found: NdArray, wanted: NdArray, *, either_zero: bool = False) -
         f"{len(where)} of {found.size} differ, first at {tuple(where[0])}: "
         f"{found[tuple(where[0])]!r}, wanted {wanted[tuple(where[0])]!r}"
     )
-
-
-def assert_close(found: NdArray, wanted: NdArray, ulp: float) -> None:
-    """The same form, and at most ``ulp`` units in the last place apart."""
-    assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
-    distance = ulp_distance(found, wanted)
-    worst = np.unravel_index(int(np.nanargmax(distance)), found.shape)
-    assert not np.isnan(distance).any()
-    message = f"{found[worst]!r}, wanted {wanted[worst]!r}: {distance[worst]} ulp"
-    assert distance[worst] <= ulp, message
 
 
 def operand_values(kind: ElementType, number: int) -> NdArray:
@@ -108,7 +100,7 @@ def keywords_of(name: str, kind: str) -> dict[str, Any]:
 # --- every operation ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", OPERATIONS)
 def test_operation(device: Place, name: str) -> None:
     """Each operation on each type (on the CPU: on one), in the three families in turn."""
     kinds = kinds_of(name)
@@ -124,12 +116,14 @@ def test_operation(device: Place, name: str) -> None:
         operands = [arranged(device, x, form, number) for number, x in enumerate(values)]
         function = getattr(gb, name)
         found, wanted = device.get(function(*operands, **keywords)), function(*values, **keywords)
-        if row.ulp == (0, 0) or not element_type(kind).is_floating:
-            assert_same(found, wanted, either_zero=name in EITHER_ZERO)
-        else:
-            # Either side may be off by the bound; 16-bit types round what is off.
-            bits = element_type(kind).bits
-            assert_close(found, wanted, 1 if bits <= 16 else 2 * row.ulp[bits == 64])
+        # Elementary functions too: both devices run the same formula.
+        assert_same(found, wanted, either_zero=name in EITHER_ZERO)
+
+
+@pytest.mark.parametrize("kind", COUNTED)
+def test_iota(device: Place, kind: str) -> None:
+    found = gb.broadcasted_iota(kind, (13, 67), 1, device=device.kind)
+    assert_same(device.get(found), gb.broadcasted_iota(kind, (13, 67), 1))
 
 
 def test_conversions(device: Place) -> None:
@@ -150,16 +144,18 @@ FAMILIES = (
     ("flat", ("f32[37,41]", "f32[37,41]"), None),
     ("flat", ("u8[37,41]", "u8[]"), ()),
     ("flat", ("f64[1]", "f64[1]"), None),
-    ("rows", ("f32[53,97]", "f32[97]"), (1,)),
-    ("rows", ("u8[53,97]", "u8[53]"), (0,)),
+    ("rows", ("f32[53,300]", "f32[300]"), (1,)),
+    ("rows", ("u8[53,1000]", "u8[53]"), (0,)),
     ("rows", ("f64[5,7,64]", "f64[7]"), (1,)),
     ("rows", ("bf16[3,2,5,64]", "bf16[2]"), (1,)),
-    ("rows", ("f16[129,1]", "f16[1,130]"), None),
+    ("rows", ("f16[129,1]", "f16[1,264]"), None),
     ("rows", ("s32[2,1000]", "s32[1,1000]"), None),
-    ("gather", ("f32[1001,3]", "f32[3]"), (1,)),
-    ("gather", ("f32[70,90]", "f32[70,90]{0,1}"), None),
-    ("gather", ("u8[3,2,3,2,3,2]", "u8[3,1,3,1,3,1]"), None),
-    ("gather", ("s64[2,3,5]{0,1,2}", "s64[3]"), (1,)),
+    ("phase", ("f32[1001,3]", "f32[3]"), (1,)),
+    ("phase", ("f32[53,97]", "f32[97]"), (1,)),
+    ("phase", ("u8[3,2,3,2,3,2]", "u8[3,1,3,1,3,1]"), None),
+    ("phase", ("s64[2,3,5]{0,1,2}", "s64[3]"), (1,)),
+    ("xpose", ("f32[70,90]", "f32[70,90]{0,1}"), None),
+    ("xpose", ("bf16[5,70,90]", "bf16[5,70,90]{1,2,0}"), None),
 )
 
 
@@ -297,7 +293,11 @@ def test_torch(device: Place, kind: str) -> None:
     x = (torch.arange(12, device=device.kind).reshape(3, 4) % 5).to(getattr(torch, kind))
     found = gb.max(x.T, x.T)
     assert isinstance(found, device.xp.ndarray)
-    assert torch.equal(torch.from_dlpack(found).to(x.device), x.T)
+    if device.kind == "cpu" and kind == "bfloat16":  # NumPy exports no such elements
+        back = torch.from_numpy(found.view(np.int16)).view(torch.bfloat16)
+    else:
+        back = torch.from_dlpack(found)
+    assert torch.equal(back.to(x.device), x.T)
     out = torch.empty_like(x)
     assert gb.bitcast_convert_type(x, gb.element_type(found.dtype).name, out=out) is out
     assert torch.equal(out, x)
@@ -306,7 +306,7 @@ def test_torch(device: Place, kind: str) -> None:
 def test_torch_with_gradient_is_refused(device: Place) -> None:
     torch = pytest.importorskip("torch")
     x = torch.ones(3, device=device.kind, requires_grad=True)
-    with pytest.raises(gb.Error, match="could not be exchanged"):
+    with pytest.raises(gb.Error, match=r"require(s_)?.?grad"):
         gb.add(x, x)
 
 

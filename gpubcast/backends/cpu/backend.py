@@ -12,7 +12,7 @@ import numpy as np
 
 from gpubcast import config
 from gpubcast.backends.base import KernelSource
-from gpubcast.backends.cpu import objects
+from gpubcast.backends.cpu import dlpack, objects
 from gpubcast.backends.cpu.address import address
 from gpubcast.backends.cpu.entry import callable_at
 from gpubcast.backends.cpu.threads import Pool
@@ -66,7 +66,7 @@ class CpuBackend:
         return np.ndarray(shape, dtype, buffer, offset, strides)
 
     def adopt(self, array: Any) -> tuple[np.ndarray[Any, Any], int]:
-        return np.from_dlpack(array), 0
+        return dlpack.adopt(array), 0
 
     def address(self, array: Any) -> int:
         return address(array)
