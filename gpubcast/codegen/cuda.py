@@ -17,9 +17,6 @@ from gpubcast.codegen.functor import cuda_type, functor
 from gpubcast.codegen.key import entry_name, kernel_key
 from gpubcast.codegen.moves import carried
 from gpubcast.codegen.scalars import padding_bits
-from gpubcast.elementary import FORMULAS
-from gpubcast.elementary.cuda import file_name
-from gpubcast.elementary.values import Kind as NumberKind
 from gpubcast.families import Family, Kind, Schedule
 from gpubcast.phase import tile_height
 from gpubcast.planning import BroadcastPlan, Program
@@ -55,18 +52,24 @@ def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
 
 def _elementary(plan: BroadcastPlan) -> list[str]:
     """The headers of the elementary functions that the program calls."""
-    modules = {FORMULAS[call].module for call in _calls(plan.program) if call in FORMULAS}
+    # Loaded here, because a process that runs on a CPU alone never needs the formulas.
+    from gpubcast.elementary import FORMULAS
+    from gpubcast.elementary.cuda import file_name
+
+    formulas = {(name, kind.value, pairs): f for (name, kind, pairs), f in FORMULAS.items()}
+    modules = {formulas[call].module for call in _calls(plan.program) if call in formulas}
     return [f'#include "{file_name(module)}"' for module in sorted(modules)]
 
 
-def _calls(program: Program) -> Iterator[tuple[str, NumberKind, bool]]:
-    """Every function that a program's expressions name, and on what kind of number."""
+def _calls(program: Program) -> Iterator[tuple[str, str, bool]]:
+    """Every function that a program's expressions name, on what kind of number, and whether that is
+    complex."""
     for instruction in program.code:
         row = None if instruction.bits is not None else ops.OPS[instruction.op]
         if row is None or row.cuda is None:
             continue
         operand = program.type_of(instruction.args[-1])
-        kind = NumberKind.F64 if operand.component.compute == "double" else NumberKind.F32
+        kind = "f64" if operand.component.compute == "double" else "f32"
         for name in _CALLED.findall(row.cuda_for(operand.category)):
             yield name, kind, operand.is_complex
 
