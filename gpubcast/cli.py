@@ -81,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="example: gpubcast explain add 'f32[2,3]' 'f32[3]' --broadcast-dimensions 1",
     )
     explain.add_argument("op", metavar="OP", help="an operation, e.g. add")
-    explain.add_argument("shapes", nargs="+", metavar="SHAPE", help="e.g. 'f32[8,1]{0,1}'")
+    explain.add_argument("shapes", nargs="*", metavar="SHAPE", help="e.g. 'f32[8,1]{0,1}'")
     _add_attributes(explain)
     explain.add_argument("--layout", help="of the result, e.g. '{0,1:pad(3,5,zero)}'")
     explain.add_argument("--arch", default="sm_90", help="GPU architecture (sm_90)")
@@ -155,7 +155,7 @@ def attribute_names() -> tuple[str, ...]:
 
 def _is_integer(name: str) -> bool:
     return any(
-        attribute.name == name and attribute.least is not None
+        attribute.name == name and (attribute.whole or attribute.least is not None)
         for row in ops.OPS.values()
         for attribute in row.attributes
     )

@@ -57,13 +57,15 @@ class Result(enum.Enum):
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """A keyword of an operation: its name, its choices (any value if empty) and its default; of an
-    integer, the least that it may be, and from where on more makes no difference."""
+    integer, the least that it may be, and from where on more makes no difference; whether it is a
+    single integer that the rules of shapes check."""
 
     name: str
     choices: tuple[str, ...] = ()
     default: str | None = None
     least: int | None = None
     most: int | None = None
+    whole: bool = False
 
 
 Code = str | Mapping[Category, str]
@@ -953,7 +955,7 @@ _row(
     accepts=NUMBER, result=Result.DTYPE,
     doc="the position of each element along ``dimension`` of ``shape``, from 0 on",
     edges="an s64 converted to ``dtype``: small integers wrap, f8, f16 and bf16 round",
-    attributes=(Attribute("dtype"), Attribute("shape"), Attribute("dimension")),
+    attributes=(Attribute("dtype"), Attribute("shape"), Attribute("dimension", whole=True)),
     refusal=_NO_IOTA,
 )  # fmt: skip
 _row(
@@ -961,7 +963,7 @@ _row(
     accepts=NUMBER, result=Result.DTYPE,
     doc="the numbers from 0 to ``size`` - 1",
     edges="an s64 converted to ``dtype``: small integers wrap, f8, f16 and bf16 round",
-    attributes=(Attribute("dtype"), Attribute("size")),
+    attributes=(Attribute("dtype"), Attribute("size", whole=True)),
     refusal=_NO_IOTA,
     aliases=("arange",),
 )  # fmt: skip

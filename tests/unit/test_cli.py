@@ -100,6 +100,7 @@ def test_explain_writes_html(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     ("arguments", "message"),
     [
         (("add", "f32[2,3]", "f32[3]"), "legal broadcast_dimensions: (1,)"),
+        (("add",), "takes 2 operands (x, y), got 0"),
         (("subtract", "f32[2]", "f32[2]"), "gpubcast calls it 'sub'"),
         (("add", "f32[2", "f32[2]"), "^"),
         (("neg", "f32[2]", "--layout", "{1}"), "{1}"),
@@ -135,7 +136,13 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cli.main(["doctor"]) == 130
 
 
-@pytest.mark.parametrize("arguments", [(), ("dance",), ("demo", "--size", "7"), ("explain", "add")])
+def test_operations_without_operands(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["broadcasted_iota", "--dtype", "bf16", "--shape", "4,6", "--dimension", "1"]
+    assert cli.main(["explain", *words]) == 0
+    assert "bf16[4,6]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [(), ("dance",), ("demo", "--size", "7"), ("explain",)])
 def test_wrong_arguments_exit_2(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
 ) -> None:
