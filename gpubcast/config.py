@@ -41,7 +41,7 @@ VARIABLES: tuple[Variable, ...] = (
         "GPUBCAST_SYNC", "1: wait after each launch, so that a CUDA fault names its kernel", "0"
     ),
     Variable("GPUBCAST_CHECK", "1: verify plans between passes", "0"),
-    Variable("GPUBCAST_CACHE_DIR", "folder for compiled CUDA kernels", "~/.cache/gpubcast"),
+    Variable("GPUBCAST_CACHE_DIR", "folder for compiled kernels", "~/.cache/gpubcast"),
     Variable("GPUBCAST_THREADS", "CPU threads a kernel may use", "the affinity mask"),
 )
 

@@ -76,7 +76,8 @@ class _Writer:
             # An output that lacks inner axes only is stored on the way.
             on_the_way = axes is None or set(axes) == set(order[: len(axes)])
             nests.setdefault(order if on_the_way or axes is None else axes, []).append(output)
-        heavy = any(step.args and ops.OPS[step.op].heavy for step in self.plan.program.code)
+        program = self.plan.program
+        heavy = any(map(program.heavy, program.code))
         lines = ["wide_vectors()"] * heavy + self._table()
         for axes, outputs in nests.items():
             lines += _Nest(self, axes, outputs).lines()
