@@ -1,4 +1,4 @@
-"""Pieces that formulas are made of. Values are doubles where a pair (high, low) is returned."""
+"""Pieces that formulas are made of. A pair that is returned is an unevaluated sum: high, low."""
 
 from __future__ import annotations
 

@@ -316,20 +316,20 @@ def _call_definition() -> _MethodDef | None:
     return definition if definition is not None and _call_trial(definition) else None
 
 
-def _noting(seen: list[tuple[int, int, int]]) -> tuple[Callable[..., int], int]:
-    """Code that only notes what it is given, and its address."""
+def _as_code(note: Callable[[int, int, int], object]) -> tuple[object, int]:
+    """Code that only notes what it is given, as long as the first value lives; and its address."""
 
-    def note(_result: int, _error: int, table: int, low: int, high: int) -> int:
-        seen.append((table, low, high))
+    def kernel(_result: int, _error: int, table: int, low: int, high: int) -> int:
+        note(table, low, high)
         return 0
 
-    code = _PROTOTYPE(note)
+    code = _PROTOTYPE(kernel)
     return code, ctypes.cast(code, ctypes.c_void_p).value or 0
 
 
 def _kernel_trial(definition: _MethodDef) -> bool:
     seen: list[tuple[int, int, int]] = []
-    _code, address = _noting(seen)
+    _code, address = _as_code(lambda *given: seen.append(given))
     wanted = (2**63 - 1, -(2**40), 7)
     return _made(definition, address)(*wanted) == address and seen == [wanted]
 
@@ -338,12 +338,9 @@ def _call_trial(definition: _MethodDef) -> bool:
     """Two arrays of 32 bytes, and every reason to refuse."""
     tables: list[bytes] = []
 
-    def note(_result: int, _error: int, table: int, low: int, high: int) -> int:
-        tables.append(ctypes.string_at(table, 24) + bytes((low, high)))
-        return 0
-
-    code = _PROTOTYPE(note)
-    address = ctypes.cast(code, ctypes.c_void_p).value or 0
+    _code, address = _as_code(
+        lambda table, low, high: tables.append(ctypes.string_at(table, 24) + bytes((low, high)))
+    )
     memory = np.zeros(160, np.uint8)
     memory = memory[-memory.ctypes.data % 32 :][:128].view(np.float64)
     x, out, fixed = memory[:4], memory[4:8], memory[12:]
