@@ -19,7 +19,7 @@ from gpubcast import config, runtime
 from gpubcast.backends.cpu import entry
 from gpubcast.backends.cpu.address import address
 from gpubcast.families import CpuTarget
-from gpubcast.launch import Launch, Step
+from gpubcast.launch import Launch, Step, byte_span
 from gpubcast.nest import PARALLEL_BYTES
 from gpubcast.planning import INDEX
 
@@ -187,7 +187,4 @@ def _maker(launch: Launch, result: np.ndarray[Any, Any]) -> Callable[[], np.ndar
 
 def _span(x: np.ndarray[Any, Any]) -> tuple[int, int]:
     """Which bytes an array may touch, from the address of its first element on."""
-    reach = [(n - 1) * stride for n, stride in zip(x.shape, x.strides, strict=True)]
-    if not x.size:
-        return 0, 0
-    return sum(r for r in reach if r < 0), x.dtype.itemsize + sum(r for r in reach if r > 0)
+    return byte_span(x.shape, x.strides, x.dtype.itemsize) if x.size else (0, 0)

@@ -298,10 +298,15 @@ def _span_bytes(view: View) -> tuple[int, int]:
 def _relative_span(operand: Operand) -> tuple[int, int]:
     if not operand.shape.num_elements and operand.extents == operand.shape.dimensions:
         return 0, 0
-    steps = [(e - 1) * s for e, s in zip(operand.extents, operand.strides, strict=True)]
     size = operand.shape.element_type.itemsize
-    low = size * sum(step for step in steps if step < 0)
-    return low, size * (1 + sum(step for step in steps if step > 0))
+    return byte_span(operand.extents, tuple(size * stride for stride in operand.strides), size)
+
+
+def byte_span(extents: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, int]:
+    """Which bytes an array with strides in bytes may touch, from the address of its first element
+    on; end excluded."""
+    steps = [(e - 1) * s for e, s in zip(extents, strides, strict=True)]
+    return sum(step for step in steps if step < 0), itemsize + sum(s for s in steps if s > 0)
 
 
 def say(text: str) -> None:
