@@ -22,6 +22,8 @@ How to write one::
 * ``to_integer`` out of range gives any integer, and so does a shift by the width or more: mask
   shift amounts that are not constant, and never select such a value.
 * ``rarely`` is the one branch: a long helper for a few operands (huge angles).
+* ``step`` calls what some processors have an instruction for (``native``), ``lookup`` reads a
+  short table, which a vector unit permutes; ``table`` reads a long one from memory.
 * A formula called inside another one is a call in CUDA; plain Python functions are inlined.
 * A complex formula takes and returns pairs: ``@formula("exp", F32, complex=True)``.
 * f16 and bf16 run the F32 formula and round once.
@@ -34,6 +36,7 @@ from gpubcast.elementary import (
     exponential,
     gamma,
     logarithm,
+    native,
     special,
     trigonometric,
 )
@@ -48,6 +51,7 @@ __all__ = [
     "exponential",
     "gamma",
     "logarithm",
+    "native",
     "special",
     "trace",
     "trigonometric",

@@ -37,6 +37,12 @@ def two_product(a: Value, b: Value) -> tuple[Value, Value]:
     return high, fma(a, b, -high)
 
 
+def rough_inverse(x: Value) -> Value:
+    """1 / x within 1.5%, for a positive x that is not near the ends of its type; finite for 0."""
+    y = from_bits({Kind.F32: 0x7EF311C7, Kind.F64: 0x7FDE623822FC16E6}[x.kind] - bits(x))
+    return y * fma(-x, y, 2.0)
+
+
 def to_integer(x: Value) -> Value:
     """A whole number as a signed integer in the word of its width, where |x| <= 2^22 (F32) or
     2^51 (F64); anything else gives any integer. Cheaper than a conversion on both devices."""

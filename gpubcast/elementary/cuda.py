@@ -84,7 +84,8 @@ def file_name(module: str) -> str:
 
 def headers() -> dict[str, str]:
     """File name to text of every header."""
-    return {file_name(module): header(module) for module in {f.module for f in FORMULAS.values()}}
+    modules = {f.module for f in (*FORMULAS.values(), *HELPERS.values())}
+    return {file_name(module): header(module) for module in modules}
 
 
 def header(module: str) -> str:
@@ -142,7 +143,8 @@ def function(formula: Formula, tables: set[str] | None = None) -> list[str]:
     body = writer.body()
     results = ", ".join(writer.texts[i] for i in traced.results)
     body += _wrapped(f"return {results if len(traced.results) == 1 else f'{{{results}}}'};")
-    linkage = "GB_RARE" if formula in HELPERS.values() else "GB_FN"
+    rare = formula in HELPERS.values() and not formula.native
+    linkage = "GB_RARE" if rare else "GB_FN"
     head = f"{linkage} {value_type(formula, result=True)} {formula.name}({given}) {{"
     comment = [f"// {line}" for line in _summary(formula)]
     return [*writer.tables, *comment, head, *(f"  {line}" for line in ["GB_ENTER", *body]), "}"]
@@ -257,6 +259,8 @@ class _Writer:
                 return f"{beside[0]} ? {self._call(extra[0], args[2:])} : {beside[1]}"
             case "table":
                 return f"{self._table(kind, extra)}[{bare[0]}]"
+            case "lookup":
+                return f"{self._table(kind, extra)}[{beside[0]} & {len(extra) - 1}]"
         name = (CALLS_32 if kind is Kind.U32 else CALLS).get(op) or CALLS[op]
         return f"{name}({', '.join(bare)})"
 

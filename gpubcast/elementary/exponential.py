@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from gpubcast.elementary.arithmetic import BIAS, MANTISSA, fast_two_sum, polynomial, sign_bit
-from gpubcast.elementary.formula import call, formula
-from gpubcast.elementary.values import F32, F64, Kind, Value, bits, fma, from_bits, select
+from gpubcast.elementary.formula import call, formula, step
+from gpubcast.elementary.tables import TANH
+from gpubcast.elementary.values import F32, F64, Kind, Value, bits, fma, from_bits, lookup, select
 
 Coefficients = dict[Kind, tuple[float, ...]]
 
@@ -59,7 +60,9 @@ SINH_LIMIT = {F32: 89.7, F64: 710.6}
 EXPM1_TINY = {F32: 2.0**-26, F64: 2.0**-55}
 SINH_TINY = {F32: 2.0**-13, F64: 2.0**-28}
 # Beyond this tanh is 1.
-TANH_LIMIT = {F32: 9.1, F64: 19.1}
+TANH_LIMIT = {F32: 9.02, F64: 19.1}
+# Where the table of tanh begins.
+TANH_START = 1 / 16
 # expm1 is -1 below this.
 EXPM1_LOW = {F32: -18.0, F64: -39.0}
 
@@ -88,37 +91,28 @@ def reduced(x: Value, offset: Value | float) -> tuple[Value, Value]:
     return fma(n, -low, fma(n, -high, x)), power
 
 
-def two_steps(x: Value) -> tuple[Value, Value]:
-    """An offset for the exponent, and the factor that takes it back.
-
-    The exponents of finite results, denormal ones too, are then all normal; the last
-    multiplication is the only one that rounds.
-    """
-    up = {F32: 32.0, F64: 128.0}[x.kind]
-    negative = x < 0
-    choice = x.constant
-    return select(negative, choice(up), -2.0), select(negative, choice(2.0**-up), 4.0)
+def nearest(x: Value, factor: float) -> Value:
+    """round(factor x), where that is less than 2^21 or so."""
+    shift = 1.5 * 2.0 ** MANTISSA[x.kind]
+    return fma(x, factor, shift) - shift
 
 
 @formula("exp", F32, F64)
 def exp(x: Value) -> Value:
     """e ** x: 2^n e^r with n = round(x / ln 2) and a polynomial in r."""
     x = clamp(x, *EXP_LIMITS[x.kind])
-    offset, factor = two_steps(x)
-    r, power = reduced(x, offset)
-    y = fma(r * r, polynomial(r, EXP[x.kind]), r) + 1.0
-    return y * power * factor
+    high, low = LN2[x.kind]
+    n = nearest(x, 1 / math.log(2))
+    r = fma(n, -low, fma(n, -high, x))
+    return step("scaled", polynomial(r, (1.0, 1.0, *EXP[x.kind])), n)
 
 
 @formula("exp2", F32, F64)
 def exp2(x: Value) -> Value:
     """2 ** x: 2^n 2^r with n = round(x) and a polynomial in r."""
     x = clamp(x, *EXP2_LIMITS[x.kind])
-    offset, factor = two_steps(x)
-    n, power = whole_power(x, 1.0, offset)
-    r = x - n
-    y = fma(r, polynomial(r, EXP2[x.kind]), 1.0)
-    return y * power * factor
+    n = nearest(x, 1.0)
+    return step("scaled", polynomial(x - n, (1.0, *EXP2[x.kind])), n)
 
 
 def expm1_parts(x: Value, offset: float) -> tuple[Value, Value]:
@@ -188,10 +182,17 @@ def cosh(x: Value) -> Value:
 
 @formula("tanh", F32, F64)
 def tanh(x: Value) -> Value:
-    """The hyperbolic tangent: with y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x."""
+    """The hyperbolic tangent. F32: by a polynomial for each quarter of an octave. F64: with
+    y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x."""
     a = abs(x)
     a = select(a > TANH_LIMIT[x.kind], TANH_LIMIT[x.kind], a)
-    y, low = expm1_parts(a + a, 0.0)
-    below = y + 2.0
-    y = quotient(y, below, low, (2.0 - below) + y + low)
+    if x.kind is F32:
+        # Smaller ones share the entry of the smallest.
+        index = bits(select(a < TANH_START, TANH_START, a)) >> 21
+        centre, *coefficients = (lookup(column, index) for column in TANH)
+        y = polynomial(a - centre, coefficients)
+    else:
+        y, low = expm1_parts(a + a, 0.0)
+        below = y + 2.0
+        y = quotient(y, below, low, (2.0 - below) + y + low)
     return from_bits(bits(y) | sign_bit(x))

@@ -29,6 +29,7 @@ class Formula:
         arity: number of operands.
         function: what records it.
         module: the module it was written in; CUDA has one header per module.
+        native: whether a processor may have an instruction that does the same, bit for bit.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Formula:
     arity: int
     function: Callable[..., Any]
     module: str
+    native: bool
 
     @property
     def results(self) -> int:
@@ -57,7 +59,8 @@ class Formula:
 
 
 FORMULAS: dict[tuple[str, Kind, bool], Formula] = {}
-# What formulas are made of but no operation calls: the right-hand sides of ``rarely``.
+# What formulas are made of but no operation calls: the right-hand sides of ``rarely``, and steps
+# for which a processor may have an instruction.
 HELPERS: dict[tuple[str, Kind, bool], Formula] = {}
 
 
@@ -67,6 +70,7 @@ def formula(
     complex: bool = False,
     real_result: bool = False,
     helper: bool = False,
+    native: bool = False,
 ) -> Callable[[Callable[..., Any]], Formula]:
     """Register a formula for some kinds; a decorated name stands for the last of them."""
 
@@ -74,8 +78,8 @@ def formula(
         arity = function.__code__.co_argcount
         module = function.__module__.rsplit(".", 1)[-1]
         for kind in kinds:
-            made = Formula(name, kind, complex, real_result, arity, function, module)
-            (HELPERS if helper else FORMULAS)[name, kind, complex] = made
+            made = Formula(name, kind, complex, real_result, arity, function, module, native)
+            (HELPERS if helper or native else FORMULAS)[name, kind, complex] = made
         return made
 
     return register
@@ -86,6 +90,12 @@ def call(name: str, *args: Any) -> Any:
     first = args[0]
     kind = first.re.kind if isinstance(first, Pair) else first.kind
     return FORMULAS[name, kind, isinstance(first, Pair)](*args)
+
+
+def step(name: str, *args: Value) -> Value:
+    """Call the native helper of that name."""
+    found: Value = HELPERS[name, args[0].kind, False](*args)
+    return found
 
 
 def rarely(condition: Value, name: str, x: Value, otherwise: Value) -> Value:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from gpubcast.elementary.arithmetic import (
     BIAS,
     MANTISSA,
     fast_two_sum,
     polynomial,
+    rough_inverse,
     sign_bit,
     two_sum,
 )
@@ -17,18 +19,24 @@ from gpubcast.elementary.exponential import (
     EXP2_LIMITS,
     Coefficients,
     clamp,
-    two_steps,
-    whole_power,
+    nearest,
 )
-from gpubcast.elementary.formula import formula
+from gpubcast.elementary.formula import formula, step
+from gpubcast.elementary.tables import (
+    LOG2_INVERSE,
+    LOG2_TABLE,
+    LOG_INVERSE,
+    LOG_TABLE,
+    Table,
+)
 from gpubcast.elementary.values import (
     F32,
     F64,
     Value,
     bits,
-    bits_of,
     fma,
     from_bits,
+    lookup,
     select,
     sqrt,
     trunc,
@@ -37,25 +45,32 @@ from gpubcast.elementary.values import (
 # ln 2 in two parts; the first is so short that its product with an exponent is exact.
 LN2 = {
     F32: (float.fromhex("0x1.62e4p-1"), float.fromhex("0x1.7f7d1cp-20")),
-    F64: (float.fromhex("0x1.62e42fefa2p-1"), float.fromhex("0x1.9ef35793c7673p-41")),
+    F64: (float.fromhex("0x1.62e42fefa4p-1"), float.fromhex("-0x1.8432a1b0e2634p-43")),
 }
 # 1 / ln 2 in two parts.
 LOG2_E = {
     F32: (float.fromhex("0x1.715476p0"), float.fromhex("0x1.4ae0cp-26")),
     F64: (float.fromhex("0x1.71547652b82fep0"), float.fromhex("0x1.777d0ffda0d24p-56")),
 }
-# (log(1 + f) - f + f^2 / 2) / f^3 on sqrt(1/2) <= 1 + f <= sqrt(2), minimax for the error relative
-# to log(1 + f): 2^-27.3.
-LOG_F32 = (
-    *(0.3333333134651184, -0.2500081956386566, 0.2000124156475067, -0.166234090924263),
-    *(0.14201588928699493, -0.13159629702568054, 0.12762100994586945, -0.07636168599128723),
-)
-# (2 atanh s - 2 s) / s^3 as a polynomial in s^2, |s| <= 3 - 2 sqrt(2), minimax for the error
-# relative to 2 atanh s: 2^-59.5.
-LOG_F64 = (
-    *(0.6666666666666734, 0.399999999994167, 0.2857142874201019, 0.22222198607073765),
-    *(0.18183562742915865, 0.15314087634537904, 0.14795605576636703),
-)
+# (log(1 + r) - r) / r^2 on -0.032 <= r <= 1/16, minimax for the error relative to log(1 + r):
+# 2^-28.3 and 2^-61.6.
+LOG = {
+    F32: (-0.5, 0.33334476, -0.25009185, 0.18884762),
+    F64: (
+        *(-0.49999999999999994, 0.33333333333333354, -0.2500000000005287, 0.20000000000328122),
+        *(-0.1666666653051613, 0.14285712390724703, -0.1250012609324571, 0.1111382520379317),
+        *(-0.09970829073707954, 0.07943081504681777),
+    ),
+}
+# (log2(1 + r) - r / ln 2) / r^2 for the same r: 2^-28.2 and 2^-59.6.
+LOG2 = {
+    F32: (-0.7213476, 0.48091587, -0.36071077, 0.27059805),
+    F64: (
+        *(-0.7213475204444817, 0.4808983469630148, -0.36067376022259057, 0.28853900804381255),
+        *(-0.24044917086368126, 0.20609947188767905, -0.18034205105413548, 0.16025607800937153),
+        *(-0.14146543158291694, 0.09912792191924837),
+    ),
+}
 # log2(1 + f) = s (c0 + c1 s^2 + s^4 P(s^2)) with s = f / (2 + f), the first two in two parts; P is
 # minimax for the error relative to the whole: 2^-36.8 and 2^-66.3.
 POW_C0 = {
@@ -75,64 +90,48 @@ POW: Coefficients = {
 }
 # Beyond these 1 is nothing beside the square of x, and 1 / x^2 nothing beside log(2 x).
 LARGE = {F32: 2.0**13, F64: 2.0**28}
+# More than the second part of an exponent of 2 without overflow.
+LOW_LIMIT = 2.0**-10
 NAN = math.nan
 
 
-def split(x: Value, *, denormals: bool = False) -> tuple[Value, Value, Value]:
-    """x = m 2^e with m between sqrt(1/2) and sqrt(2): m, e as a float, and e + bias as an integer.
+class Parts(NamedTuple):
+    """x = m 2^e with 3/4 <= m < 3/2; m inverse = 1 + r, and log(m) = table + log(1 + r)."""
 
-    x is positive; it may be a denormal number where that is asked for (the integer then counts
-    from another bias).
-    """
+    m: Value
+    inverse: Value
+    table: Value
+    r: Value
+
+
+def parts(x: Value, inverses: Table, logarithms: Table) -> Parts:
+    """A positive number in parts."""
     kind = x.kind
-    mantissa, bias = MANTISSA[kind], BIAS[kind]
-    # An integer below 2^mantissa, as the low bits of a float of this exponent.
-    large = 2.0**mantissa
-    zero: Value | float = large + bias
-    if denormals:
-        small = x < 2.0 ** (1 - bias)
-        x = select(small, x * large, x)
-        zero = select(small, x.constant(large + bias + mantissa), large + bias)
-    low = bits_of(kind, math.sqrt(0.5))
-    word = bits(x) + (bits_of(kind, 1.0) - low)
-    exponent = word >> mantissa
-    e = from_bits(exponent | bits_of(kind, large)) - zero
-    return from_bits((word & ((1 << mantissa) - 1)) + low), e, exponent
+    m = step("mantissa", x)
+    index = bits(m) >> (MANTISSA[kind] - 4)
+    inverse = lookup(inverses[kind], index)
+    table = lookup(logarithms[kind], index)
+    return Parts(m, inverse, table, fma(m, inverse, -1.0))
 
 
-def log1p_rest(f: Value) -> Value:
-    """log(1 + f) - f for a reduced argument."""
-    if f.kind is F32:
-        return f * f * fma(f, polynomial(f, LOG_F32), -0.5)
-    # log(1 + f) is 2 atanh s, and f is 2 s + s f.
-    s = f / (f + 2.0)
-    z = s * s
-    half = f * f * 0.5
-    return fma(s, fma(z, polynomial(z, LOG_F64), half), -half)
-
-
-def log_of_parts(f: Value, e: Value, low: Value | None = None) -> Value:
-    """log(1 + f + low) + e ln 2 for a reduced argument."""
-    first, second = LN2[f.kind]
-    head, tail = fast_two_sum(e * first, f)
-    rest = log1p_rest(f)
-    return head + (tail + fma(e, second, rest if low is None else rest + low))
-
-
-def log_of_sum(x: Value, low: Value, more: Value | None = None) -> Value:
-    """log(x + low) + more ln 2, with low less than a unit of x, and x >= 2^-60 or so."""
+def log_of_sum(x: Value, low: Value | None = None, more: Value | None = None) -> Value:
+    """log(x + low) + more ln 2, with low at most a unit of x, and then x >= 2^-60 or so."""
     kind = x.kind
-    m, e, exponent = split(x)
-    scale = from_bits((2 * BIAS[kind] - exponent) << MANTISSA[kind])
-    low = select(x > 2.0 ** (2 * MANTISSA[kind]), 0.0, low * scale)
-    f, low = fast_two_sum(m - 1.0, low)
-    return log_of_parts(f, e if more is None else e + more, low)
-
-
-def log_domain(x: Value, y: Value) -> Value:
-    """y, a logarithm of x, where x is positive and finite, and the logarithm elsewhere."""
-    edge = select(x == 0, x.constant(-math.inf), NAN)
-    return select(x > 0, select(x < math.inf, y, x), edge)
+    m, inverse, table, r = parts(x, LOG_INVERSE, LOG_TABLE)
+    e = step("exponent", x)
+    e = select(m < 1.0, e + 1.0, e)
+    powers = e if more is None else e + more
+    first, second = LN2[kind]
+    head, tail = fast_two_sum(fma(powers, first, table), r)
+    rest = fma(r * r, polynomial(r, LOG[kind]), powers * second)
+    if low is not None:
+        # 2^-e, and 0 for the largest numbers.
+        below = select(e < BIAS[kind], e, float(BIAS[kind]))
+        scale = from_bits(
+            bits((1.5 * 2.0 ** MANTISSA[kind] + BIAS[kind]) - below) << MANTISSA[kind]
+        )
+        rest = fma(low * scale, fma(-inverse, r, inverse), rest)
+    return head + (tail + rest)
 
 
 def odd(x: Value, y: Value) -> Value:
@@ -142,21 +141,20 @@ def odd(x: Value, y: Value) -> Value:
 
 @formula("log", F32, F64)
 def log(x: Value) -> Value:
-    """The natural logarithm: e ln 2 + log(m) of x = m 2^e, with m around 1."""
-    m, e, _ = split(x, denormals=True)
-    return log_domain(x, log_of_parts(m - 1.0, e))
+    """The natural logarithm: e ln 2 + log(m) of x = m 2^e, and log(m) by a table."""
+    return step("log_domain", x, log_of_sum(x))
 
 
 @formula("log2", F32, F64)
 def log2(x: Value) -> Value:
-    """The logarithm to base 2: e + log(m) / ln 2, the product in two parts."""
-    m, e, _ = split(x, denormals=True)
-    f = m - 1.0
-    high, low = LOG2_E[x.kind]
-    product = f * high
-    rest = fma(log1p_rest(f), high, fma(f, low, fma(f, high, -product)))
-    head, tail = fast_two_sum(e, product)
-    return log_domain(x, head + (tail + rest))
+    """The logarithm to base 2: e + log2(m) of x = m 2^e, and log2(m) by a table."""
+    _, _, table, r = parts(x, LOG2_INVERSE, LOG2_TABLE)
+    first, second = LOG2_E[x.kind]
+    total = step("exponent", x) + table
+    head = fma(r, first, total)
+    rest = fma(r, polynomial(r, LOG2[x.kind]), second)
+    y = head + fma(r, rest, fma(r, first, total - head))
+    return step("log_domain", x, y)
 
 
 @formula("log1p", F32, F64)
@@ -164,7 +162,7 @@ def log1p(x: Value) -> Value:
     """log(1 + x), accurate near 0: the rounding error of the sum is carried on."""
     total, low = two_sum(x.constant(1.0), x)
     y = odd(x, log_of_sum(total, low))
-    return log_domain(total, select(x < math.inf, y, x))
+    return step("log_domain", total, y)
 
 
 @formula("asinh", F32, F64)
@@ -192,7 +190,7 @@ def acosh(x: Value) -> Value:
     root = sqrt(square)
     # What rounding left of the square, and so of its root.
     rest = fma(-root, root, square) + fma(t, t, twice - square)
-    root_low = rest * (0.5 / select(root > 0, root, 1.0))
+    root_low = rest * (rough_inverse(root) * 0.5)
     z, z_low = fast_two_sum(root, t)
     total, low = two_sum(x.constant(1.0), z)
     z_low = z_low + root_low
@@ -221,8 +219,10 @@ def atanh(x: Value) -> Value:
 def log2_pair(x: Value) -> tuple[Value, Value]:
     """log2 of a positive x in two parts, with some 10 bits more than one."""
     kind = x.kind
-    m, e, _ = split(x, denormals=True)
-    f = m - 1.0
+    m, e = step("mantissa", x), step("exponent", x)
+    far = m > math.sqrt(2)
+    f = select(far, m * 0.5, m) - 1.0
+    e = select(far | (m < 1.0), e + 1.0, e)
     # s = f / (2 + f), z = s^2
     below, below_low = fast_two_sum(f.constant(2.0), f)
     inverse = 1.0 / below
@@ -250,23 +250,21 @@ def pow(x: Value, y: Value) -> Value:
     kind = x.kind
     a = abs(x)
     high, low = log2_pair(a)
-    high = select((a == 0), -math.inf, high)
-    high = select(a < math.inf, high, a)
+    high = step("log_domain", a, high)
     # An infinite y times log2(1) is then 0, and every other product overflows.
     times = clamp(y, -(2.0**100), 2.0**100)
     power = times * high
+    # Small, but where the power overflows: perhaps NaN there.
     power_low = fma(times, low, fma(times, high, -power))
-    limits = EXP2_LIMITS[kind]
-    power_low = select(abs(power) > limits[1] - limits[0], 0.0, power_low)
-    power = clamp(power, *limits)
-    offset, factor = two_steps(power)
-    n, scale = whole_power(power, 1.0, offset)
+    power_low = select(power_low < LOW_LIMIT, power_low, LOW_LIMIT)
+    power_low = select(power_low > -LOW_LIMIT, power_low, -LOW_LIMIT)
+    power = clamp(power, *EXP2_LIMITS[kind])
+    n = nearest(power, 1.0)
     r = (power - n) + power_low
-    size = fma(r, polynomial(r, EXP2[kind]), 1.0) * scale * factor
-    half = y * 0.5
-    whole = trunc(y) == y
-    is_odd = whole & ~(trunc(half) == half)
+    size = step("scaled", polynomial(r, (1.0, *EXP2[kind])), n)
+    rest = abs(fma(trunc(times * 0.5), -2.0, times))
+    is_odd = rest == 1.0
     value = from_bits(bits(size) | select(is_odd, sign_bit(x), 0))
-    refused = (x < 0) & (x > -math.inf) & ~whole
+    refused = (x < 0) & (high < math.inf) & ~(is_odd | (rest == 0))
     value = select(refused, NAN, value)
     return select((y == 0) | (x == 1), 1.0, value)

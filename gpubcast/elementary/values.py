@@ -267,3 +267,14 @@ def table(entries: tuple[float, ...], index: Value, kind: Kind) -> Value:
         raise TypeError("a table is indexed by u32")
     words = tuple(bits_of(kind, entry) for entry in entries)
     return index.record.add("table", kind, (index.index,), words)
+
+
+def lookup(entries: tuple[float, ...], index: Value) -> Value:
+    """The entry of a short constant table of floats, as wide as the index, at the index modulo
+    the table's length, a power of two. Vector units with permutations need no memory for it if
+    the table has at most 128 bytes."""
+    kind = {Kind.U32: Kind.F32, Kind.U64: Kind.F64}[index.kind]
+    words = tuple(bits_of(kind, entry) for entry in entries)
+    if len(words) & (len(words) - 1):
+        raise TypeError("the length of a table is no power of two")
+    return index.record.add("lookup", kind, (index.index,), words)

@@ -7,12 +7,14 @@ never reach it, and is always inlined, so that loops over it become vector loops
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from gpubcast.backends.cpu.instructions import INSTRUCTIONS, permuted, wide
 from gpubcast.elementary import FORMULAS, Formula, trace
 from gpubcast.elementary.formula import Traced
 from gpubcast.elementary.values import Instruction, Kind
@@ -98,12 +100,92 @@ def _emit(builder: Any, formula: Formula, args: list[Any]) -> list[Any]:
             values.append(args[instruction.extra])
         elif instruction.op == "call":
             called, part = instruction.extra
-            values.append(_emit(builder, called, operands)[part])
+            native = called.native and wide()
+            emit = _native if native else _emit
+            values.append(emit(builder, called, operands)[part])
+        elif instruction.op == "lookup":
+            values.append(_short_table(builder, instruction.kind, instruction.extra, operands[0]))
         elif instruction.op == "rarely":
             values.append(_rarely(builder, instruction.extra[0], *operands))
         else:
             values.append(_instruction(builder, instruction, source, operands))
     return [values[i] for i in traced.results]
+
+
+def _native(builder: Any, step: Formula, args: list[Any]) -> list[Any]:
+    """A call of a native step, for which vector loops have an instruction."""
+    kind = _LLVM[step.kind]
+    name = f"gb_{step.name}_{step.kind.value}"
+
+    def scalar(inner: Any, operands: list[Any]) -> Any:
+        return _emit(inner, step, operands)[0]
+
+    def vector(inner: Any, operands: list[Any]) -> Any:
+        return INSTRUCTIONS[step.name](inner, *operands)
+
+    function = _with_vectors(builder.module, name, kind, [kind] * step.arity, scalar, vector)
+    return [builder.call(function, args)]
+
+
+def _short_table(builder: Any, kind: Kind, words: tuple[int, ...], index: Any) -> Any:
+    """The entry of a short table at an index modulo its length."""
+
+    def scalar(inner: Any, operands: list[Any]) -> Any:
+        word = operands[0].type
+        return _lookup(inner, kind, words, inner.and_(operands[0], word(len(words) - 1)))
+
+    def vector(inner: Any, operands: list[Any]) -> Any:
+        return permuted(inner, operands[0], words)
+
+    if not wide() or len(words) * kind.bits > 1024:
+        return scalar(builder, [index])
+    name = f"gb_lookup_{_table_name(kind, words)}"
+    made = _with_vectors(builder.module, name, _LLVM[kind], [index.type], scalar, vector)
+    return builder.call(made, [index])
+
+
+def _with_vectors(
+    module: ir.Module,
+    name: str,
+    result: ir.Type,
+    operands: list[ir.Type],
+    scalar: Callable[[Any, list[Any]], Any],
+    vector: Callable[[Any, list[Any]], Any],
+) -> Any:
+    """A function with forms on vectors. A vector of less than 512 bits is widened."""
+    if name in module.globals:
+        return module.globals[name]
+    function = _internal(module, name, ir.FunctionType(result, operands), "noinline")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    builder.ret(scalar(builder, list(function.args)))
+    bits = 32 if result == ir.FloatType() else 64
+    forms = []
+    for size in _VECTORS[1:]:
+        count = size // bits
+        typed = ir.FunctionType(
+            ir.VectorType(result, count), [ir.VectorType(t, count) for t in operands]
+        )
+        form = _internal(module, f"{name}_x{count}", typed, "alwaysinline")
+        builder = ir.IRBuilder(form.append_basic_block("entry"))
+        full = _VECTORS[-1] // bits
+        args = [_resized(builder, a, full) for a in form.args]
+        builder.ret(_resized(builder, vector(builder, args), count))
+        forms.append((count, form))
+    letters = "v" * len(operands)
+    variants = (f"_ZGV_LLVM_N{n}{letters}_{name}({form.name})" for n, form in forms)
+    set.add(function.attributes, f'"vector-function-abi-variant"="{",".join(variants)}"')
+    _keep(module, [form for _, form in forms])
+    return function
+
+
+def _resized(builder: Any, vector: Any, count: int) -> Any:
+    """The first elements of a vector, or the vector and anything behind it."""
+    if vector.type.count == count:
+        return vector
+    word = ir.VectorType(ir.IntType(32), count)
+    lanes = [i if i < vector.type.count else 0 for i in range(count)]
+    anything = ir.Constant(vector.type, ir.Undefined)
+    return builder.shuffle_vector(vector, anything, ir.Constant(word, lanes))
 
 
 def _rarely(builder: Any, helper: Formula, condition: Any, otherwise: Any, x: Any) -> Any:
@@ -247,9 +329,13 @@ def _constant(kind: Kind, word: int) -> Any:
     return ir.Constant(_LLVM[kind.word], word).bitcast(_LLVM[kind])
 
 
+def _table_name(kind: Kind, words: tuple[int, ...]) -> str:
+    return f"{kind.value}_{abs(hash(words)):x}"
+
+
 def _lookup(builder: Any, kind: Kind, words: tuple[int, ...], index: Any) -> Any:
     """The entry of a constant table of the module."""
-    name = f"gb_table_{kind.value}_{abs(hash(words)):x}"
+    name = f"gb_table_{_table_name(kind, words)}"
     word = _LLVM[kind.word] if kind.is_float else _LLVM[kind]
     entries = ir.ArrayType(word, len(words))
     variable = builder.module.globals.get(name)
