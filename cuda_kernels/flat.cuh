@@ -1,8 +1,9 @@
 // FLAT: one axis; every operand has unit stride or is one element.
 //
 // A block covers BLOCK * V * U elements. Its base is the only 64-bit arithmetic; a whole tile runs
-// without a predicate, all loads before the first store. Elements that fill no tile are done one by
-// one, in the last block.
+// without a predicate, all loads before the first store. The last block goes vector by vector. What
+// is before the first aligned vector (the head) and behind the last one, fewer elements than two
+// vectors have, is done one by one, by the first and by the last block.
 #ifndef GB_FLAT_CUH
 #define GB_FLAT_CUH
 
@@ -10,27 +11,30 @@
 
 namespace gb {
 
-// Python: struct "@{N}Qq".
+// Python: struct "@{N}Q2q".
 template <int N> struct FlatParams {
   u64 slots[N];  // reads, then writes
   i64 n;         // elements
+  i64 head;      // elements before the first vector, fewer than two vectors have
 };
-static_assert(sizeof(FlatParams<3>) == 32, "no padding");
+static_assert(sizeof(FlatParams<3>) == 40, "no padding");
 
 template <int SLOT, int V, int U, class R> struct FlatRead;
 
-template <int SLOT, int V, int U, class T, Kind K>
-struct FlatRead<SLOT, V, U, Read<T, K>> : Constant<SLOT, T, K> {
+template <int SLOT, int V, int U, class T, Kind K, int W>
+struct FlatRead<SLOT, V, U, Read<T, K, W>> : Constant<SLOT, T, K> {
   static_assert(K == SCALAR || K == VALUE, "FLAT reads are LINEAR, SCALAR or VALUE");
   GB_FN void start(u64 slot, i64) { this->fetch(slot, 0); }
   GB_FN void load(int, u32) {}
 };
 
-template <int SLOT, int V, int U, class T> struct FlatRead<SLOT, V, U, Read<T, LINEAR>> {
+template <int SLOT, int V, int U, class T, int W> struct FlatRead<SLOT, V, U, Read<T, LINEAR, W>> {
   const T* at;
   Vec<T, V> v[U];
   GB_FN void start(u64 slot, i64 base) { at = address<const T>(slot) + base; }
-  GB_FN void load(int u, u32 offset) { v[u] = ld_stream<SLOT, V>(at + offset + u * (BLOCK * V)); }
+  GB_FN void load(int u, u32 offset) {
+    v[u] = ld_stream<SLOT, V, W>(at + offset + u * (BLOCK * V));
+  }
   GB_FN compute_t<T> value(int u, int k) const { return to_compute(v[u].data[k]); }
 };
 
@@ -94,20 +98,51 @@ struct FlatTile<V, U, List<R...>, Index<I...>, List<W...>, Index<O...>> {
 template <int V, int U, class Reads, class Writes>
 using flat_tile = FlatTile<V, U, Reads, indices<Reads>, Writes, indices<Writes>>;
 
+// What a block has of a run of vectors.
+template <int V, int U> struct RunBlock {
+  i64 base;    // its first vector
+  bool whole;  // V * U elements per thread, and nothing beside them
+  template <class P> GB_FN explicit RunBlock(const P& p) {
+    constexpr u32 SIZE = BLOCK * V * U;
+    base = static_cast<i64>(blockIdx.x) * SIZE + p.head;
+    whole = base + SIZE <= p.n && (blockIdx.x != 0 || p.head == 0);
+  }
+  // Elements from the first vector on, of a block that is not whole.
+  template <class P> GB_FN u32 left(const P& p) const {
+    constexpr u32 SIZE = BLOCK * V * U;
+    const i64 n = p.n - base;
+    return n >= SIZE ? SIZE : n > 0 ? static_cast<u32>(n) : 0;
+  }
+  // The element beside all vectors that this thread has; -1 for none. The first threads have what is
+  // before the vectors, the last ones what is behind them.
+  template <class P> GB_FN i64 single(const P& p) const {
+    const u32 from_end = BLOCK - 1 - threadIdx.x;
+    if (blockIdx.x == 0 && threadIdx.x < p.head) return threadIdx.x;
+    return from_end < left(p) % V ? p.n - 1 - from_end : -1;
+  }
+};
+
 template <int V, int U, class Body, class Reads, class Writes, int N>
 GB_FN void flat(const FlatParams<N>& p) {
-  constexpr u32 SIZE = BLOCK * V * U;
-  const i64 base = static_cast<i64>(blockIdx.x) * SIZE;
+  const RunBlock<V, U> block(p);
   typename Body::Scalars scalars;
-  if (base + SIZE <= p.n) {
-    flat_tile<V, U, Reads, Writes> tile(p, base);
+  if (U > 1 && block.whole) {
+    flat_tile<V, U, Reads, Writes> tile(p, block.base);
     tile.template start<Body>(scalars);
     tile.template run<Body>(scalars, threadIdx.x * V);
-  } else {
-    const u32 rest = static_cast<u32>(p.n - base);
-    flat_tile<1, 1, Reads, Writes> tile(p, base);
+    return;
+  }
+  const i64 single = block.single(p);
+  if (single >= 0) {
+    flat_tile<1, 1, Reads, Writes> tile(p, single);
     tile.template start<Body>(scalars);
-    GB_ROLLED for (u32 j = threadIdx.x; j < rest; j += BLOCK) tile.template run<Body>(scalars, j);
+    tile.template run<Body>(scalars, 0);
+  }
+  const u32 left = block.left(p);
+  flat_tile<V, 1, Reads, Writes> tile(p, block.base);
+  tile.template start<Body>(scalars);
+  GB_ROLLED for (u32 j = threadIdx.x * V; j + V <= left; j += BLOCK * V) {
+    tile.template run<Body>(scalars, j);
   }
 }
 

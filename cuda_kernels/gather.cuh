@@ -1,7 +1,7 @@
 // GATHER: any strides on any axes, neighbouring lanes on neighbouring elements. What no other
 // schedule takes.
 //
-// A block of half as many threads covers BLOCK elements: each thread has two, loads both before it
+// A block of BLOCK / E threads covers BLOCK elements: each thread has E of them, loads all before it
 // stores the first, and fetches strides and divisors once. The last block goes one by one.
 //
 // gather32 visits fewer than 2^31 elements, at offsets below 2^31 elements, and computes both in 32
@@ -31,8 +31,8 @@ static_assert(sizeof(GatherParams64<3, 1>) == 8 * (3 + 3 + 1 + 1 + 1) + 24, "no 
 
 template <int SLOT, class Operand> struct GatherRead;
 
-template <int SLOT, class T, Kind K>
-struct GatherRead<SLOT, Read<T, K>> : Constant<SLOT, T, K> {
+template <int SLOT, class T, Kind K, int W>
+struct GatherRead<SLOT, Read<T, K, W>> : Constant<SLOT, T, K> {
   static_assert(K == SCALAR || K == VALUE || K == LINEAR || K == GATHERED,
                 "GATHER reads are LINEAR, SCALAR, VALUE or GATHERED");
   GB_FN void start(u64 slot, i64 linear, i64 gathered) {
@@ -104,19 +104,19 @@ struct GatherElement<FILL, Body, RANK, Offset, List<R...>, Index<I...>, List<W..
 };
 
 // The elements of a block are counted past the end: below 2^31 + BLOCK they fit into u32.
-template <bool FILL, class Body, int RANK, class U, class Offset, class Reads, class Writes,
+template <int E, bool FILL, class Body, int RANK, class U, class Offset, class Reads, class Writes,
           class P>
 GB_FN void gather(const P& p) {
   using Element =
       GatherElement<FILL, Body, RANK, Offset, Reads, indices<Reads>, Writes, indices<Writes>>;
-  constexpr u32 THREADS = BLOCK / 2;
+  constexpr u32 THREADS = BLOCK / E;
   const U base = static_cast<U>(blockIdx.x) * BLOCK, n = static_cast<U>(p.n);
   if (base + BLOCK <= n) {
-    Element one, two;
-    one.load(p, static_cast<U>(base + threadIdx.x));
-    two.load(p, static_cast<U>(base + threadIdx.x + THREADS));
-    one.store(p);
-    two.store(p);
+    Element element[E];
+    GB_UNROLL for (u32 e = 0; e < E; ++e) {
+      element[e].load(p, static_cast<U>(base + threadIdx.x + e * THREADS));
+    }
+    GB_UNROLL for (u32 e = 0; e < E; ++e) element[e].store(p);
   } else {
     GB_ROLLED for (U j = base + threadIdx.x; j < n; j += THREADS) {
       Element one;
@@ -126,14 +126,14 @@ GB_FN void gather(const P& p) {
   }
 }
 
-template <int RANK, bool FILL, class Body, class Reads, class Writes, int N, int M>
+template <int RANK, int E, bool FILL, class Body, class Reads, class Writes, int N, int M>
 GB_FN void gather32(const GatherParams32<N, RANK, M>& p) {
-  gather<FILL, Body, RANK, u32, i32, Reads, Writes>(p);
+  gather<E, FILL, Body, RANK, u32, i32, Reads, Writes>(p);
 }
 
-template <int RANK, bool FILL, class Body, class Reads, class Writes, int N, int M>
+template <int RANK, int E, bool FILL, class Body, class Reads, class Writes, int N, int M>
 GB_FN void gather64(const GatherParams64<N, RANK, M>& p) {
-  gather<FILL, Body, RANK, u64, i64, Reads, Writes>(p);
+  gather<E, FILL, Body, RANK, u64, i64, Reads, Writes>(p);
 }
 
 }  // namespace gb

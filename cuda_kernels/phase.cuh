@@ -1,11 +1,12 @@
-// PHASE: short inner axes. The inner G axes are one run of `period` elements, the same in memory as
-// in every write; rows of them follow each other without a gap.
+// PHASE: short inner axes. The inner G axes are one row of `period` elements. In LINEAR writes they
+// and the rows after them follow each other without a gap.
 //
 // A tile is a whole number of rows, so many that a thread's V elements have the same place in every
 // tile: what depends on that place alone (PERIODIC operands, offsets of GATHERED ones) is loaded and
 // computed once, for all the tiles of a block. A block covers p.steps times U tiles, one below the
 // other; divisions are done once per thread. Whole tiles run without a predicate, all loads of U
-// tiles before the first store.
+// tiles before the first store. With FILL the extents cover the padding, which is written and for
+// which nothing is read; no read is LINEAR then.
 #ifndef GB_PHASE_CUH
 #define GB_PHASE_CUH
 
@@ -13,28 +14,33 @@
 
 namespace gb {
 
-// Python, with B at least 1: struct "@{N}Q{N}q{G*N}q{B*N}q2q2I{6+3*G+3*B}I0q".
-template <int N, int G, int B> struct PhaseParams {
-  u64 slots[N];                                  // reads, then writes
-  i64 row_stride[N];                             // elements
-  i64 inner_stride[G][N];                        // elements; axes major to minor
-  i64 batch_stride[B < 1 ? 1 : B][N];            // elements; axes major to minor
-  i64 rows, steps;                               // of the row axis; times U tiles of a block
-  u32 span, height;                              // elements and rows of a tile
-  FastDiv period, tiles;                         // of the inner axes; blocks along the rows
-  FastDiv inner[G];                              // sizes of the inner axes
-  FastDiv batch[B < 1 ? 1 : B];                  // sizes of the batch axes
+// Python, with B at least 1: struct "@{N}Q{N}q{G*N}q{B*N}q3q2I{6+4*G+4*B}I{M}Q"; "@" aligns the
+// last member as C does.
+template <int N, int G, int B, int M = 1> struct PhaseParams {
+  static constexpr int BATCHES = B < 1 ? 1 : B;
+  u64 slots[N];                        // reads, then writes
+  i64 row_stride[N];                   // elements
+  i64 inner_stride[G][N];              // elements; axes major to minor
+  i64 batch_stride[BATCHES][N];        // elements; axes major to minor
+  i64 rows, size_rows, steps;          // to visit, logical; times U tiles of a block
+  u32 span, height;                    // elements and rows of a tile
+  FastDiv period, tiles;               // of the inner axes; blocks along the rows
+  FastDiv inner[G];                    // extents of the inner axes
+  FastDiv batch[BATCHES];              // extents of the batch axes
+  u32 inner_size[G];                   // logical sizes; read with FILL only, as size_rows
+  u32 batch_size[BATCHES];
+  u64 fill[M];                         // storage bits of the padding value, one per write
 };
-static_assert(sizeof(PhaseParams<3, 1, 0>) == 8 * (3 + 3 + 3 + 3 + 2 + 1) + 48, "no padding");
-static_assert(sizeof(PhaseParams<2, 2, 1>) == 8 * (2 + 2 + 4 + 2 + 2 + 1) + 60 + 4, "4 at the end");
+static_assert(sizeof(PhaseParams<3, 1, 0>) == 8 * (3 + 3 + 3 + 3 + 3 + 1 + 1) + 56, "no padding");
+static_assert(sizeof(PhaseParams<2, 2, 1>) == 8 * (2 + 2 + 4 + 2 + 3 + 1 + 1) + 72, "no padding");
 
 // An operand as a thread holds it. `start` is told where the batch element begins, the thread's
 // first element l, the block's first row as an offset, and the distance of a tile from the next;
 // `place`, where element l + k lies: its row in the tile and its offset in the row.
 template <int SLOT, int V, int U, class Offset, class Operand> struct PhaseRead;
 
-template <int SLOT, int V, int U, class Offset, class T, Kind K>
-struct PhaseRead<SLOT, V, U, Offset, Read<T, K>> : Constant<SLOT, T, K> {
+template <int SLOT, int V, int U, class Offset, class T, Kind K, int W>
+struct PhaseRead<SLOT, V, U, Offset, Read<T, K, W>> : Constant<SLOT, T, K> {
   static_assert(K == SCALAR || K == VALUE,
                 "PHASE reads: LINEAR, PERIODIC, GATHERED, SCALAR or VALUE");
   GB_FN void start(u64 slot, i64 base, u32, i64, i64) { this->fetch(slot, base); }
@@ -45,8 +51,8 @@ struct PhaseRead<SLOT, V, U, Offset, Read<T, K>> : Constant<SLOT, T, K> {
 };
 
 // The same in every row.
-template <int SLOT, int V, int U, class Offset, class T>
-struct PhaseRead<SLOT, V, U, Offset, Read<T, PERIODIC>> {
+template <int SLOT, int V, int U, class Offset, class T, int W>
+struct PhaseRead<SLOT, V, U, Offset, Read<T, PERIODIC, W>> {
   const T* at;
   T c[V];
   GB_FN void start(u64 slot, i64 base, u32, i64, i64) { at = address<const T>(slot) + base; }
@@ -58,8 +64,8 @@ struct PhaseRead<SLOT, V, U, Offset, Read<T, PERIODIC>> {
 };
 
 // The same memory order as the writes.
-template <int SLOT, int V, int U, class Offset, class T>
-struct PhaseRead<SLOT, V, U, Offset, Read<T, LINEAR>> {
+template <int SLOT, int V, int U, class Offset, class T, int W>
+struct PhaseRead<SLOT, V, U, Offset, Read<T, LINEAR, W>> {
   const T* at;
   i64 step;
   Vec<T, V> v[U];
@@ -68,15 +74,15 @@ struct PhaseRead<SLOT, V, U, Offset, Read<T, LINEAR>> {
     step = tile_step;
   }
   GB_FN void place(int, u32, i64, i64) {}
-  GB_FN void load(int u) { v[u] = ld_stream<SLOT, V>(at + u * step); }
+  GB_FN void load(int u) { v[u] = ld_stream<SLOT, V, W>(at + u * step); }
   GB_FN void load(int u, int k) { v[u].data[k] = ld_stream<SLOT, 1>(at + u * step + k).data[0]; }
   GB_FN void advance() { at += U * step; }
   GB_FN compute_t<T> value(int u, int k) const { return to_compute(v[u].data[k]); }
 };
 
 // Any strides.
-template <int SLOT, int V, int U, class Offset, class T>
-struct PhaseRead<SLOT, V, U, Offset, Read<T, GATHERED>> {
+template <int SLOT, int V, int U, class Offset, class T, int W>
+struct PhaseRead<SLOT, V, U, Offset, Read<T, GATHERED, W>> {
   const T* at;
   i64 step;
   Offset offset[V];
@@ -96,16 +102,18 @@ struct PhaseRead<SLOT, V, U, Offset, Read<T, GATHERED>> {
   GB_FN compute_t<T> value(int u, int k) const { return to_compute(v[u][k]); }
 };
 
-template <int SLOT, int V, class W> struct PhaseWrite;
+// Every element of a tile, in the order of memory.
+template <int SLOT, int V, class Offset, class W> struct PhaseWrite;
 
-template <int SLOT, int V, class T>
-struct PhaseWrite<SLOT, V, Write<T, LINEAR>> : Result<SLOT, V, T> {
+template <int SLOT, int V, class Offset, class T>
+struct PhaseWrite<SLOT, V, Offset, Write<T, LINEAR>> : Result<SLOT, V, T> {
   T* at;
   i64 step;
-  GB_FN void start(u64 slot, i64 base, u32 l, i64 row_offset, i64 tile_step) {
+  GB_FN void start(u64 slot, i64 base, u32 l, i64 row_offset, i64 tile_step, bool, bool) {
     at = address<T>(slot) + base + row_offset + l;
     step = tile_step;
   }
+  GB_FN void place(int, u32, i64, i64, bool) {}
   GB_FN void store(int u) const { Result<SLOT, V, T>::store(at + u * step); }
   GB_FN void store(int u, int k) const {
     st_stream<SLOT>(at + u * step + k, Vec<T, 1>{{this->v.data[k]}});
@@ -113,66 +121,157 @@ struct PhaseWrite<SLOT, V, Write<T, LINEAR>> : Result<SLOT, V, T> {
   template <int U> GB_FN void advance() { at += U * step; }
 };
 
-template <int V, int U, class Offset, class Body, class Reads, class I, class Writes, class O>
+// Any strides. A write that lacks axes (PARTIAL) is done at their first index only.
+template <int SLOT, int V, class Offset, class T, Kind K>
+struct PhaseWrite<SLOT, V, Offset, Write<T, K>> : Result<SLOT, V, T> {
+  static_assert(K == GATHERED || K == PARTIAL, "PHASE writes: LINEAR, GATHERED or PARTIAL");
+  T* at;
+  i64 step;
+  Offset offset[V];
+  u32 mine;     // bit k: whether element k is stored in tiles that are
+  bool active;  // whether anything is stored: in this batch element, and from this row on
+  GB_FN void start(u64 slot, i64 base, u32, i64 row_offset, i64 tile_step, bool batch, bool top) {
+    at = address<T>(slot) + base + row_offset;
+    step = tile_step;
+    mine = 0;
+    active = batch && (tile_step != 0 || top);
+  }
+  GB_FN void place(int k, u32 row, i64 inner, i64 row_stride, bool first) {
+    offset[k] = static_cast<Offset>(row * row_stride + inner);
+    if (K == GATHERED || (first && (row_stride != 0 || row == 0))) mine |= 1u << k;
+  }
+  GB_FN void store(int u) const {
+    GB_UNROLL for (int k = 0; k < V; ++k) store(u, k);
+  }
+  GB_FN void store(int u, int k) const {
+    if (K == PARTIAL && !(active && (mine >> k & 1) && (step != 0 || u == 0))) return;
+    st_stream<SLOT>(at + u * step + offset[k], Vec<T, 1>{{this->v.data[k]}});
+  }
+  template <int U> GB_FN void advance() {
+    at += U * step;
+    active = active && step != 0;
+  }
+};
+
+template <int V, int U, bool FILL, class Offset, class Body, class Reads, class I, class Writes,
+          class O>
 struct PhaseThread;
 
-template <int V, int U, class Offset, class Body, class... Rd, int... I, class... W, int... O>
-struct PhaseThread<V, U, Offset, Body, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
+template <int V, int U, bool FILL, class Offset, class Body, class... Rd, int... I, class... W,
+          int... O>
+struct PhaseThread<V, U, FILL, Offset, Body, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
   static constexpr int READS = sizeof...(Rd);
   static constexpr int N = READS + sizeof...(W);
-  u32 l;  // the thread's first element in a tile
+  u32 l;       // the thread's first element in a tile
+  u32 inside;  // bit k: whether element k has a place in its row that is no padding
   Tuple<Index<I...>, PhaseRead<I, V, U, Offset, Rd>...> in;
-  Tuple<Index<O...>, PhaseWrite<READS + O, V, W>...> out;
+  Tuple<Index<O...>, PhaseWrite<READS + O, V, Offset, W>...> out;
   typename Body::Scalars scalars;
   typename Body::Rows rows[V];
 
-  // `base`: where the batch element starts in each slot; `row`: the block's first row.
-  template <int G, int B>
-  GB_FN PhaseThread(const PhaseParams<N, G, B>& p, const i64 (&base)[N], i64 row, u32 first)
-      : l(first) {
-    (get<I>(in).start(p.slots[I], base[I], l, row * p.row_stride[I],
-                      p.height * p.row_stride[I]), ...);
+  // `base`: where the batch element starts in each slot, and `first` whether it is the first along
+  // every axis that the slot lacks; `row`: the block's first row; `data`: whether there is more
+  // than padding.
+  template <int G, int B, int M>
+  GB_FN PhaseThread(const PhaseParams<N, G, B, M>& p, const i64 (&base)[N], const bool (&first)[N],
+                    i64 row, u32 begin, bool data)
+      : l(begin), inside(0) {
+    static_assert(!FILL || M == sizeof...(W), "one padding value per write");
+    if (data) {
+      (get<I>(in).start(p.slots[I], base[I], l, row * p.row_stride[I],
+                        p.height * p.row_stride[I]), ...);
+    }
     (get<O>(out).start(p.slots[READS + O], base[READS + O], l, row * p.row_stride[READS + O],
-                       p.height * p.row_stride[READS + O]), ...);
+                       p.height * p.row_stride[READS + O], first[READS + O], row == 0), ...);
     GB_UNROLL for (int k = 0; k < V; ++k) {
       u32 rest = l + k;
       u32 along = take(rest, p.period);  // leaves the row
       i64 inner[N] = {};
+      bool at_first[N], here = data;
+      GB_UNROLL for (int i = 0; i < N; ++i) at_first[i] = true;
       GB_UNROLL for (int g = G - 1; g >= 0; --g) {
         const u32 c = g == 0 ? along : take(along, p.inner[g]);
-        GB_UNROLL for (int i = 0; i < READS; ++i) inner[i] += c * p.inner_stride[g][i];
+        if (FILL) here = here && c < p.inner_size[g];
+        GB_UNROLL for (int i = 0; i < N; ++i) {
+          inner[i] += c * p.inner_stride[g][i];
+          at_first[i] = at_first[i] && (c == 0 || p.inner_stride[g][i] != 0);
+        }
       }
-      (get<I>(in).place(k, rest, inner[I], p.row_stride[I]), ...);
+      (get<O>(out).place(k, rest, inner[READS + O], p.row_stride[READS + O], at_first[READS + O]),
+       ...);
+      if (!FILL || here) {
+        (get<I>(in).place(k, rest, inner[I], p.row_stride[I]), ...);
+        inside |= 1u << k;
+      }
     }
-    Body::scalars(in, out, scalars);
-    GB_UNROLL for (int k = 0; k < V; ++k) Body::rows(in, out, scalars, rows[k], k);
+    if (!FILL || data) Body::scalars(in, out, scalars);
+    GB_UNROLL for (int k = 0; k < V; ++k) {
+      if (!FILL || (inside >> k & 1)) Body::rows(in, out, scalars, rows[k], k);
+    }
   }
 
   // U whole tiles.
   GB_FN void whole() {
     GB_UNROLL for (int u = 0; u < U; ++u) (get<I>(in).load(u), ...);
-    GB_UNROLL for (int u = 0; u < U; ++u) store(u);
-  }
-
-  GB_FN void store(int u) {
-    evaluate<Body, V>(in, out, scalars, typename Body::Columns{}, rows, u);
-    (get<O>(out).store(u), ...);
-  }
-
-  // The elements of U tiles before `end`, which counts from the first tile's first element. One
-  // thread has the vector that crosses it.
-  GB_FN void part(i64 end, u32 span) {
     GB_UNROLL for (int u = 0; u < U; ++u) {
-      const i64 left = end - static_cast<i64>(u) * span - l;
-      if (left >= V) {
+      evaluate<Body, V>(in, out, scalars, typename Body::Columns{}, rows, u);
+      (get<O>(out).store(u), ...);
+    }
+  }
+
+  // The same where elements from `data` on, and some before, are padding; it counts from the first
+  // tile's first element.
+  template <class P> GB_FN void padded(const P& p, i64 data) {
+    GB_UNROLL for (int u = 0; u < U; ++u) {
+      const u32 here = before(data, u, p.span);
+      GB_UNROLL for (int k = 0; k < V; ++k) {
+        if (here >> k & 1) (get<I>(in).load(u, k), ...);
+      }
+    }
+    GB_UNROLL for (int u = 0; u < U; ++u) {
+      const u32 here = before(data, u, p.span);
+      (get<O>(out).fill(p.fill[O]), ...);
+      GB_UNROLL for (int k = 0; k < V; ++k) {
+        if (here >> k & 1) Body::run(in, out, scalars, typename Body::Columns{}, rows[k], u, k);
+      }
+      (get<O>(out).store(u), ...);
+    }
+  }
+
+  // Bit k: whether element k of tile u is no padding.
+  GB_FN u32 before(i64 data, int u, u32 span) const {
+    const i64 left = data - static_cast<i64>(u) * span - l;
+    return left >= V ? inside : left <= 0 ? 0 : inside & ((1u << left) - 1);
+  }
+
+  // The elements of U tiles before `end`, which counts from the first tile's first element; one by
+  // one, but for what is a whole vector.
+  template <class P> GB_FN void part(const P& p, i64 end, i64 data) {
+    GB_UNROLL for (int u = 0; u < U; ++u) {
+      const i64 left = end - static_cast<i64>(u) * p.span - l;
+      if constexpr (FILL) {
+        const u32 here = before(data, u, p.span);
+        (get<O>(out).fill(p.fill[O]), ...);
+        GB_UNROLL for (int k = 0; k < V; ++k) {
+          if (here >> k & 1) {
+            (get<I>(in).load(u, k), ...);
+            Body::run(in, out, scalars, typename Body::Columns{}, rows[k], u, k);
+          }
+        }
+      } else if (left >= V) {
         (get<I>(in).load(u), ...);
-        store(u);
+        evaluate<Body, V>(in, out, scalars, typename Body::Columns{}, rows, u);
+      }
+      if (left >= V) {
+        (get<O>(out).store(u), ...);
         continue;
       }
       GB_UNROLL for (int k = 0; k + 1 < V; ++k) {
         if (k < left) {
-          (get<I>(in).load(u, k), ...);
-          Body::run(in, out, scalars, typename Body::Columns{}, rows[k], u, k);
+          if constexpr (!FILL) {
+            (get<I>(in).load(u, k), ...);
+            Body::run(in, out, scalars, typename Body::Columns{}, rows[k], u, k);
+          }
           (get<O>(out).store(u, k), ...);
         }
       }
@@ -185,25 +284,35 @@ struct PhaseThread<V, U, Offset, Body, List<Rd...>, Index<I...>, List<W...>, Ind
   }
 };
 
-template <int V, int U, int G, int B, class Offset, class Body, class Reads, class Writes, int N>
-GB_FN void phase(const PhaseParams<N, G, B>& p) {
+template <int V, int U, int G, int B, bool FILL, class Offset, class Body, class Reads,
+          class Writes, int N, int M>
+GB_FN void phase(const PhaseParams<N, G, B, M>& p) {
   const u32 l = threadIdx.x * V;
   if (l >= p.span) return;
   u32 number = blockIdx.x;
   i64 row = take(number, p.tiles) * (p.steps * U * p.height);
   i64 base[N] = {};
+  bool first[N], data = true;
+  GB_UNROLL for (int i = 0; i < N; ++i) first[i] = true;
   GB_UNROLL for (int b = B - 1; b >= 0; --b) {
     const u32 k = take(number, p.batch[b]);
-    GB_UNROLL for (int i = 0; i < N; ++i) base[i] += k * p.batch_stride[b][i];
+    if (FILL) data = data && k < p.batch_size[b];
+    GB_UNROLL for (int i = 0; i < N; ++i) {
+      base[i] += k * p.batch_stride[b][i];
+      first[i] = first[i] && (k == 0 || p.batch_stride[b][i] != 0);
+    }
   }
-  PhaseThread<V, U, Offset, Body, Reads, indices<Reads>, Writes, indices<Writes>> thread(p, base,
-                                                                                         row, l);
+  if (FILL) data = data && row < p.size_rows;
+  PhaseThread<V, U, FILL, Offset, Body, Reads, indices<Reads>, Writes, indices<Writes>> thread(
+      p, base, first, row, l, data);
   GB_ROLLED for (i64 s = 0; s < p.steps; ++s) {
     const i64 left = p.rows - row;
+    const i64 inside = FILL && data ? (p.size_rows - row) * p.period.d : 0;
     if (left >= static_cast<i64>(U) * p.height) {
-      thread.whole();
+      if constexpr (FILL) thread.padded(p, inside);
+      else thread.whole();
     } else {
-      if (left > 0) thread.part(left * p.period.d, p.span);
+      if (left > 0) thread.part(p, left * p.period.d, inside);
       return;
     }
     row += U * p.height;

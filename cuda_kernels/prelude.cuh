@@ -217,7 +217,7 @@ template <class N, class D> GB_FN N take(N& n, const D& by) {
 
 // --- memory --------------------------------------------------------------------------------------
 
-// V elements; accessed 16 bytes at a time where there are more.
+// V elements.
 template <class T, int V> struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16) Vec {
   T data[V];
 };
@@ -235,10 +235,31 @@ template <int SLOT, int BYTES> GB_FN void access_store(void* to, const void* fro
 #else
 // Every global access is a volatile asm, so they keep the program's order: all loads of a tile are
 // issued before its first store, and an operand may be overwritten in place. For that reason the
-// loads do not use the read-only (.nc) path either.
+// loads do not use the read-only (.nc) path either. 32 bytes are one access from sm_100 on.
+#if __CUDA_ARCH__ >= 1000 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1209
+#define GB_LOAD_32(NAME, HINT)                                                                    \
+      u32* w = static_cast<u32*>(to);                                                             \
+      asm volatile("ld.global" HINT ".v8.b32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];"             \
+                   : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]), "=r"(w[4]), "=r"(w[5]),      \
+                     "=r"(w[6]), "=r"(w[7]) : "l"(from));
+#define GB_STORE_32                                                                               \
+    const u32* w = static_cast<const u32*>(from);                                                 \
+    asm volatile("st.global.v8.b32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};"                       \
+                 :: "l"(to), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]), "r"(w[4]), "r"(w[5]),    \
+                    "r"(w[6]), "r"(w[7]) : "memory");
+#else
+#define GB_LOAD_32(NAME, HINT)                                                                    \
+      NAME<SLOT, 16>(to, from);                                                                   \
+      NAME<SLOT, 16>(static_cast<char*>(to) + 16, static_cast<const char*>(from) + 16);
+#define GB_STORE_32                                                                               \
+    access_store<SLOT, 16>(to, from);                                                             \
+    access_store<SLOT, 16>(static_cast<char*>(to) + 16, static_cast<const char*>(from) + 16);
+#endif
 #define GB_DEFINE_LOAD(NAME, HINT)                                                                \
   template <int SLOT, int BYTES> GB_FN void NAME(void* to, const void* from) {                    \
-    if constexpr (BYTES == 16) {                                                                  \
+    if constexpr (BYTES == 32) {                                                                  \
+      GB_LOAD_32(NAME, HINT)                                                                      \
+    } else if constexpr (BYTES == 16) {                                                                  \
       u32* w = static_cast<u32*>(to);                                                             \
       asm volatile("ld.global" HINT ".v4.u32 {%0, %1, %2, %3}, [%4];"                             \
                    : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(from));                 \
@@ -257,9 +278,12 @@ template <int SLOT, int BYTES> GB_FN void access_store(void* to, const void* fro
 GB_DEFINE_LOAD(access_stream, ".L1::no_allocate")
 GB_DEFINE_LOAD(access_keep, "")
 #undef GB_DEFINE_LOAD
+#undef GB_LOAD_32
 
 template <int SLOT, int BYTES> GB_FN void access_store(void* to, const void* from) {
-  if constexpr (BYTES == 16) {
+  if constexpr (BYTES == 32) {
+    GB_STORE_32
+  } else if constexpr (BYTES == 16) {
     const u32* w = static_cast<const u32*>(from);
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
                  :: "l"(to), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
@@ -277,38 +301,42 @@ template <int SLOT, int BYTES> GB_FN void access_store(void* to, const void* fro
     asm volatile("st.global.u8 [%0], %1;" :: "l"(to), "r"(w) : "memory");
   }
 }
+#undef GB_STORE_32
 #endif
 
-// SLOT is the operand's number in the parameters; only the emulator's statistics use it.
+// The widest access.
+template <class T> constexpr int MOST = 32 / sizeof(T);
+
+// V elements, at most W of them at a time. SLOT is the operand's number in the parameters; only the
+// emulator's statistics use it.
 #define GB_DEFINE_VECTOR_LOAD(NAME, ACCESS)                                                       \
-  template <int SLOT, int V, class T> GB_FN Vec<T, V> NAME(const T* at) {                         \
-    constexpr int BYTES = V * sizeof(T), STEP = BYTES < 16 ? BYTES : 16;                          \
+  template <int SLOT, int V, int W = V, class T> GB_FN Vec<T, V> NAME(const T* at) {              \
+    constexpr int PART = V < W ? V : W, STEP = PART < MOST<T> ? PART : MOST<T>;                   \
     Vec<T, V> v;                                                                                  \
-    GB_UNROLL for (int b = 0; b < BYTES; b += STEP) {                                             \
-      ACCESS<SLOT, STEP>(reinterpret_cast<char*>(v.data) + b,                                     \
-                         reinterpret_cast<const char*>(at) + b);                                  \
+    GB_UNROLL for (int k = 0; k < V; k += STEP) {                                                 \
+      ACCESS<SLOT, STEP * sizeof(T)>(v.data + k, at + k);                                         \
     }                                                                                             \
     return v;                                                                                     \
   }
-GB_DEFINE_VECTOR_LOAD(ld_stream, access_stream)  // read once: leaves no line in L1
-GB_DEFINE_VECTOR_LOAD(ld_keep, access_keep)      // read again by this block or its neighbours
+GB_DEFINE_VECTOR_LOAD(ld_once, access_stream)  // read once: leaves no line in L1
+GB_DEFINE_VECTOR_LOAD(ld_keep, access_keep)    // read again by this block or its neighbours
 #undef GB_DEFINE_VECTOR_LOAD
 
-template <int SLOT, int V> GB_FN Vec<index, V> ld_keep(const index* at) {
+template <int SLOT, int V, int W = V> GB_FN Vec<index, V> ld_keep(const index* at) {
   Vec<index, V> v;
   GB_UNROLL for (int k = 0; k < V; ++k) v.data[k].value = (reinterpret_cast<i64>(at) >> 3) + k;
   return v;
 }
-template <int SLOT, int V> GB_FN Vec<index, V> ld_stream(const index* at) {
-  return ld_keep<SLOT, V>(at);
+
+// Each element is read once: parts of a vector share a sector, which L1 keeps for the others.
+template <int SLOT, int V, int W = V, class T> GB_FN Vec<T, V> ld_stream(const T* at) {
+  if constexpr (W < V || same<T, index>) return ld_keep<SLOT, V, W>(at);
+  else return ld_once<SLOT, V>(at);
 }
 
 template <int SLOT, int V, class T> GB_FN void st_stream(T* at, const Vec<T, V>& v) {
-  constexpr int BYTES = V * sizeof(T), STEP = BYTES < 16 ? BYTES : 16;
-  GB_UNROLL for (int b = 0; b < BYTES; b += STEP) {
-    access_store<SLOT, STEP>(reinterpret_cast<char*>(at) + b,
-                             reinterpret_cast<const char*>(v.data) + b);
-  }
+  constexpr int STEP = V < MOST<T> ? V : MOST<T>;
+  GB_UNROLL for (int k = 0; k < V; k += STEP) access_store<SLOT, STEP * sizeof(T)>(at + k, v.data + k);
 }
 
 // --- operands ------------------------------------------------------------------------------------
@@ -327,7 +355,8 @@ enum Kind {
   PARTIAL,   // a write that lacks axes outside the tile: done at their first index only
 };
 
-template <class T, Kind K> struct Read {};
+// WIDTH: the most elements that a load may take, where that is not a whole vector.
+template <class T, Kind K, int WIDTH = 64> struct Read {};
 template <class T, Kind K = LINEAR> struct Write {};
 template <class... S> struct List {};
 

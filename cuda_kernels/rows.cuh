@@ -44,17 +44,17 @@ template <int SLOT, int R, class Operand> struct RowsShared {
   GB_FN void load(int) {}
 };
 
-template <int SLOT, int R, class T> struct RowsShared<SLOT, R, Read<T, VALUE>>
+template <int SLOT, int R, class T, int W> struct RowsShared<SLOT, R, Read<T, VALUE, W>>
     : Constant<SLOT, T, VALUE> {
   GB_FN void start(u64 slot, i64, i64, u32, u32) { this->fetch(slot, 0); }
 };
 
-template <int SLOT, int R, class T> struct RowsShared<SLOT, R, Read<T, SCALAR>>
+template <int SLOT, int R, class T, int W> struct RowsShared<SLOT, R, Read<T, SCALAR, W>>
     : Constant<SLOT, T, SCALAR> {
   GB_FN void start(u64 slot, i64 base, i64, u32, u32) { this->fetch(slot, base); }
 };
 
-template <int SLOT, int R, class T> struct RowsShared<SLOT, R, Read<T, COLUMN>> {
+template <int SLOT, int R, class T, int W> struct RowsShared<SLOT, R, Read<T, COLUMN, W>> {
   const T* at;
   i64 step;
   T c[R];
@@ -69,11 +69,11 @@ template <int SLOT, int R, class T> struct RowsShared<SLOT, R, Read<T, COLUMN>> 
 // The operand as the functor sees it in one step.
 template <int SLOT, int V, int R, class Operand> struct RowsRead;
 
-template <int SLOT, int V, int R, class T, Kind K>
-struct RowsRead<SLOT, V, R, Read<T, K>> : RowsShared<SLOT, R, Read<T, K>> {
+template <int SLOT, int V, int R, class T, Kind K, int W>
+struct RowsRead<SLOT, V, R, Read<T, K, W>> : RowsShared<SLOT, R, Read<T, K, W>> {
   static_assert(K == SCALAR || K == VALUE || K == COLUMN,
                 "no kind of ROWS or XPOSE");
-  using Shared = RowsShared<SLOT, R, Read<T, K>>;
+  using Shared = RowsShared<SLOT, R, Read<T, K, W>>;
   GB_FN void start(const Shared& shared, u64, i64, i64, i64, Place) {
     static_cast<Shared&>(*this) = shared;
   }
@@ -88,8 +88,9 @@ template <class Own, int R> struct RowByRow {
   }
 };
 
-template <int SLOT, int V, int R, class T>
-struct RowsRead<SLOT, V, R, Read<T, TILE>> : RowByRow<RowsRead<SLOT, V, R, Read<T, TILE>>, R> {
+template <int SLOT, int V, int R, class T, int W>
+struct RowsRead<SLOT, V, R, Read<T, TILE, W>>
+    : RowByRow<RowsRead<SLOT, V, R, Read<T, TILE, W>>, R> {
   const T* at;
   i64 step;
   Vec<T, V> v[R];
@@ -97,13 +98,13 @@ struct RowsRead<SLOT, V, R, Read<T, TILE>> : RowByRow<RowsRead<SLOT, V, R, Read<
     at = address<const T>(slot) + (base + to.x0) + to.y * stride + to.x;
     step = to.gap * stride;
   }
-  GB_FN void load(int r) { v[r] = ld_stream<SLOT, V>(at + r * step); }
+  GB_FN void load(int r) { v[r] = ld_stream<SLOT, V, W>(at + r * step); }
   GB_FN compute_t<T> value(int r, int k) const { return to_compute(v[r].data[k]); }
 };
 
-template <int SLOT, int V, int R, class T>
-struct RowsRead<SLOT, V, R, Read<T, GATHERED>>
-    : RowByRow<RowsRead<SLOT, V, R, Read<T, GATHERED>>, R> {
+template <int SLOT, int V, int R, class T, int W>
+struct RowsRead<SLOT, V, R, Read<T, GATHERED, W>>
+    : RowByRow<RowsRead<SLOT, V, R, Read<T, GATHERED, W>>, R> {
   const T* at;
   i64 step, next;
   T v[R][V];
@@ -122,10 +123,10 @@ struct RowsRead<SLOT, V, R, Read<T, GATHERED>>
   GB_FN compute_t<T> value(int r, int k) const { return to_compute(v[r][k]); }
 };
 
-template <int SLOT, int V, int R, class T> struct RowsRead<SLOT, V, R, Read<T, ROW>> {
+template <int SLOT, int V, int R, class T, int W> struct RowsRead<SLOT, V, R, Read<T, ROW, W>> {
   Vec<T, V> v;
   template <class S> GB_FN void start(const S&, u64 slot, i64 base, i64, i64, Place to) {
-    v = ld_keep<SLOT, V>(address<const T>(slot) + (base + to.x0) + to.x);
+    v = ld_keep<SLOT, V, W>(address<const T>(slot) + (base + to.x0) + to.x);
   }
   GB_FN void load_all() {}
   GB_FN void load(int) {}
@@ -234,7 +235,7 @@ GB_FN i32 remaining(i64 end, i64 start, i64 most) {
 }
 
 template <class R> constexpr bool crosses = false;
-template <class T> constexpr bool crosses<Read<T, CROSSED>> = true;
+template <class T, int W> constexpr bool crosses<Read<T, CROSSED, W>> = true;
 
 // Whether operand i has unit stride along y.
 template <class... R> GB_FN constexpr bool is_crossed(List<R...>, int i) {

@@ -11,7 +11,9 @@
 
 namespace gb {
 
-template <int SLOT, int V, int R, class T> struct RowsRead<SLOT, V, R, Read<T, CROSSED>> {
+template <int SLOT, int V, int R, class T, int W>
+struct RowsRead<SLOT, V, R, Read<T, CROSSED, W>> {
+  static constexpr int VECTOR = 16 / sizeof(T);  // R elements may be two of them
   const T* at;
   i64 next;  // from one column to the next
   Vec<T, R> q[V];
@@ -22,8 +24,7 @@ template <int SLOT, int V, int R, class T> struct RowsRead<SLOT, V, R, Read<T, C
   }
   GB_FN void load_all() {
     GB_UNROLL for (int k = 0; k < V; ++k) {
-      if constexpr (R * sizeof(T) <= 16) q[k] = ld_stream<SLOT, R>(at + k * next);
-      else q[k] = ld_keep<SLOT, R>(at + k * next);  // two of its accesses share a sector
+      q[k] = ld_stream<SLOT, R, (W < VECTOR ? W : VECTOR)>(at + k * next);
     }
   }
   GB_FN void load(int r) {

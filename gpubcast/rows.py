@@ -9,12 +9,15 @@ from gpubcast.nest import leaves_inner_loop
 from gpubcast.planning import Access, BroadcastPlan
 from gpubcast.streams import (
     BLOCKS_PER_MULTIPROCESSOR,
+    MANY_ELEMENTS,
     MANY_STREAMS,
     MAX_GRID,
+    REGISTER,
     THREADS,
     VECTOR_BYTES,
     heavy,
-    vector,
+    streams_of,
+    vectors,
 )
 
 # A tile's width is counted in 32 bits.
@@ -27,11 +30,13 @@ SHORTEST_CROSSED = 16
 CROSSED_LANES = 8
 WIDEST_PATCH = 8
 LARGEST_PATCH_BYTES = 128
-# Elements of a patch that are read one at a time, and have a register each.
-MANY_ELEMENTS = 32
+# Bytes of a row that is worth vectors of more than 16: so many that a warp has one for each lane.
+LONG_ROW = 1024
+# What vectors run along.
+ALONG = (Kind.TILE, Kind.ROW, Kind.PARTIAL)
 
 
-def rows(plan: BroadcastPlan, alignment: tuple[int, ...], target: CudaTarget) -> Schedule | None:
+def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) -> Schedule | None:
     """ROWS, or XPOSE where an operand has unit stride along another axis; None if neither fits."""
     if not plan.axes or any(access.inner not in (0, 1) for access in plan.writes):
         return None
@@ -47,7 +52,7 @@ def rows(plan: BroadcastPlan, alignment: tuple[int, ...], target: CudaTarget) ->
         for own in (_kind(access, row_axis, False),)
     )
     choose = _rows if crossed is None else _xpose
-    chosen = choose(plan, alignment, target, row_axis, reads, writes)
+    chosen = choose(plan, addresses, target, row_axis, reads, writes)
     return chosen if chosen.grid <= MAX_GRID else None
 
 
@@ -73,25 +78,19 @@ def _crossed_axis(plan: BroadcastPlan) -> int | None:
     return max(range(plan.rank), key=lambda k: (moved[k], k)) if any(moved) else None
 
 
-def _streams(
-    plan: BroadcastPlan, alignment: tuple[int, ...], kinds: tuple[Kind, ...], *wanted: Kind
-) -> list[tuple[Access, int]]:
-    """The accesses of some kinds, with the alignment of their base."""
-    return [
-        (access, align)
-        for access, align, kind in zip(plan.accesses, alignment, kinds, strict=True)
-        if kind in wanted
-    ]
-
-
 def _rows(
-    plan: BroadcastPlan, alignment: tuple[int, ...], target: CudaTarget, row_axis: int,
+    plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget, row_axis: int,
     reads: tuple[Kind, ...], writes: tuple[Kind, ...],
 ) -> Schedule:  # fmt: skip
-    streams = _streams(plan, alignment, reads + writes, Kind.TILE, Kind.ROW, Kind.PARTIAL)
-    width, narrowed = vector(streams, [list(access.strides[:-1]) for access, _ in streams])
+    streams = streams_of(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
+    size = max(access.element_type.itemsize for access in plan.accesses)
+    long = plan.axes[-1].extent * size >= LONG_ROW
+    found = vectors(streams, target.vector_bytes if long else VECTOR_BYTES)
+    width = found.width
     height = plan.axes[row_axis].extent if row_axis >= 0 else 1
-    count = _rows_of_a_thread(plan, reads)
+    single = Kind.GATHERED in reads or found.elements(streams) > 0
+    count = _rows_of_a_thread(plan, reads, single)
+    count = max(count // 2, 1) if found.long else count
     goes_on = _goes_on(plan, reads, count)
     count = min(count, 2) if goes_on else count
     lanes = _lanes(plan.axes[-1].extent, width, -(-height // count))
@@ -120,27 +119,28 @@ def _rows(
         reason="ROWS: every operand is linear or constant along the inner axis of "
         f"{plan.axes[-1].extent}"
         + (f", except {gathered} read one element at a time" if gathered else "")
-        + narrowed
+        + found.reason
         + (f"; blocks go {steps} steps along it, {bands} times" if steps * bands > 1 else ""),
         steps=steps,
         bands=bands,
+        loads=found.loads(len(reads)),
     )
 
 
 def _xpose(
-    plan: BroadcastPlan, alignment: tuple[int, ...], target: CudaTarget, row_axis: int,
+    plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget, row_axis: int,
     reads: tuple[Kind, ...], writes: tuple[Kind, ...],
 ) -> Schedule:  # fmt: skip
-    along = _streams(plan, alignment, reads + writes, Kind.TILE, Kind.ROW, Kind.PARTIAL)
-    across = _streams(plan, alignment, reads + writes, Kind.CROSSED)
-    width, narrowed = vector(along, [list(access.strides[:-1]) for access, _ in along])
+    along = streams_of(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
     others = [k for k in range(plan.rank) if k != row_axis]
-    count, shortened = vector(across, [[access.strides[k] for k in others] for access, _ in across])
-    sizes = [access.element_type.itemsize for access, _ in across]
+    across = streams_of(plan, addresses, reads + writes, (Kind.CROSSED,), others)
+    rows, columns = vectors(along), vectors(across)
+    width, count = rows.width, columns.width
+    sizes = [stream.access.element_type.itemsize for stream in across]
     if count * max(sizes) == VECTOR_BYTES:
         count = WIDEST_PATCH  # vectors beside each other; what is too much is cut below
     width, count = min(width, WIDEST_PATCH), min(count, WIDEST_PATCH)
-    single = reads.count(Kind.GATHERED)
+    single = reads.count(Kind.GATHERED) + rows.elements(along) + columns.elements(across)
     if len({t.itemsize for t in plan.element_types}) > 1:
         count = min(count, WIDEST_PATCH // 2)  # both types of a patch are in registers at once
     most = min(MANY_STREAMS, VECTOR_BYTES // max(t.itemsize for t in plan.element_types))
@@ -166,8 +166,20 @@ def _xpose(
         block=block,
         reason=f"XPOSE: {len(across)} read with unit stride along the axis of "
         f"{plan.axes[row_axis].extent}, the output along that of {plan.axes[-1].extent}; patches "
-        f"of {width} x {count} are transposed in registers{narrowed}{shortened}",
+        f"of {width} x {count} are transposed in registers{rows.reason}{columns.reason}",
+        loads=_both(rows.single, columns.single, reads, width, count),
     )
+
+
+def _both(
+    along: dict[int, int], across: dict[int, int], reads: tuple[Kind, ...], width: int, count: int
+) -> tuple[int, ...]:
+    """Per read, the elements of a load, in patches that may have become smaller."""
+    if not along and not across:
+        return ()
+    most = [count if kind is Kind.CROSSED else width for kind in reads]
+    single = along | across
+    return tuple(min(single.get(slot, n), n) for slot, n in enumerate(most))
 
 
 def _tiles(
@@ -179,7 +191,7 @@ def _tiles(
     return -(-plan.axes[-1].extent // (block[0] * width)), -(-height // (block[1] * count)), batch
 
 
-def _rows_of_a_thread(plan: BroadcastPlan, reads: tuple[Kind, ...]) -> int:
+def _rows_of_a_thread(plan: BroadcastPlan, reads: tuple[Kind, ...], single: bool) -> int:
     """Four rows reuse a broadcast row four times; more streams or heavy operations would spill."""
     moving = reads.count(Kind.TILE) + reads.count(Kind.ROW)
     if heavy(plan) or moving > 2 * MANY_STREAMS:
@@ -187,7 +199,7 @@ def _rows_of_a_thread(plan: BroadcastPlan, reads: tuple[Kind, ...]) -> int:
     if any(t.bits == 4 or (t.is_floating and t.bits == 8) for t in plan.element_types):
         return 1  # each element of a vector takes a register or two, and code of its own
     widest = max(access.element_type.itemsize for access in plan.accesses)
-    if Kind.GATHERED in reads and widest < 4:
+    if single and widest < REGISTER:
         return widest  # each element has a register and an address of its own
     narrow = any(access.element_type.itemsize < 4 for access in plan.accesses)
     tiles = 1 if narrow else 2  # a vector of narrow elements is unpacked into as many registers

@@ -11,27 +11,36 @@ from __future__ import annotations
 from gpubcast.errors import ShapeError
 from gpubcast.families import CpuTarget, CudaTarget, Family, Kind, Schedule, Target
 from gpubcast.nest import nest
-from gpubcast.phase import phase
+from gpubcast.phase import phase, running_phase
 from gpubcast.planning import Access, BroadcastPlan
 from gpubcast.rows import SHORTEST_ROW, rows
-from gpubcast.streams import MANY_STREAMS, MAX_GRID, THREADS, heavy, vector
+from gpubcast.runs import runs
+from gpubcast.streams import MAX_GRID, THREADS, heavy, run, run_blocks, streams_of
+from gpubcast.tiles import tiles
+
+# With accesses of this size a GPU's memory is still kept busy; not with smaller ones.
+NARROW_BYTES = 8
+# What an element of GATHER may be computed from where a thread has four of them.
+GATHERED_BYTES = 16
+# Axes around rows whose place is computed for every vector.
+MOST_RUNNING_AXES = 2
 
 
-def schedule(plan: BroadcastPlan, target: Target, alignment: tuple[int, ...]) -> Schedule:
+def schedule(plan: BroadcastPlan, target: Target, addresses: tuple[int, ...]) -> Schedule:
     """The schedule of a plan.
 
     Args:
         plan: a normalised plan that visits at least one slot.
         target: where it will run.
-        alignment: per access, the largest power of two, at most 16, that divides the address of
-            the first element visited. Ignored for launch parameters and on the CPU.
+        addresses: per access, the address of the first element visited, or its remainder modulo
+            ``ALIGNED``. Ignored for launch parameters and on the CPU.
 
     Raises:
         ShapeError: more blocks than a GPU launches.
     """
     if isinstance(target, CpuTarget):
-        return nest(plan, target)
-    chosen = _flat(plan, alignment) or _tiled(plan, alignment, target) or _gather(plan)
+        return tiles(plan, target) or runs(plan, target) or nest(plan, target)
+    chosen = _flat(plan, addresses, target) or _tiled(plan, addresses, target) or _gather(plan)
     if chosen.grid > MAX_GRID:
         raise ShapeError(
             f"{plan.num_visited:,} slots need {chosen.grid:,} blocks; a launch has at most "
@@ -42,39 +51,49 @@ def schedule(plan: BroadcastPlan, target: Target, alignment: tuple[int, ...]) ->
     return chosen
 
 
-def _tiled(plan: BroadcastPlan, alignment: tuple[int, ...], target: CudaTarget) -> Schedule | None:
+def _tiled(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) -> Schedule | None:
     """ROWS or XPOSE, but PHASE for short rows and where it has the wider vectors."""
-    tiles, packed = rows(plan, alignment, target), phase(plan, alignment, target)
+    tiles, packed = rows(plan, addresses, target), phase(plan, addresses, target)
+    if tiles is None or (tiles.family is Family.ROWS and _narrow(plan, tiles)):
+        running = running_phase(plan, addresses, target)
+        others = [one for one in (tiles, packed) if one is not None]
+        if running is not None and (
+            not others
+            or (running.rank <= MOST_RUNNING_AXES and all(_narrow(plan, one) for one in others))
+        ):
+            packed = running
     if tiles is None or packed is None:
         return tiles or packed
     return packed if tiles.family is Family.ROWS and packed.vector > tiles.vector else tiles
 
 
-def _flat(plan: BroadcastPlan, alignment: tuple[int, ...]) -> Schedule | None:
+def _narrow(plan: BroadcastPlan, tiles: Schedule) -> bool:
+    """Whether a thread moves too little at a time."""
+    size = max(access.element_type.itemsize for access in plan.accesses if not access.generated)
+    return tiles.vector * size < NARROW_BYTES
+
+
+def _flat(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) -> Schedule | None:
     linear_or_scalar = all(s in (0, 1) for access in plan.accesses for s in access.strides)
     if plan.rank > 1 or plan.fills or not linear_or_scalar:
         return None
-    streams = [
-        (access, align)
-        for access, align in zip(plan.accesses, alignment, strict=True)
-        if _flat_kind(access) is Kind.LINEAR
-    ]
-    width, narrowed = vector(streams, [[] for _ in streams])
-    reads = tuple(map(_flat_kind, plan.reads))
-    unroll = 1 if heavy(plan) or len(streams) > MANY_STREAMS else 2
+    reads, writes = (tuple(map(_flat_kind, some)) for some in (plan.reads, plan.writes))
+    found, count = run(plan, streams_of(plan, addresses, reads + writes, (Kind.LINEAR,)), target)
     return Schedule(
         Family.FLAT,
         reads,
-        tuple(map(_flat_kind, plan.writes)),
-        width,
-        unroll,
+        writes,
+        found.width,
+        count,
         index_bits=64,
         rank=0,
         fills=False,
         row_axis=-1,
-        grid=-(-plan.num_visited // (THREADS * width * unroll)),
+        grid=run_blocks(plan.num_visited, found, count),
         block=(THREADS, 1),
-        reason=f"FLAT: every operand is linear or a scalar after merging{narrowed}",
+        reason=f"FLAT: every operand is linear or a scalar after merging{found.reason}",
+        head=found.head,
+        loads=found.loads(len(reads)),
     )
 
 
@@ -88,6 +107,8 @@ def _gather(plan: BroadcastPlan) -> Schedule:
     visited = max(plan.num_visited, 1)
     # The last block counts past the end before it finds that it has nothing to do.
     overshoot = -(-visited // THREADS) * THREADS
+    held = sum(access.element_type.itemsize for access in plan.reads if not access.by_value)
+    unroll = 2 if heavy(plan) or held > GATHERED_BYTES else 4
     bits = 32 if overshoot < 2**31 and _reach(plan) < 2**31 else 64
     return Schedule(
         Family.GATHER,
@@ -97,13 +118,13 @@ def _gather(plan: BroadcastPlan) -> Schedule:
             for access in plan.writes
         ),
         vector=1,
-        unroll=1,
+        unroll=unroll,
         index_bits=bits,
         rank=max(plan.rank, 1),
         fills=plan.fills,
         row_axis=-1,
         grid=-(-visited // THREADS),
-        block=(THREADS // 2, 1),  # each thread has two elements
+        block=(THREADS // unroll, 1),
         reason=f"GATHER: {_why_no_rows(plan)}; {bits}-bit indices",
     )
 

@@ -34,7 +34,7 @@ def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
     template, parameters = _template(plan, schedule, f"gb::{body}")
     lines = [
         f"// {key}",
-        f'#include "{schedule.family.value}.cuh"',
+        f'#include "{_header(schedule)}.cuh"',
         *_elementary(plan),
         "namespace gb {",
         f"struct {body} : Body {{",
@@ -50,25 +50,39 @@ def generate(plan: BroadcastPlan, schedule: Schedule) -> KernelSource:
     return KernelSource(entry, "\n".join(lines), key, plan.program.fast_math)
 
 
+def _header(schedule: Schedule) -> str:
+    return "running" if _runs(schedule) else schedule.family.value
+
+
+def _runs(schedule: Schedule) -> bool:
+    """Whether it is PHASE without tiles of rows."""
+    return schedule.family is Family.PHASE and not schedule.group
+
+
 def _elementary(plan: BroadcastPlan) -> list[str]:
     """The headers of the elementary functions that the program calls."""
-    # Loaded here, because a process that runs on a CPU alone never needs the formulas.
+    called = tuple(_calls(plan.program))
+    if not called:
+        return []
+    # Loaded here, because most programs call none, and loading takes longer than the rest.
     from gpubcast.elementary import FORMULAS
     from gpubcast.elementary.cuda import file_name
 
     formulas = {(name, kind.value, pairs): f for (name, kind, pairs), f in FORMULAS.items()}
-    modules = {formulas[call].module for call in _calls(plan.program) if call in formulas}
+    modules = {formulas[call].module for call in called if call in formulas}
     return [f'#include "{file_name(module)}"' for module in sorted(modules)]
 
 
 def _calls(program: Program) -> Iterator[tuple[str, str, bool]]:
-    """Every function that a program's expressions name, on what kind of number, and whether that is
-    complex."""
+    """Every function that a program's expressions name and that may have a formula, on what kind of
+    number, and whether that is complex."""
     for instruction in program.code:
         row = None if instruction.bits is not None else ops.OPS[instruction.op]
         if row is None or row.cuda is None:
             continue
         operand = program.type_of(instruction.args[-1])
+        if not any(row.ulp) and not operand.is_complex:
+            continue  # correctly rounded: no approximation of ours
         kind = "f64" if operand.component.compute == "double" else "f32"
         for name in _CALLED.findall(row.cuda_for(operand.category)):
             yield name, kind, operand.is_complex
@@ -78,8 +92,8 @@ def _template(plan: BroadcastPlan, schedule: Schedule, body: str) -> tuple[str, 
     """The schedule's template instance and its parameter struct."""
     reads = ", ".join(
         f"gb::Read<{'gb::index' if access.generated else cuda_type(access.element_type)}, "
-        f"gb::{kind.value}>"
-        for access, kind in zip(plan.reads, schedule.reads, strict=True)
+        f"gb::{kind.value}{f', {part}' if (part := schedule.part(slot)) else ''}>"
+        for slot, (access, kind) in enumerate(zip(plan.reads, schedule.reads, strict=True))
     )
     writes = ", ".join(
         f"gb::Write<{cuda_type(access.element_type)}"
@@ -98,13 +112,16 @@ def _template(plan: BroadcastPlan, schedule: Schedule, body: str) -> tuple[str, 
     if schedule.family is Family.XPOSE:
         head = f"xpose<{schedule.vector}, {schedule.unroll}, {fills}, {schedule.rank}"
         return f"{head}, {tail}", f"RowsParams<{slots}, {schedule.rank}, {outputs}>"
+    if _runs(schedule):
+        numbers = f"{schedule.vector}, {schedule.unroll}, {schedule.rank}"
+        return f"running<{numbers}, {tail}", f"RunningParams<{slots}, {schedule.rank}>"
     bits = schedule.index_bits
     if schedule.family is Family.PHASE:
         numbers = f"{schedule.vector}, {schedule.unroll}, {schedule.group}, {schedule.rank}"
-        parameters = f"PhaseParams<{slots}, {schedule.group}, {schedule.rank}>"
-        return f"phase<{numbers}, gb::i{bits}, {tail}", parameters
+        parameters = f"PhaseParams<{slots}, {schedule.group}, {schedule.rank}, {outputs}>"
+        return f"phase<{numbers}, {fills}, gb::i{bits}, {tail}", parameters
     return (
-        f"gather{bits}<{schedule.rank}, {fills}, {tail}",
+        f"gather{bits}<{schedule.rank}, {schedule.unroll}, {fills}, {tail}",
         f"GatherParams{bits}<{slots}, {schedule.rank}, {outputs}>",
     )
 
@@ -113,9 +130,11 @@ def parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
     """The launch parameters with empty slots: 8 bytes per access come first, in slot order."""
     slots = bytes(8 * len(plan.accesses))
     if schedule.family is Family.FLAT:
-        return slots + struct.pack("<q", plan.num_visited)
+        return slots + struct.pack("<2q", plan.num_visited, _head(plan, schedule))
     if schedule.family in (Family.ROWS, Family.XPOSE):
         return slots + _rows_parameters(plan, schedule)
+    if _runs(schedule):
+        return slots + _running_parameters(plan, schedule)
     if schedule.family is Family.PHASE:
         return slots + _phase_parameters(plan, schedule)
     return slots + _gather_parameters(plan, schedule)
@@ -157,11 +176,27 @@ def _phase_parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
     packed = struct.pack(f"<{len(strides)}q", *strides)
     if not batch:
         packed += bytes(8 * len(plan.accesses))
-    packed += struct.pack("<2q2I", rows, schedule.steps, period * height, height)
+    size = plan.axes[row].size if row >= 0 else 1
+    packed += struct.pack("<3q2I", rows, size, schedule.steps, period * height, height)
     packed += fast_div(period) + fast_div(below)
     packed += b"".join(fast_div(plan.axes[k].extent) for k in (*inner, *batch))
     packed += b"" if batch else bytes(12)
+    sizes = [plan.axes[k].size for k in (*inner, *batch)] + [0] * (not batch)
+    return packed + struct.pack(f"<{len(sizes)}I", *sizes) + _fill(plan)
+
+
+def _running_parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:
+    length, outer = plan.axes[-1].extent, range(plan.rank - 1)
+    strides = [access.strides[k] for k in (-1, *outer) for access in plan.accesses]
+    packed = struct.pack("<2q", plan.num_visited, _head(plan, schedule))
+    packed += struct.pack(f"<{len(strides)}q", *strides)
+    packed += fast_div64(length) + fast_div(length)
+    packed += b"".join(fast_div(plan.axes[k].extent) for k in outer)
     return packed + bytes(-len(packed) % 8)
+
+
+def _head(plan: BroadcastPlan, schedule: Schedule) -> int:
+    return min(schedule.head, plan.num_visited)
 
 
 def _gather_parameters(plan: BroadcastPlan, schedule: Schedule) -> bytes:

@@ -54,7 +54,7 @@ def functor(plan: BroadcastPlan, schedule: Schedule) -> list[str]:
 
 def _parts(plan: BroadcastPlan, schedule: Schedule) -> list[_Part | None]:
     """Where each value is computed; None for a constant, which is written where it is used."""
-    tiled = schedule.family in (Family.ROWS, Family.XPOSE, Family.PHASE)
+    tiled = schedule.family in (Family.ROWS, Family.XPOSE) or schedule.group > 0
     parts: list[_Part | None] = [
         part if (part := _PART_OF.get(kind, _Part.RUN)) is _Part.SCALARS or tiled else _Part.RUN
         for kind in schedule.reads

@@ -32,6 +32,7 @@ from tests.emulator.backend import EmulatorBackend
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 # One type of each size.
 TYPES = ("u8", "bf16", "f32", "f64", "c128")
+NARROW = ("u8", "bf16", "f32")
 # Instructions per element of up to 4 bytes. Larger ones move as many more bytes, with as many more
 # accesses, so they may take as many more instructions: they are no further from the memory's speed.
 BUDGETS = {
@@ -54,8 +55,13 @@ PITCH, OTHER = "[256,512]{1,0:pad(256,528)}", "[256,512]{1,0:pad(256,544)}"
 LINE, STRIDED = "[256,512,1]", "[256,512,1]{2,1,0:pad(256,512,2)}"
 TURNED_LINE = "[256,512,1]{0,1,2}"
 SHORT, SEVEN = "[21760,3]", "[9344,7]"
-BOX = "[128,64,4]"
-APART = "[128,64,4]{2,1,0:pad(128,64,5)}"
+# Written across its memory, in rows that are longer than a tile.
+WHOLE_BOX = "[32,8,512,1]"
+TURNED_BOX, OTHER_BOX = WHOLE_BOX + "{0,1,2,3}", WHOLE_BOX + "{1,0,2,3}"
+APART = "[32,8,512,1]{3,2,1,0:pad(32,8,512,2)}"
+ODD = "[256,511]"
+ODD_PITCH = "[256,512]{1,0:pad(256,513)}"
+GAPS, FILLED = "[21760,3]{1,0:pad(21760,8)}", "[21760,3]{1,0:pad(21760,4,zero)}"
 SIX = "[16,16,16,4,4,4]"
 
 
@@ -64,10 +70,13 @@ class Pattern:
     """One combination of kinds in one schedule: a copy of one operand, or the sum of two.
 
     ``operands`` are shapes without a type; ``VALUE`` is a scalar among the launch parameters.
+    ``starts`` says of the first operands, and of the output behind them, how many elements after an
+    aligned address they begin.
     ``extra`` are instructions per element beyond the family's budget. In ROWS and XPOSE a GATHERED
     operand takes an address and a load per element, and registers, so patches are smaller; so they
-    are with two CROSSED operands. In GATHER a third operand has a place of its own. A batch axis
-    and a column count more where a thread has few elements, of 16 bytes.
+    are with two CROSSED operands, or one that is read in parts. Padding in short rows is told apart
+    element by element. A batch axis and a column count more where a thread has few elements, of 16
+    bytes.
     """
 
     family: Family
@@ -76,6 +85,12 @@ class Pattern:
     output: str
     remark: str = ""
     extra: int = 0
+    starts: tuple[int, ...] = ()
+    types: tuple[str, ...] = TYPES
+
+    def start(self, slot: int) -> int:
+        """Elements from an aligned address to the first one of a slot."""
+        return self.starts[slot] if slot < len(self.starts) else 0
 
     @property
     def name(self) -> str:
@@ -84,8 +99,11 @@ class Pattern:
         return f"{self.family.name} {kinds}" + (f" ({self.remark})" if self.remark else "")
 
     def fits(self, kind: str) -> bool:
-        """Whether the type has these kinds: a launch parameter has 8 bytes."""
-        return "VALUE" not in self.kinds or element_type(kind).itemsize <= 8
+        """Whether the type has these kinds: a launch parameter has 8 bytes, and where rows begin
+        anywhere, accesses of 8 bytes are wide enough for ROWS."""
+        return kind in self.types and (
+            "VALUE" not in self.kinds or element_type(kind).itemsize <= 8
+        )
 
 
 F = Family
@@ -118,11 +136,22 @@ PATTERNS = (
     Pattern(F.XPOSE, "CROSSED VALUE", (TURNED, "VALUE"), DENSE),
     Pattern(F.XPOSE, "CROSSED GATHERED", (TURNED_LINE, STRIDED), LINE, extra=6),
     Pattern(F.XPOSE, "CROSSED TILE", ("[4,256,256]{1,2,0}", "[4,256,256]"), "[4,256,256]", "batch"),
-    Pattern(F.GATHER, "GATHERED", (BOX + "{0,1,2}",), APART),
-    Pattern(F.GATHER, "GATHERED GATHERED", (BOX + "{0,1,2}", BOX + "{1,0,2}"), APART, extra=4),
-    Pattern(F.GATHER, "LINEAR GATHERED", (BOX, BOX + "{0,1,2}"), APART),
-    Pattern(F.GATHER, "GATHERED SCALAR", (BOX + "{0,1,2}", "[]"), APART),
-    Pattern(F.GATHER, "GATHERED VALUE", (BOX + "{0,1,2}", "VALUE"), APART),
+    Pattern(F.FLAT, "LINEAR LINEAR", (DENSE, DENSE), DENSE, "one unaligned", starts=(1,)),
+    Pattern(F.FLAT, "LINEAR LINEAR", (DENSE, DENSE), DENSE, "all alike", starts=(1, 1, 1)),
+    Pattern(F.ROWS, "TILE ROW", (DENSE, "[1,512]"), DENSE, "row unaligned", starts=(0, 1)),
+    Pattern(F.ROWS, "TILE TILE", (ODD_PITCH, DENSE), DENSE, "odd pitch"),
+    Pattern(F.XPOSE, "CROSSED TILE", (TURNED, DENSE), DENSE, "one unaligned", 3, (1,)),
+    Pattern(F.PHASE, "LINEAR ROW", (ODD, "[1,511]"), ODD, "running", types=NARROW),
+    Pattern(F.PHASE, "LINEAR COLUMN", (ODD, "[256,1]"), ODD, "running", types=NARROW),
+    Pattern(F.PHASE, "ROW COLUMN", ("[1,511]", "[256,1]"), ODD, "running", types=NARROW),
+    Pattern(F.PHASE, "TILE", ("[256,511]{1,0:pad(256,512)}",), ODD, "running", types=NARROW),
+    Pattern(F.PHASE, "LINEAR PERIODIC", (SHORT, "[1,3]"), GAPS, "gaps"),
+    Pattern(F.PHASE, "GATHERED PERIODIC", (SHORT, "[1,3]"), FILLED, "padding", 1),
+    Pattern(F.GATHER, "GATHERED", (TURNED_BOX,), APART),
+    Pattern(F.GATHER, "GATHERED GATHERED", (TURNED_BOX, OTHER_BOX), APART),
+    Pattern(F.GATHER, "LINEAR GATHERED", (WHOLE_BOX, TURNED_BOX), APART),
+    Pattern(F.GATHER, "GATHERED SCALAR", (TURNED_BOX, "[]"), APART),
+    Pattern(F.GATHER, "GATHERED VALUE", (TURNED_BOX, "VALUE"), APART),
 )
 
 
@@ -141,7 +170,7 @@ class Gate:
     def elements(self) -> int:
         """How many a thread computes in a tile."""
         chosen = self.schedule
-        return 2 if chosen.family is Family.GATHER else chosen.vector * chosen.unroll
+        return chosen.vector * chosen.unroll
 
     @property
     def budget(self) -> float:
@@ -161,9 +190,17 @@ class Gate:
         found: dict[tuple[str, int], int] = {}
         if chosen.family is Family.GATHER:
             return found
-        moved = [("L", along, chosen.unroll) for k in chosen.reads if k in (Kind.LINEAR, Kind.TILE)]
-        moved += [("L", along, 1) for kind in chosen.reads if kind is Kind.ROW]
-        moved += [("L", across, chosen.vector) for kind in chosen.reads if kind is Kind.CROSSED]
+        moved = []
+        for slot, kind in enumerate(chosen.reads):
+            # Not what is read one element at a time, or in a row that begins anywhere.
+            if chosen.part(slot) or (chosen.family is Family.PHASE and kind is not Kind.LINEAR):
+                continue
+            if kind in (Kind.LINEAR, Kind.TILE):
+                moved.append(("L", along, chosen.unroll))
+            elif kind is Kind.ROW:
+                moved.append(("L", along, 1))
+            elif kind is Kind.CROSSED:
+                moved.append(("L", across, chosen.vector))
         for way, run, count in (*moved, ("S", along, chosen.unroll)):
             width = min(run, 16)
             found[way, width] = found.get((way, width), 0) + count * run // width
@@ -171,8 +208,8 @@ class Gate:
 
 
 @functools.cache
-def gate(pattern: Pattern, kind: str) -> Gate:
-    """A pattern's kernel in one type."""
+def gate(pattern: Pattern, kind: str, arch: str = "sm_90") -> Gate:
+    """A pattern's kernel in one type, scheduled for an architecture."""
     operands = tuple(
         Operand(Shape(kind, ()), (), (), by_value=True)
         if text == "VALUE"
@@ -189,7 +226,9 @@ def gate(pattern: Pattern, kind: str) -> Gate:
     graph = expression.single(name, attributes)
     nodes = expression.typed(graph, shapes)
     plan = simplify.normalise(build(graph, nodes, operands, (Operand.of(output),)))
-    chosen = schedule(plan, CudaTarget("sm_90", 132), (16,) * len(plan.accesses))
+    size = element_type(kind).itemsize
+    places = tuple(size * pattern.start(slot) for slot in range(len(plan.accesses)))
+    chosen = schedule(plan, CudaTarget(arch, 132), places)
     return Gate(pattern, kind, (*shapes, output), plan, chosen, cuda.generate(plan, chosen))
 
 
@@ -205,7 +244,8 @@ def measure(arch: str) -> dict[tuple[str, str], sass.KernelReport]:
         CompileError: no NVRTC, or one that does not know the architecture.
         FileNotFoundError: nvdisasm is not installed.
     """
-    made = nvrtc.compile_cubin("\n".join(g.source.text for g in gates()), arch)
+    texts = dict.fromkeys(g.source.text for g in gates())  # some patterns are one kernel
+    made = nvrtc.compile_cubin("\n".join(texts), arch)
     found = sass.report(made.image, made.log)
     return {(g.pattern.name, g.type): found[g.source.entry] for g in gates()}
 
@@ -221,13 +261,14 @@ class Traffic:
     misaligned: int
 
 
-def _sectors(plan: BroadcastPlan) -> Callable[[Access], int]:
-    """Counts the sectors that hold what is read or written of an access whose base is aligned."""
+def _sectors(plan: BroadcastPlan) -> Callable[[Access, int], int]:
+    """Counts the sectors that hold what is read or written of an access; it starts some bytes after
+    an aligned address."""
     index = np.indices([axis.extent for axis in plan.axes]).reshape(plan.rank, -1)
 
-    def count(access: Access) -> int:
+    def count(access: Access, start: int) -> int:
         size = access.element_type.itemsize
-        places = size * (np.array(access.strides, np.int64).reshape(1, -1) @ index)
+        places = start + size * (np.array(access.strides, np.int64).reshape(1, -1) @ index)
         return 0 if access.by_value else len(np.unique(places // SECTOR))
 
     return count
@@ -240,18 +281,20 @@ def traffic(folder: Path) -> dict[tuple[str, str], Traffic]:
     found = {}
     for g, run in zip(gates(), runs, strict=True):
         packed = bytearray(cuda.parameters(g.plan, g.schedule))
-        memory = [emulator.allocate(shape.byte_size) for shape in g.shapes]
+        size = element_type(g.type).itemsize
+        starts = [size * g.pattern.start(slot) for slot in range(len(g.plan.accesses))]
+        memory = [emulator.allocate(shape.byte_size + max(starts)) for shape in g.shapes]
         for buffer in memory[:-1]:
             buffer[:] = 1
         for slot, access in enumerate(g.plan.accesses):
             which = len(memory) - 1 if slot == len(g.plan.reads) else access.operand
             if not access.by_value:
-                word = emulator.address(memory[which]).to_bytes(8, "little")
+                word = (emulator.address(memory[which]) + starts[slot]).to_bytes(8, "little")
                 packed[8 * slot : 8 * slot + 8] = word
         emulator.launch(run, g.schedule.grid, g.schedule.block, packed)
         slots = emulator.statistics[: len(g.plan.accesses)]
         fetched = [slot.fetched for slot in slots]
-        floor = list(map(_sectors(g.plan), g.plan.accesses))
+        floor = list(map(_sectors(g.plan), g.plan.accesses, starts))
         once = [k in STREAMS for k in g.schedule.reads] + [True] * len(g.plan.writes)
         found[g.pattern.name, g.type] = Traffic(
             sum(itertools.compress(fetched, once)) / sum(itertools.compress(floor, once)),

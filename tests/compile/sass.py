@@ -33,6 +33,7 @@ class KernelReport:
         opcodes: how often each opcode occurs, by its name without modifiers.
         wide_loads, wide_stores: 16-byte (or wider) accesses to global memory.
         half_loads, half_stores: those of 8 bytes.
+        long_loads, long_stores: those of 32 bytes, which are wide, too.
         divisions: hidden integer divisions and calls: MUFU.RCP, I2F, F2I, CALL.
         order: ``L`` and ``S`` for the global loads and stores, in the order of the text.
     """
@@ -50,6 +51,8 @@ class KernelReport:
     order: str
     half_loads: int = 0
     half_stores: int = 0
+    long_loads: int = 0
+    long_stores: int = 0
 
     def count(self, opcode: str) -> int:
         """How often an opcode occurs, e.g. ``"LDL"``."""
@@ -144,6 +147,7 @@ def _target(line: str, lines: list[str]) -> str | None:
 
 WIDE = frozenset(("128", "256"))
 HALF = frozenset(("64",))
+LONG = frozenset(("256",))
 EVERY = frozenset(("LDG", "STG"))
 
 
@@ -254,7 +258,7 @@ def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) 
         names.pop()
     access = [(n[0], _wide(n)) for n in names if n.startswith(("LDG", "STG"))]
     wide = Counter(kind for kind, is_wide in access if is_wide)
-    half = Counter(n[0] for n in names if _wide(n, HALF))
+    half, long = (Counter(n[0] for n in names if _wide(n, w)) for w in (HALF, LONG))
     hidden = ("MUFU.RCP", "I2F", "F2I", "CALL")
     jumps = [_opcode(line) for line in lines if _jumps(line, lines)]
     counted = Counter(n for n in names if n.startswith(hidden)) - Counter(jumps)
@@ -272,6 +276,8 @@ def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) 
         "".join(kind for kind, _ in access),
         half["L"],
         half["S"],
+        long["L"],
+        long["S"],
     )
 
 

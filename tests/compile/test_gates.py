@@ -12,11 +12,16 @@ from typing import Any
 
 import pytest
 
+import gpubcast as gb
+from gpubcast.backends.cuda import nvrtc
+from gpubcast.codegen import cuda
+from gpubcast.element_types import element_type
 from gpubcast.errors import CompileError
 from gpubcast.families import Family, Kind
+from gpubcast.layout import Layout
 from tests.compile import gates
 from tests.compile.gates import Gate
-from tests.compile.sass import KernelReport, nvdisasm
+from tests.compile.sass import KernelReport, nvdisasm, report
 
 Reports = dict[tuple[str, str], KernelReport]
 
@@ -44,7 +49,7 @@ def test_every_kind_of_every_schedule_is_measured() -> None:
     every = {
         Family.FLAT: streams | {Kind.LINEAR},
         Family.ROWS: streams | {Kind.TILE, Kind.ROW, Kind.COLUMN, Kind.GATHERED},
-        Family.PHASE: {Kind.LINEAR, Kind.PERIODIC, Kind.GATHERED},
+        Family.PHASE: {Kind.LINEAR, Kind.PERIODIC, Kind.GATHERED, Kind.TILE, Kind.ROW, Kind.COLUMN},
         Family.XPOSE: streams | {Kind.TILE, Kind.ROW, Kind.COLUMN, Kind.GATHERED, Kind.CROSSED},
         Family.GATHER: streams | {Kind.LINEAR, Kind.GATHERED},
     }
@@ -82,18 +87,97 @@ def test_gates(reports: Reports) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.skipif(nvdisasm() is None, reason="needs the nvidia-cuda-nvdisasm package")
+def test_vectors_have_32_bytes_where_the_architecture_has_them() -> None:
+    """FLAT, long rows and short ones: as many bytes in half the accesses, within the budgets."""
+    names = ("FLAT LINEAR", "FLAT LINEAR + LINEAR", "FLAT LINEAR + SCALAR", "ROWS TILE",
+             "ROWS TILE + ROW", "ROWS TILE + COLUMN", "ROWS TILE + ROW (middle axis)",
+             "PHASE LINEAR + PERIODIC", "PHASE LINEAR + ROW (running)")  # fmt: skip
+    chosen = [
+        gates.gate(pattern, kind, "sm_100")
+        for pattern in gates.PATTERNS
+        for kind in pattern.types
+        if pattern.name in names
+    ]
+    try:
+        made = nvrtc.compile_cubin("\n".join(g.source.text for g in chosen), "sm_100")
+    except CompileError as error:
+        if error.source:
+            raise
+        pytest.skip(f"needs NVRTC for sm_100: {error}")
+    found = report(made.image, made.log)
+    for gate in chosen:
+        own, size = found[gate.source.entry], element_type(gate.type).itemsize
+        if gate.schedule.vector * size < 32:
+            # Elements with a register of their own, and rows that are too short.
+            assert gate.pattern.family is Family.PHASE or size == 1, gate
+            continue
+        assert own.long_stores > 0 and own.long_loads > 0, gate.pattern.name
+        wrong = [c for c in complaints(gate, own) if "accesses" not in c]
+        assert not wrong, wrong
+
+
+# Types of several widths in one kernel: the operation, its operands and keywords, and the family.
+MIXED = [
+    ("convert_element_type", ("f16[256,512]",), {"to": "f32"}, Family.FLAT),
+    ("convert_element_type", ("f64[256,512]",), {"to": "f32"}, Family.FLAT),
+    ("select", ("pred[256,512]", "f32[256,512]", "f32[256,512]"), {}, Family.FLAT),
+    ("select", ("pred[256,512]", "bf16[256,512]", "bf16[256,512]"), {}, Family.FLAT),
+    ("lt", ("f64[256,512]", "f64[256,512]"), {}, Family.FLAT),
+    ("lt", ("f32[256,512]", "f32[1,512]"), {}, Family.ROWS),
+    ("lt", ("bf16[256,512]", "bf16[256,1]"), {}, Family.ROWS),
+    ("convert_element_type", ("bf16[256,512]{1,0:pad(256,1056)}",), {"to": "f32"}, Family.ROWS),
+    ("lt", ("f32[21760,3]", "f32[1,3]"), {}, Family.PHASE),
+    ("convert_element_type", ("f16[9344,7]{1,0:pad(9344,8)}",), {"to": "f32"}, Family.PHASE),
+    ("lt", ("f32[256,511]", "f32[1,511]"), {}, Family.PHASE),
+    ("select", ("pred[256,512]{0,1}", "f32[256,512]", "f32[256,512]"), {}, Family.XPOSE),
+    ("convert_element_type", ("f16[256,512]{0,1}",), {"to": "f32"}, Family.XPOSE),
+]  # fmt: skip
+
+
+@pytest.mark.skipif(nvdisasm() is None, reason="needs the nvidia-cuda-nvdisasm package")
+@pytest.mark.parametrize("arch", gates.ARCHITECTURES)
+def test_mixed_widths(arch: str) -> None:
+    """The widest type has vectors of 16 bytes at least, and the budget is that of its size."""
+    chosen = []
+    for name, operands, said, family in MIXED:
+        plan = gb.plan(name, *operands, **said, out_layout=Layout((1, 0)))
+        picked = plan.schedule(arch)
+        assert picked.family is family, (name, operands, picked)
+        chosen.append((plan.broadcast_plan, picked))
+    sources = [cuda.generate(*one) for one in chosen]
+    try:
+        made = nvrtc.compile_cubin("\n".join(s.text for s in sources), arch)
+    except CompileError as error:
+        if error.source:
+            raise
+        pytest.skip(f"needs NVRTC for {arch}: {error}")
+    found = report(made.image, made.log)
+    for (plan, picked), source, (name, operands, *_) in zip(chosen, sources, MIXED, strict=True):
+        own, what = found[source.entry], (name, operands, arch)
+        sizes = [access.element_type.itemsize for access in plan.accesses]
+        per_element = own.tile / (picked.vector * picked.unroll)
+        # A vector holds as many elements of every type, and one of 8 bytes has few of them.
+        budget = gates.BUDGETS[picked.family] * max(1, max(sizes) / 4)
+        assert 0 < per_element <= budget, (what, per_element)
+        assert picked.vector * max(sizes) >= 16, what
+        assert own.wide_loads + own.wide_stores > 0, what
+        assert (own.spill_bytes, own.stack_bytes, own.divisions) == (0, 0, ()), what
+
+
 def test_vectors_have_16_bytes() -> None:
     """Exceptions: an element with a register of its own. In PHASE and XPOSE that are all, so that
     8 elements of a byte are a vector; bf16 has 4 where two operands, or one read one at a time,
-    share the registers."""
+    share the registers. Rows with gaps are written by neighbouring threads, one element each."""
     narrow = set()
     for gate in gates.gates():
         for (_, width), _count in gate.vectors().items():
-            if width < 16:
+            if width < 16 and gate.pattern.remark != "gaps":
                 narrow.add((gate.pattern.family, gate.type, width))
-                lone = gate.pattern.kinds in ("CROSSED CROSSED", "CROSSED GATHERED")
+                single = gate.pattern.kinds == "CROSSED GATHERED" or bool(gate.pattern.starts)
+                lone = gate.pattern.kinds == "CROSSED CROSSED" or single
                 assert gate.type == "u8" or lone, gate.pattern.name
-                assert width == 8 or gate.pattern.kinds == "CROSSED GATHERED"
+                assert width == 8 or single
     assert narrow == {
         (Family.PHASE, "u8", 8), (Family.XPOSE, "u8", 8), (Family.XPOSE, "u8", 4),
         (Family.XPOSE, "bf16", 8),
@@ -125,10 +209,11 @@ def test_a_worse_kernel_is_noticed(change: dict[str, Any], complaint: str) -> No
 @pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
 def test_sectors(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Aligned operands: every sector moves once, and what is reused once per block. GATHER walks
-    an operand across its memory order here, where no order of the elements suits all."""
+    an operand across its memory order here, where no order of the elements suits all; where rows
+    have gaps, the 32 elements of a warp begin and end inside sectors."""
     for (name, kind), found in gates.traffic(tmp_path_factory.mktemp("traffic")).items():
         assert not found.misaligned, (name, kind)
-        if not name.startswith("GATHER"):
+        if not name.startswith("GATHER") and not name.endswith("(gaps)"):
             assert found.streamed <= gates.MOST_STREAMED, (name, kind, found)
             assert found.moved <= gates.MOST_MOVED, (name, kind, found)
 

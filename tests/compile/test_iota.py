@@ -19,7 +19,8 @@ PLACES = [
     ((256, 512), 1, None, Family.ROWS),
     ((40000, 3), 0, None, Family.PHASE),
     ((40000, 3), 1, None, Family.PHASE),
-    ((5, 3, 40), 2, gb.Layout((0, 2, 1), (8, 3, 48), gb.PaddingValue.ONE), Family.GATHER),
+    ((5, 3, 40), 2, gb.Layout((0, 2, 1), (8, 3, 48), gb.PaddingValue.ONE), Family.PHASE),
+    ((5, 300, 1), 1, gb.Layout((2, 1, 0), (5, 300, 2)), Family.GATHER),
 ]
 KINDS = ("bf16", "f32", "s64")
 

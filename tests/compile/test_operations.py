@@ -30,14 +30,14 @@ SHAPES = {
     Family.ROWS: ("[64,1024]", "[1,1024]", ""),
     Family.PHASE: ("[4096,3]", "[1,3]", ""),
     Family.XPOSE: ("[64,128]", "[64,128]{0,1}", ""),
-    Family.GATHER: ("[64,7]", "[1,7]", "{1,0:pad(64,9)}"),
+    Family.GATHER: ("[16,512,1]", "[1,512,1]", "{2,1,0:pad(16,512,2)}"),
 }
 UNARY_SHAPES = {
     Family.FLAT: ("[4096]", ""),
     Family.ROWS: ("[64,1024]{1,0:pad(64,1040)}", ""),
     Family.PHASE: ("[4096,3]{1,0:pad(4096,4)}", ""),
     Family.XPOSE: ("[64,128]", "{0,1}"),
-    Family.GATHER: ("[64,7]", "{1,0:pad(64,9)}"),
+    Family.GATHER: ("[16,512,1]", "{2,1,0:pad(16,512,2)}"),
 }
 
 
@@ -75,7 +75,7 @@ def _same(large: str) -> str:
     return (
         large.replace("[1,1024]", "[64,1024]")
         .replace("[1,3]", "[4096,3]")
-        .replace("[1,7]", "[64,7]")
+        .replace("[1,512,1]", "[16,512,1]")
     )
 
 

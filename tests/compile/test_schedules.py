@@ -72,12 +72,12 @@ HOISTED = {
     "per_thread": (("a0 * s.v + a1 * a2",), "rows<4, 4, false, false, 0", "RowsParams<5, 0>",
                    MOVING, ONE, ("exp(a3)", "", ""), 1),
     "per_thread_flat": (("a0 * s.v",), "flat<4, 2", "FlatParams<3>",
-                        ("float LINEAR", "float SCALAR"), ONE, ("exp(a1)", "", ""), 2),
+                        ("float LINEAR", "float SCALAR"), ONE, ("exp(a1)", "", ""), 3),
     "every_write": (("a0 * c.v + w.v", "s.v", "c.v", "w.v", "a0 - w.v"),
                     "rows<4, 2, false, true, 2", "RowsParams<9, 2, 5>", MOVING,
                     ("bf16", "float SCALAR", "float COLUMN", "bf16 ROW", "float PARTIAL"),
                     ("exp(a3)", "exp(a1 * s.v)", "exp(a2 - s.v)"), 1 + 2 + 9),
-    "gather": (("exp(a0) * s.v", "s.v"), "gather32<4, false", "GatherParams32<4, 4, 2>",
+    "gather": (("exp(a0) * s.v", "s.v"), "gather32<4, 2, false", "GatherParams32<4, 4, 2>",
                ("float GATHERED", "float SCALAR"), ("float LINEAR", "float PARTIAL"),
                ("exp(a1)", "", ""), 5),
 }  # fmt: skip
@@ -162,10 +162,11 @@ def test_budget(reports: dict[str, KernelReport], name: str) -> None:
     assert (r.spill_bytes, r.stack_bytes, r.count("LDL"), r.count("STL")) == (0, 0, 0, 0)
     assert r.divisions == ()
     assert r.registers <= 64
-    streams = 1 if name.startswith("flat") else 2  # ROWS: the whole tile, and rows at an edge
-    assert (r.wide_loads, r.wide_stores) == (streams * loads, streams * stores)
+    # The whole tile, and: in ROWS rows at an edge, in FLAT one vector of two of the last block.
+    times = 1.5 if name.startswith("flat") else 2
+    assert (r.wide_loads, r.wide_stores) == (times * loads, times * stores)
     # All loads of a tile come before its first store.
-    assert r.order.count("SL") <= (1 if streams == 1 else 2)
+    assert r.order.count("SL") <= 2
     assert 0 < r.tile <= per_element * elements
 
 

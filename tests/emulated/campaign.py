@@ -20,8 +20,8 @@ UNIT = 30
 class Collector(EmulatorBackend):
     """An emulator that compiles and runs nothing; its kernels' sources are kept."""
 
-    def __init__(self, folder: Path, multiprocessors: int) -> None:
-        super().__init__(folder, multiprocessors=multiprocessors)
+    def __init__(self, folder: Path, multiprocessors: int, arch: str = "sm_90") -> None:
+        super().__init__(folder, multiprocessors=multiprocessors, arch=arch)
         self.sources: list[KernelSource] = []
 
     def load(self, source: KernelSource) -> Any:
@@ -38,7 +38,7 @@ def run(emulator: EmulatorBackend, calls: Callable[[], None], rehearsal: Callabl
     Returns:
         The number of kernels.
     """
-    collector = Collector(emulator.folder, emulator.multiprocessors)
+    collector = Collector(emulator.folder, emulator.multiprocessors, emulator.arch)
     with runtime.use_backend(collector):
         rehearsal()
     for first in range(0, len(collector.sources), UNIT):

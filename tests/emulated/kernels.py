@@ -97,7 +97,7 @@ def _member(
     struct, given, at, to, kinds = PARTS[part]
     operands = [
         f"const {COMPUTE.get(t, t)} a{i} = get<{i}>(in).value({at});"
-        for i, (t, kind) in enumerate(read.split() for read in reads)
+        for i, (t, kind, *_) in enumerate(read.split() for read in reads)
         if not kinds or kind in kinds
     ]
     results = [
@@ -130,7 +130,8 @@ class Slot:
     """One operand: its type, its kind, and where its elements are.
 
     ``strides`` are in elements, per axis, major to minor; ``start`` is the offset of the element
-    at index 0 in a buffer of ``length`` elements.
+    at index 0 in a buffer of ``length`` elements. A vector is loaded ``part`` elements at a time,
+    where that is not 0.
     """
 
     type: str
@@ -138,6 +139,12 @@ class Slot:
     strides: tuple[int, ...]
     start: int = 0
     length: int = 0
+    part: int = 0
+
+    @property
+    def text(self) -> str:
+        """What the kernel calls it."""
+        return f"{self.type} {self.kind}" + (f" {self.part}" if self.part else "")
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -149,7 +156,7 @@ class Case:
     """One launch of one kernel."""
 
     name: str
-    family: str  # flat, rows, xpose, phase, gather32, gather64
+    family: str  # flat, rows, xpose, phase, running, gather32, gather64
     extents: tuple[int, ...]  # rows, xpose: batch axes, ny, nx; phase: batch axes, rows, inner axes
     reads: tuple[Slot, ...]
     writes: tuple[Slot, ...]
@@ -164,6 +171,7 @@ class Case:
     bands: int = 1  # rows: heights of a tile
     hoisted: tuple[str, str, str] = ("", "", "")
     group: int = 1  # phase: inner axes
+    head: int = 0  # flat, running: elements before the first vector
     offset: str = "i32"  # phase: type of the offsets in a tile
 
     @property
@@ -185,32 +193,44 @@ class Case:
             ),
             "phase": (
                 f"phase<{self.vector}, {self.unroll}, {self.group}, {rank - 1 - self.group}, "
-                f"{self.offset}",
-                f"PhaseParams<{n}, {self.group}, {rank - 1 - self.group}>",
+                f"{fill}, {self.offset}",
+                f"PhaseParams<{n}, {self.group}, {rank - 1 - self.group}, {m}>",
             ),
-            "gather32": (f"gather32<{rank}, {fill}", f"GatherParams32<{n}, {rank}, {m}>"),
-            "gather64": (f"gather64<{rank}, {fill}", f"GatherParams64<{n}, {rank}, {m}>"),
+            "running": (
+                f"running<{self.vector}, {self.unroll}, {rank - 1}",
+                f"RunningParams<{n}, {rank - 1}>",
+            ),
+            **{
+                f"gather{bits}": (
+                    f"gather{bits}<{rank}, {self.unroll}, {fill}",
+                    f"GatherParams{bits}<{n}, {rank}, {m}>",
+                )
+                for bits in (32, 64)
+            },
         }[self.family]
         return kernel(
             self.name,
             self.expressions,
             call,
             params,
-            [f"{s.type} {s.kind}" for s in self.reads],
+            [s.text for s in self.reads],
             [f"{s.type} {s.kind}" for s in self.writes],
             self.hoisted,
         )
 
     def threads(self) -> tuple[int, int]:
-        """The threads of a block: in GATHER half as many as it has elements."""
-        return (128, 1) if self.family.startswith("gather") else self.block
+        """The threads of a block: in GATHER they have 256 elements together."""
+        return (256 // self.unroll, 1) if self.family.startswith("gather") else self.block
 
     def grid(self) -> int:
         if self.family == "phase":
             rows = self.extents[-1 - self.group]
             return self._blocks_below(rows) * math.prod(self.extents[: -1 - self.group])
+        if self.family.startswith("gather"):
+            return -(-math.prod(self.extents) // 256)
         if self.family not in ("rows", "xpose"):
-            return -(-math.prod(self.extents) // (256 * self.vector * self.unroll))
+            elements = math.prod(self.extents) - self.head
+            return max(-(-elements // (256 * self.vector * self.unroll)), 1)
         return math.prod((*self._tiles(), *self.extents[:-2]))
 
     def _tiles(self) -> tuple[int, int]:
@@ -240,7 +260,21 @@ class Case:
         fills = [_bits(v, s.dtype) for v, s in zip(self.fills, self.writes, strict=False)]
         fills = fills or [0] * len(self.writes)
         if self.family == "flat":
-            return bytearray(struct.pack(f"@{n}Qq", *slots, *self.extents))
+            return bytearray(struct.pack(f"@{n}Q2q", *slots, *self.extents, self.head))
+        if self.family == "running":
+            strides = [s.strides[k] for k in (-1, *range(rank - 1)) for s in self.slots]
+            *outer, length = self.extents
+            divisors = (length, *outer)
+            return bytearray(
+                struct.pack(
+                    f"@{n}Q2q{len(strides)}q3Q{3 * len(divisors)}I0q",
+                    *slots,
+                    *(math.prod(self.extents), self.head),
+                    *strides,
+                    *fast_div(length, 64),
+                    *(value for d in divisors for value in fast_div(d)),
+                )
+            )
         if self.family == "phase":
             first = rank - self.group
             *batch, rows = self.extents[:first]
@@ -250,14 +284,17 @@ class Case:
             strides += [s.strides[k] for k in range(first, rank) for s in self.slots]
             strides += [s.strides[k] for k in range(first - 1) for s in self.slots] or [0] * n
             divisors = (period, self._blocks_below(rows), *inner, *(batch or [1]))
+            logical = (*sizes[first:], *(sizes[: first - 1] or [1]))
             return bytearray(
                 struct.pack(
-                    f"@{n}Q{len(strides)}q2q2I{3 * len(divisors)}I0q",
+                    f"@{n}Q{len(strides)}q3q2I{3 * len(divisors)}I{len(logical)}I{len(fills)}Q",
                     *slots,
                     *strides,
-                    *(rows, max(self.steps, 1)),
+                    *(rows, sizes[first - 1], max(self.steps, 1)),
                     *(period * self._height(), self._height()),
                     *(value for d in divisors for value in fast_div(d)),
+                    *logical,
+                    *fills,
                 )
             )
         if self.family in ("rows", "xpose"):

@@ -111,7 +111,7 @@ def test_a_new_size_does_not_compile(name: str, tmp_path: Path) -> None:
 
 
 def test_alignment_and_short_rows_choose_among_few(tmp_path: Path) -> None:
-    """Rows that are not whole vectors take narrower ones (of 2, of 1), short rows are gathered."""
+    """Rows that are not whole vectors take narrower ones (of 2, of 1), short rows are packed."""
     rng = np.random.default_rng(4)
     collector = campaign.Collector(tmp_path, 132)
     with runtime.use_backend(collector):

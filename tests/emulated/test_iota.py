@@ -85,7 +85,8 @@ def test_without_operands_the_device_is_said(tmp_path: Path) -> None:
         ((4000, 3), None, 0, Family.PHASE),
         ((4000, 3), None, 1, Family.PHASE),
         ((40, 3, 5), gb.Layout((0, 2, 1), (48, 3, 8), gb.PaddingValue.ONE), 2, Family.ROWS),
-        ((5, 3, 40), gb.Layout((0, 2, 1), (8, 3, 48), gb.PaddingValue.ONE), 2, Family.GATHER),
+        ((5, 3, 40), gb.Layout((0, 2, 1), (8, 3, 48), gb.PaddingValue.ONE), 2, Family.PHASE),
+        ((5, 300, 1), gb.Layout((2, 1, 0), (5, 300, 2)), 1, Family.GATHER),
     ],
 )
 def test_families(tmp_path: Path, shape, layout, dimension, family) -> None:

@@ -100,6 +100,7 @@ class EmulatorBackend:
         trace: whether launches count requests and sectors.
         poison: the byte that fresh buffers are filled with.
         multiprocessors: how many the device has; with few, blocks are given more work.
+        arch: the architecture that schedules are made for.
 
     Attributes:
         statistics: per kernel argument, what the last launch did. ``misaligned`` and ``outside``
@@ -117,6 +118,7 @@ class EmulatorBackend:
         trace: bool = False,
         poison: int = 0xFF,
         multiprocessors: int = 132,
+        arch: str = "sm_90",
     ) -> None:
         if order not in ORDERS:
             raise ValueError(f"order {order!r} is not one of {', '.join(ORDERS)}")
@@ -126,6 +128,7 @@ class EmulatorBackend:
         self.trace = trace
         self.poison = poison
         self.multiprocessors = multiprocessors
+        self.arch = arch
         self.statistics: tuple[SlotStatistics, ...] = ()
         self.evaluations = 0
         self._kernels: dict[KernelSource, Any] = {}
@@ -138,7 +141,7 @@ class EmulatorBackend:
 
     def target(self) -> CudaTarget:
         """An H100's unless told otherwise, so that schedules are those of a GPU."""
-        return CudaTarget(arch="sm_90", multiprocessors=self.multiprocessors)
+        return CudaTarget(arch=self.arch, multiprocessors=self.multiprocessors)
 
     # --- memory ---
 
@@ -170,6 +173,13 @@ class EmulatorBackend:
     ) -> np.ndarray[Any, Any]:
         """The strided array over a buffer; ``offset`` and ``strides`` in bytes."""
         return np.ndarray(shape, dtype, buffer, offset, strides)
+
+    def empty(
+        self, num_bytes: int, dtype: np.dtype[Any], shape: tuple[int, ...],
+        strides: tuple[int, ...],
+    ) -> np.ndarray[Any, Any]:  # fmt: skip
+        """The same over a new buffer."""
+        return self.view(self.allocate(num_bytes), 0, dtype, shape, strides)
 
     def adopt(self, array: Any) -> tuple[np.ndarray[Any, Any], int]:
         """There are no other libraries on this device."""
@@ -312,6 +322,12 @@ class EmulatorBackend:
     def bound(
         self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray, index: int
     ) -> None:
+        """Launches are all the same here."""
+
+    def driven(
+        self, kernel: Any, grid: int, block: tuple[int, int], template: bytes, index: int,
+        lanes: int,
+    ) -> None:  # fmt: skip
         """Launches are all the same here."""
 
     def capturing(self) -> bool:

@@ -63,7 +63,7 @@ struct Request {
 };
 static Launch* launch;
 static std::vector<Request> requests;
-static int counts[MAX_SLOTS][17];
+static int counts[MAX_SLOTS][33];
 static std::vector<unsigned long long> kept[MAX_SLOTS];  // sectors that the block has in L1
 static long long evaluated, most_evaluated;  // of the thread, of the warp's busiest thread
 

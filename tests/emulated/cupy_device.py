@@ -1,0 +1,103 @@
+"""CuPy's own arrays over the emulator's memory: the tests of a GPU run without one.
+
+Arrays, views, addresses and the whole of ``CupyBackend`` are the real ones; what the driver would
+do is done by the emulator: memory, copies, and kernels, which get the very bytes of the launch.
+CuPy's own kernels cannot run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import cupy
+import numpy as np
+import pytest
+
+from gpubcast import runtime
+from gpubcast.backends.base import KernelSource
+from gpubcast.backends.cuda import launch
+from gpubcast.families import CudaTarget
+from tests.emulator.backend import EmulatorBackend
+
+_MEMORY = cupy.cuda.memory
+
+
+class Device(launch.CupyBackend):
+    """The backend of CuPy, without a driver."""
+
+    def __init__(self, emulator: EmulatorBackend) -> None:
+        super().__init__()
+        self.emulator = emulator
+
+    def allocation(self, size: int) -> Any:
+        """CuPy's allocator: every allocation has canaries around it, and is poisoned."""
+        buffer = self.emulator.allocate(max(size, 1))
+        block = _MEMORY.UnownedMemory(buffer.ctypes.data, max(size, 1), buffer, 0)
+        return _MEMORY.MemoryPointer(block, 0)
+
+    def load(self, source: KernelSource) -> Callable[..., None]:
+        kernel = self.emulator.load(source)
+
+        def start(
+            grid: tuple[int, ...], block: tuple[int, ...], arguments: tuple[Any, ...]
+        ) -> None:
+            self.emulator.launch(kernel, grid[0], (block[0], block[1]), *arguments)
+
+        return start
+
+    def from_host(self, data: np.ndarray[Any, Any]) -> Any:
+        return put(np.ascontiguousarray(data).reshape(-1).view(np.uint8))
+
+    def to_host(self, array: Any) -> np.ndarray[Any, Any]:
+        return get(array)
+
+    def capturing(self) -> bool:
+        return False
+
+    def synchronize(self) -> None:
+        """Launches are synchronous."""
+
+
+def memory(array: Any) -> np.ndarray[Any, Any]:
+    """A CuPy array's memory as a NumPy array with its strides."""
+    whole = array.data.mem._owner
+    offset = array.data.ptr - whole.ctypes.data
+    return np.ndarray(array.shape, array.dtype, whole, offset, array.strides)
+
+
+def put(x: np.ndarray[Any, Any]) -> Any:
+    """A row-major copy as a CuPy array."""
+    array = cupy.empty(x.shape, x.dtype)
+    memory(array)[...] = x
+    return array
+
+
+def get(array: Any) -> np.ndarray[Any, Any]:
+    """A copy as a NumPy array."""
+    return np.array(memory(array))
+
+
+@contextlib.contextmanager
+def device(folder: Path) -> Iterator[Device]:
+    """CUDA is this device, and CuPy allocates from it."""
+    real = launch._runtime
+    stub = SimpleNamespace(
+        getDevice=lambda: 0, getDeviceCount=lambda: 1, CUDARuntimeError=real.CUDARuntimeError
+    )
+    before = cupy.cuda.get_allocator()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch, "_runtime", stub)
+        patch.setattr(launch, "_target", lambda index: CudaTarget("sm_90", 132))
+        patch.setattr(launch, "_by_value", lambda parameters: parameters)
+        made = Device(EmulatorBackend(folder))
+        cupy.cuda.set_allocator(made.allocation)
+        try:
+            with runtime.use_backend(made):
+                yield made
+        finally:
+            runtime.clear()
+            cupy.cuda.set_allocator(before)
