@@ -3,9 +3,9 @@
 ``python -m bench.gpu_report OUT_DIR`` measures what ``gpubcast bench --sizes
 small,cache,memory,huge`` does beside CuPy, ``cupy.fuse``, PyTorch and JAX, each case in its first
 type before any in another, and writes ``report.json`` (see ``runner.py``) and ``report.txt``.
-Both are written anew after each case and size, so that whatever ends the run loses one at most;
-``--resume`` goes on where a report ends. ``lost`` names what the device was lost in, or is None;
-``lost_before`` lists the same of the runs that this one went on with.
+Both are written anew after each case and size, so that whatever ends the run loses one at most
+(see ``lasting.py``); ``--resume`` goes on where a report ends. ``lost`` names what the device was
+lost in, or is None; ``lost_before`` lists the same of the runs that this one went on with.
 ``--dry-run`` goes the same way on the CPU without the large sizes, to show that the report itself
 works; its figures say nothing about a GPU.
 """
@@ -13,7 +13,6 @@ works; its figures say nothing about a GPU.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from rich.console import Console
 
 from . import arguments as options
 from .cases import CASES
+from .lasting import DEVICE_LOST, Lasting, told
 from .measurement import Result
 from .report_table import NARROW
 from .report_table import table as rendered
@@ -31,7 +31,6 @@ from .runner import Run, right
 from .settings import Unit, settings
 from .timing import CpuMachine, GpuMachine, Machine, said
 
-DEVICE_LOST = 3
 PEERS = "CuPy,cupy.fuse,PyTorch,jax.jit"
 """Not torch.compile, whose compiler alone would take the time that there is."""
 DRY = "DRY RUN on the CPU without the large sizes: no figure here says anything about a GPU.\n"
@@ -50,34 +49,20 @@ class Files:
     """
 
     def __init__(self, folder: Path, *, dry_run: bool) -> None:
-        self._json, self._text = folder / "report.json", folder / "report.txt"
+        self.lasting = Lasting(folder, "report")
         self._dry_run = dry_run
 
-    def load(self) -> dict[str, Any] | None:
-        """The report that is there, if any."""
-        if not self._json.exists():
-            return None
-        found: dict[str, Any] = json.loads(self._json.read_text())
-        return found
-
     def save(self, report: dict[str, Any]) -> None:
-        """Write both; a reader never sees half of one."""
-        for path, text in (
-            (self._json, json.dumps(report, indent=1) + "\n"),
-            (self._text, self.text(report)),
-        ):
-            partial = path.with_suffix(path.suffix + ".partial")
-            partial.write_text(text)
-            partial.replace(path)
+        """Write it for programs and for readers."""
+        self.lasting.save(report, self.text(report))
 
     def text(self, report: dict[str, Any]) -> str:
         """The report for a reader."""
         console = Console(width=NARROW, color_system=None, highlight=False)
         with console.capture() as captured:
             console.print(rendered(report))
-        lost = filter(None, [*report["lost_before"], report["lost"]])
-        told = "".join(f"\nthe device was lost in: {what}\n" for what in lost)
-        return (DRY if self._dry_run else "") + captured.get() + told
+        lost = told(report["lost"], report["lost_before"])
+        return (DRY if self._dry_run else "") + captured.get() + lost
 
 
 def ordered(units: Iterable[Unit]) -> tuple[Unit, ...]:
@@ -111,37 +96,54 @@ def measure(machine: Machine, files: Files, names: Sequence[str], seconds: float
     wanted = settings(given, machine.kind)
     wanted = replace(wanted, units=ordered(wanted.units))
 
+    def begin() -> None:
+        waiting = run.report["not_measured"]
+        files.lasting.begin(waiting[0] if waiting else "the end")
+
     def tell(results: list[Result]) -> None:
         files.save(run.report)
         what = results[0]
-        told = {result["status"]: result["error"] or "" for result in results}
-        print(f"{what['case']} {what['dtype']} {what['size']}: {told}", flush=True)
+        statuses = {result["status"]: result["error"] or "" for result in results}
+        print(f"{what['case']} {what['dtype']} {what['size']}: {statuses}", flush=True)
         error = _lost(machine)
         if error is not None:
             run.report["lost"] = f"{what['case']} {what['dtype']} {what['size']}: {error}"
             raise DeviceLost
+        begin()
 
     run = Run(machine, wanted, "python -m bench.gpu_report", tell)
     run.report |= {"lost": None, "lost_before": []}
     run.prepare()
-    before = files.load() if resume else None
+    before = files.lasting.load() if resume else None
     if before is not None:
         run.resume(before)
         run.report["lost_before"] = [*before["lost_before"], *filter(None, [before["lost"]])]
-    try:
-        run.measure()
-        status = 0 if right(run.report) else 1
-    except DeviceLost:
-        status = DEVICE_LOST
-    except Exception as error:
-        waiting = run.report["not_measured"]
-        if _lost(machine) is None or not waiting:
-            raise
-        # It was lost in the first that is not measured, which is not tried again.
-        run.report["lost"] = f"{waiting.pop(0)}: {said(error)}"
-        status = DEVICE_LOST
+        _leave_out(run.report, files.lasting.died_in())
+    files.save(run.report)
+    with files.lasting.guarded():
+        begin()
+        try:
+            run.measure()
+            status = 0 if right(run.report) else 1
+        except DeviceLost:
+            status = DEVICE_LOST
+        except Exception as error:
+            waiting = run.report["not_measured"]
+            if _lost(machine) is None or not waiting:
+                raise
+            # It was lost in the first that is not measured, which is not tried again.
+            run.report["lost"] = f"{waiting.pop(0)}: {said(error)}"
+            status = DEVICE_LOST
     files.save(run.report)
     return status
+
+
+def _leave_out(report: dict[str, Any], unit: str | None) -> None:
+    """Do not try again what a process ended in."""
+    if unit is not None:
+        report["lost_before"].append(f"{unit}: the process ended")
+        if unit in report["not_measured"]:
+            report["not_measured"].remove(unit)
 
 
 def _lost(machine: Machine) -> str | None:

@@ -121,8 +121,9 @@ def _add_cache(cache: argparse.ArgumentParser) -> None:
     warming.add_argument("op", nargs="?", metavar="OP", help="default: the benchmark's cases")
     warming.add_argument("shapes", nargs="*", metavar="SHAPE", help="e.g. 'f32[8,1]{0,1}'")
     warming.add_argument(
-        "--arch", action="append", metavar="sm_90", help="a GPU architecture; may be repeated"
-    )
+        "--arch", action="append", metavar="sm_90",
+        help="a GPU architecture; may be repeated; default: those of the GPUs that are here",
+    )  # fmt: skip
     warming.add_argument("--no-cpu", action="store_true", help="no kernels of this processor")
     _add_attributes(warming)
     warming.set_defaults(run=_cache_warm)
@@ -234,9 +235,12 @@ def _cache_list(given: argparse.Namespace) -> int:
 
 def _cache_warm(given: argparse.Namespace) -> int:
     from gpubcast import kept
+    from gpubcast.backends.cuda import driver
     from gpubcast.bound import checked_arch
 
     archs = [checked_arch(arch) for arch in given.arch or ()]
+    if not archs:
+        archs = sorted({gpu.arch for gpu in driver.probe().gpus})
     if given.no_cpu and not archs:
         raise gb.Error("nothing to make: name a GPU architecture with --arch")
     if given.op is not None:

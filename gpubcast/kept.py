@@ -11,6 +11,7 @@ from typing import Any
 
 from gpubcast import config, runtime
 from gpubcast.backends.base import KernelSource
+from gpubcast.backends.store import LOCK, PARTIAL
 from gpubcast.bound import Plan
 from gpubcast.codegen import cpu as cpu_code
 from gpubcast.codegen import cuda as cuda_code
@@ -23,7 +24,7 @@ FOLDERS = {"cuda": ("cubin", "cubin"), "cpu": ("cpu", "o")}
 # A warmed kernel fits any GPU of its architecture: the number of SMs enters no kernel.
 _ANY = 132
 # What operands' addresses are multiples of; other alignments are other kernels.
-_ALIGNED = 16
+_ALIGNED = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +44,21 @@ class Kept:
     @property
     def num_bytes(self) -> int:
         """Bytes on disk."""
-        return sum(path.stat().st_size for path in self.files)
+        return sum(map(_size, self.files))
 
 
 def kept(device: str | None = None) -> tuple[Kept, ...]:
     """What is on disk, of one device or of all."""
     found = []
-    for name, (folder, suffix) in FOLDERS.items():
-        if device in (None, name):
-            for place in sorted((config.cache_dir() / folder).glob("*")):
-                files = tuple(sorted(place.glob(f"*.{suffix}")))
-                if files:
-                    found.append(Kept(name, place.name, files))
+    for name, place in _places(device):
+        files = tuple(sorted(place.rglob(f"*.{FOLDERS[name][1]}")))
+        if files:
+            found.append(Kept(name, place.name, files))
     return tuple(found)
 
 
 def clear(device: str | None = None) -> tuple[int, int]:
-    """Remove the kernels of a device or of all, and the locks beside them.
+    """Remove the kernels of a device or of all, and the locks and unfinished files beside them.
 
     Returns:
         How many kernels, and their bytes.
@@ -68,17 +67,33 @@ def clear(device: str | None = None) -> tuple[int, int]:
         Error: a file could not be removed.
     """
     everything = kept(device)
-    count, size = (
-        sum(len(one.files) for one in everything),
-        sum(one.num_bytes for one in everything),
-    )
-    for one in everything:
-        for path in (*one.files, *one.files[0].parent.glob("*.lock")):
-            try:
-                path.unlink(missing_ok=True)
-            except OSError as error:
-                raise Error(f"{path} cannot be removed: {error.strerror}") from error
+    count = sum(len(one.files) for one in everything)
+    size = sum(one.num_bytes for one in everything)
+    for name, place in _places(device):
+        for path in place.rglob("*"):
+            if path.name.endswith((f".{FOLDERS[name][1]}", LOCK, PARTIAL)):
+                try:
+                    path.unlink(missing_ok=True)
+                except OSError as error:
+                    raise Error(f"{path} cannot be removed: {error.strerror}") from error
     return count, size
+
+
+def _places(device: str | None) -> Iterator[tuple[str, Path]]:
+    """Each device and folder of an architecture that there is."""
+    for name, (folder, _) in FOLDERS.items():
+        if device in (None, name):
+            for place in sorted((config.cache_dir() / folder).glob("*")):
+                if place.is_dir():
+                    yield name, place
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file; none where another process removes it meanwhile."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def warm(plans: Sequence[Plan], archs: Sequence[str], cpu: bool) -> Iterator[tuple[str, float]]:

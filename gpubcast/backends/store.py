@@ -15,12 +15,18 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from gpubcast import config
 from gpubcast.errors import Error
+
+# Ends of the names of files that are no kernels.
+LOCK, PARTIAL = ".lock", ".partial"
+# Seconds to wait for another process, and between two questions.
+PATIENCE, _TURN = 60.0, 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +42,13 @@ class Store:
     suffix: str
 
     def stored(self, key: str) -> Path | None:
-        """The file of a key if it is there and whole; nothing is made."""
-        return self._valid(config.cache_dir() / self.folder, key)
+        """The file of a key if it is there, whole and this user's; nothing is made."""
+        place = config.cache_dir() / self.folder
+        try:
+            own = place.stat().st_uid == os.getuid()
+        except OSError:
+            return None
+        return self._valid(_shelf(place, key), key) if own else None
 
     def discard(self, path: Path) -> None:
         """Remove a file that turned out to be of no use."""
@@ -53,20 +64,24 @@ class Store:
         Raises:
             Error: the cache folder belongs to another user.
         """
-        try:
-            return self._fetch(self._place(), key, make)
-        except OSError:
-            return self._fetch(self._private_place(), key, make)
-
-    def _fetch(self, place: Path, key: str, make: Callable[[], bytes]) -> Path:
-        found = self._valid(place, key)
+        found = self.stored(key)  # also of a folder that cannot be written
         if found is not None:
             return found
-        with _locked(place, key):
-            return self._valid(place, key) or self._store(place, key, make())
+        try:
+            return self._fetch(_shelf(self._place(), key), key, make)
+        except OSError:
+            return self._fetch(_shelf(self._private_place(), key), key, make)
 
-    def _valid(self, place: Path, key: str) -> Path | None:
-        for path in sorted(place.glob(f"{key}.*.{self.suffix}")):
+    def _fetch(self, shelf: Path, key: str, make: Callable[[], bytes]) -> Path:
+        found = self._valid(shelf, key)
+        if found is not None:
+            return found
+        shelf.mkdir(exist_ok=True)
+        with _locked(shelf, key):
+            return self._valid(shelf, key) or self._store(shelf, key, make())
+
+    def _valid(self, shelf: Path, key: str) -> Path | None:
+        for path in sorted(shelf.glob(f"{key}.*.{self.suffix}")):
             try:
                 if _digest(path.read_bytes()) == path.name.split(".")[1]:
                     return path
@@ -74,14 +89,20 @@ class Store:
                 continue
         return None
 
-    def _store(self, place: Path, key: str, image: bytes) -> Path:
-        path = place / f"{key}.{_digest(image)}.{self.suffix}"
-        handle, temporary = tempfile.mkstemp(dir=place)
-        with os.fdopen(handle, "wb") as file:
-            file.write(image)
-        for stale in place.glob(f"{key}.*.{self.suffix}"):
-            stale.unlink(missing_ok=True)
-        Path(temporary).replace(path)
+    def _store(self, shelf: Path, key: str, image: bytes) -> Path:
+        path = shelf / f"{key}.{_digest(image)}.{self.suffix}"
+        handle, name = tempfile.mkstemp(dir=shelf, suffix=PARTIAL)
+        partial = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(image)
+            partial.replace(path)
+        except BaseException:
+            self.discard(partial)
+            raise
+        for stale in shelf.glob(f"{key}.*.{self.suffix}"):
+            if stale != path:
+                self.discard(stale)
         return path
 
     def _place(self) -> Path:
@@ -108,14 +129,29 @@ class Store:
         return place
 
 
+def _shelf(place: Path, key: str) -> Path:
+    """Where a key's file lies: to find one among thousands takes longer than to read it."""
+    return place / key[:2]
+
+
 def _digest(image: bytes) -> str:
     return hashlib.sha256(image).hexdigest()[:32]
 
 
 @contextlib.contextmanager
-def _locked(place: Path, key: str) -> Iterator[None]:
-    with (place / f"{key}.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+def _locked(shelf: Path, key: str) -> Iterator[None]:
+    """Wait for another process that makes the same kernel. It may have been stopped, so not for
+    ever: two that write the same file do no harm."""
+    until = time.monotonic() + PATIENCE
+    with (shelf / f"{key}{LOCK}").open("w") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    break
+                time.sleep(_TURN)
         yield
 
 

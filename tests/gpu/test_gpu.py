@@ -193,6 +193,46 @@ def test_unaligned_base(device: Place, kind: str, offset: int) -> None:
     assert not device.get(out)[301:].any()
 
 
+UNALIGNED = (
+    ("add", (40, 70), (70,), (1,), np.s_[1:], np.s_[:]),
+    ("add", (40, 70), (70,), (1,), np.s_[:, 1:], np.s_[1:]),
+    ("add", (40, 70), (40,), (0,), np.s_[1:, 3:], np.s_[1:]),
+    ("add", (300, 3), (3,), (1,), np.s_[1:], np.s_[:]),
+    ("add", (300, 5), (5,), (1,), np.s_[1:, 1:4], np.s_[1:4]),
+    ("mul", (64, 96), (64, 96), None, np.s_[:, 1:], np.s_[:, 1:]),
+)
+
+
+@pytest.mark.parametrize(("name", "first", "second", "placed", "key", "other"), UNALIGNED)
+@pytest.mark.parametrize("kind", ["u8", "f16", "f32", "f64"])
+def test_unaligned_views(
+    device: Place, kind: str, name: str, first: tuple[int, ...], second: tuple[int, ...],
+    placed: tuple[int, ...] | None, key: Any, other: Any,
+) -> None:  # fmt: skip
+    """Rows that begin anywhere, into aligned and unaligned results; the last: one is transposed."""
+    dtype = element_type(kind).dtype
+    x, y = (np.array(np.arange(math.prod(n)) * k % 11, dtype).reshape(n)
+            for n, k in ((first, 7), (second, 5)))  # fmt: skip
+    a, b = device.put(x)[key], device.put(y)[other]
+    keywords: dict[str, Any] = {}
+    if placed is None:
+        a, b, x, y = a, device.put(y.T.copy()).T[other], x[key], y[other]
+    else:
+        keywords = {"broadcast_dimensions": placed}
+        x, y = x[key], y[other]
+    aligned = (
+        y if placed is None else y.reshape([n if d in placed else 1 for d, n in enumerate(x.shape)])
+    )
+    wanted = (x + aligned if name == "add" else x * aligned).astype(dtype)
+    function = getattr(gb, name)
+    assert_same(device.get(function(a, b, **keywords)), wanted)
+    memory = device.put(np.full(first, 99, dtype))
+    function(a, b, **keywords, out=memory[key])
+    whole = np.full(first, 99, dtype)
+    whole[key] = wanted
+    assert_same(device.get(memory), whole)
+
+
 @pytest.mark.parametrize("block", range(4))
 def test_random_calls(device: Place, block: int) -> None:
     """Random shapes, layouts, padding, views and outputs; a hundred on a GPU per block."""

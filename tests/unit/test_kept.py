@@ -10,6 +10,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast import cli, kept, runtime
+from gpubcast.backends.cuda import driver
 
 
 @pytest.fixture
@@ -55,7 +56,21 @@ def test_warm_list_clear(
     assert not [path for path in folder.rglob("*") if path.is_file()]
 
 
-def test_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_gpus_that_are_here_are_warmed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpus = tuple(driver.Gpu("a GPU", pair, 1 << 30) for pair in ((9, 0), (8, 0), (9, 0)))
+    monkeypatch.setattr(driver, "probe", lambda: driver.Driver((13, 0), gpus))
+    told = run(capsys, "warm", "add", "f32[64,64]", "f32[64,64]", "--no-cpu")
+    assert [line.split()[0] for line in told.splitlines()] == ["sm_80", "sm_90", "2"]
+    told = run(capsys, "warm", "add", "f32[64,64]", "f32[64,64]", "--no-cpu", "--arch", "sm_100")
+    assert [line.split()[0] for line in told.splitlines()] == ["sm_100", "1"]
+
+
+def test_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "probe", lambda: driver.Driver(None, ()))
     for words in (
         ("warm", "add", "f32[2]", "--arch", "hopper"),
         ("warm", "add", "f32[2]", "--no-cpu"),

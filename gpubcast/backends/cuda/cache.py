@@ -1,4 +1,4 @@
-"""Cubins on disk: one per source, headers, flags, architecture and NVRTC version."""
+"""Cubins on disk: one per source, headers, flags, architecture and NVRTC."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from gpubcast.backends.cuda import headers, nvrtc
 from gpubcast.backends.store import Store
 
 # Raised when the meaning of a file changes.
-SCHEMA = 1
+SCHEMA = 2
 
 
 def key(text: str, arch: str, options: tuple[str, ...] = ()) -> str:
     """The cache key of a program."""
-    parts = (str(SCHEMA), text, headers.digest(), arch, str(nvrtc.version()))
+    parts = (str(SCHEMA), text, headers.digest(), arch, nvrtc.identity())
     joined = "\0".join((*parts, *nvrtc.OPTIONS, *options))
     return hashlib.sha256(joined.encode()).hexdigest()[:40]
 
@@ -34,7 +34,7 @@ def stored(text: str, arch: str, options: tuple[str, ...] = ()) -> Path | None:
     """The cubin of a program if it is in the cache; nothing is compiled, no folder is made.
 
     Raises:
-        CompileError: there is no NVRTC, whose version is a part of the key.
+        CompileError: there is no NVRTC, which is a part of the key.
     """
     return cubins(arch).stored(key(text, arch, options))
 

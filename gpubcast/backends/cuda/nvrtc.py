@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
+import hashlib
 import os
 import threading
 from collections.abc import Iterator
@@ -33,6 +34,10 @@ OPTIONS = (
 # What the user may give up with fast_math=True; denormals are kept all the same.
 _FAST = ("-fmad=true", "-prec-div=false", "-prec-sqrt=false")
 _MAJORS = (13, 12)
+# Leaves out what no kernel here uses: textures, surfaces, launches from the device.
+_SHORTER, _SHORTER_SINCE = ("-minimal",), 13
+# The linker's build id is in the first page of the library's file.
+_HEAD = 4096
 # NVRTC serialises compilations inside a process; the lock keeps a program's calls together.
 _LOCK = threading.Lock()
 
@@ -109,6 +114,26 @@ def version() -> tuple[int, int]:
 
 
 @functools.cache
+def identity() -> str:
+    """What tells this NVRTC from any other; the key of a cubin has it.
+
+    It is taken from the library's file where that is known: to load 140 MB takes a tenth of a
+    second, and a process whose kernels are all on disk never needs the compiler.
+
+    Raises:
+        CompileError: no NVRTC was found.
+    """
+    for path in map(Path, _candidates()):
+        if not path.is_absolute():
+            break  # the system's loader knows where that is
+        if path.is_file():
+            with path.open("rb") as file:
+                head = file.read(_HEAD)
+            return f"{path.stat().st_size} {hashlib.sha256(head).hexdigest()}"
+    return "{}.{}".format(*version())
+
+
+@functools.cache
 def architectures() -> tuple[str, ...]:
     """The architectures this NVRTC compiles for, e.g. ``("sm_75", ...)``."""
     count = c_int()
@@ -139,7 +164,8 @@ def compile_cubin(text: str, arch: str, options: tuple[str, ...] = ()) -> Cubin:
         raise CompileError(f"NVRTC {version()} cannot compile for {arch}; it knows {known}")
     replaced = {option.split("=")[0] for option in options}
     kept = (option for option in OPTIONS if option.split("=")[0] not in replaced)
-    flags = (f"-arch={arch}", *kept, *options)
+    shorter = _SHORTER if version()[0] >= _SHORTER_SINCE else ()
+    flags = (f"-arch={arch}", *kept, *shorter, *options)
     with _LOCK:
         return _compile(library(), text, flags)
 
