@@ -36,7 +36,7 @@ class Interpreter:
         return np.exp(x)
 
     def scratch_f32(self) -> int:
-        self.kept.append(np.full(STRETCH, np.nan, np.float32))
+        self.kept.append(np.full(STRETCH + 16, np.nan, np.float32))
         return int(self.kept[-1].ctypes.data)
 
     def names(self) -> dict[str, Any]:
@@ -44,8 +44,14 @@ class Interpreter:
         found["scratch_f32"] = self.scratch_f32
         found["wide_vectors"] = lambda: None
         for name, dtype in DTYPES.items():
-            found[f"load_{name}"] = lambda at, i, dtype=dtype: _memory(at, i, dtype)[0]
-            found[f"store_{name}"] = lambda at, i, x, dtype=dtype: _memory(at, i, dtype).fill(x)
+            for verb in ("load", "read"):
+                found[f"{verb}_{name}"] = lambda at, i, dtype=dtype: _memory(at, i, dtype)[0]
+            for verb in ("store", "write"):
+                found[f"{verb}_{name}"] = lambda at, i, x, dtype=dtype: _memory(at, i, dtype).fill(
+                    x
+                )
+        found["fill_f32"] = lambda to, count, x: _bytes(to, 4 * count).view(np.float32).fill(x)
+        found["repeat"] = _repeat
         return found
 
 
@@ -53,6 +59,15 @@ def _memory(address: int, index: int, dtype: Any) -> Any:
     size = np.dtype(dtype).itemsize
     raw = (ctypes.c_char * size).from_address(int(address) + int(index) * size)
     return np.frombuffer(raw, dtype)
+
+
+def _bytes(address: int, size: int) -> Any:
+    return np.frombuffer((ctypes.c_char * int(size)).from_address(int(address)), np.uint8)
+
+
+def _repeat(to: int, period: int, size: int) -> None:
+    memory = _bytes(to, size)
+    memory[:] = np.resize(memory[:period].copy(), size)
 
 
 def run(function: Any, operands: list[Any], parts: int = 1) -> tuple[list[Any], int]:

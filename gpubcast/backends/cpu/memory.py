@@ -1,9 +1,13 @@
 """Typed loads, stores and bit casts over raw addresses, as numba intrinsics.
 
 ``load_<type>(address, index)`` returns the compute value of an element, ``store_<type>(address,
-index, value)`` rounds and writes it; ``index`` counts elements. f8, f16 and bf16 are computed as
-float32: f16 through LLVM's half, the others by integer arithmetic (LLVM's own bf16 truncation
-flushes denormals on some processors). s4 and u4 are computed in 8 bits.
+index, value)`` rounds and writes it; ``index`` counts elements. ``read_<type>`` and
+``write_<type>`` are the same for operands and a kernel's only result, where no write changes what a
+read elsewhere finds: loops over them become vector loops in place, too.
+
+f8, f16 and bf16 are computed as float32: f16 through LLVM's half where the processor has it, the
+others by integer arithmetic (LLVM's own bf16 truncation flushes denormals on some processors). s4
+and u4 are computed in 8 bits.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from gpubcast.backends.cpu.complex_numbers import pair, parts
+from gpubcast.backends.cpu.instructions import converts_halves
 from gpubcast.element_types import ELEMENT_TYPES, Category, ElementType
 from gpubcast.nest import STRETCH
 
@@ -24,6 +29,9 @@ NUMBA_TYPES = {"bool": types.boolean, "float": types.float32, "double": types.fl
     for bits in (8, 16, 32, 64)
 }
 NUMBA_TYPES |= {"c64": types.complex64, "c128": types.complex128}
+# Bytes behind a stretch: more than a vector, and such that the same places of several stretches do
+# not look alike to the processor, which tells recent stores from loads by the lowest 12 bits.
+APART = 704
 _HALF, _FLOAT, _DOUBLE = ir.HalfType(), ir.FloatType(), ir.DoubleType()
 
 
@@ -40,48 +48,47 @@ def memory_type(element_type: ElementType) -> ir.Type:
     return _word(8 * element_type.itemsize)
 
 
-# Bits of the mantissa, exponent bias, and the first code that is not finite. Codes from there on
-# are infinity (0x7c) and NaN; where it is 0x80 only that code itself, which is -0.0 elsewhere.
-_F8 = {
-    "f8e5m2": (2, 15, 0x7C),
-    "f8e4m3fn": (3, 7, 0x7F),
-    "f8e4m3b11fnuz": (3, 11, 0x80),
-    "f8e4m3fnuz": (3, 8, 0x80),
-    "f8e5m2fnuz": (2, 16, 0x80),
+# Bits of the type and of its mantissa, exponent bias, the first code that is not finite, and the
+# code of NaN. Codes between the two are infinity. Where NaN is the type's -0.0 there is none.
+_SMALL = {
+    "f8e5m2": (8, 2, 15, 0x7C, 0x7E),
+    "f8e4m3fn": (8, 3, 7, 0x7F, 0x7F),
+    "f8e4m3b11fnuz": (8, 3, 11, 0x80, 0x80),
+    "f8e4m3fnuz": (8, 3, 8, 0x80, 0x80),
+    "f8e5m2fnuz": (8, 2, 16, 0x80, 0x80),
+    "f16": (16, 10, 15, 0x7C00, 0x7E00),
 }
 
 
-def _f8_from_memory(builder: Any, name: str, raw: Any) -> Any:
-    mantissa, bias, end = _F8[name]
-    word = _word(32)
+def _small_from_memory(builder: Any, name: str, raw: Any) -> Any:
+    bits, mantissa, bias, end, nan = _SMALL[name]
+    word, top = _word(32), 1 << (bits - 1)
     wide = builder.zext(raw, word)
-    code, sign = (
-        builder.and_(wide, word(0x7F)),
-        builder.shl(builder.and_(wide, word(0x80)), word(24)),
-    )
+    code = builder.and_(wide, word(top - 1))
+    sign = builder.shl(builder.and_(wide, word(top)), word(32 - bits))
     scaled = builder.add(builder.shl(code, word(23 - mantissa)), word((127 - bias) << 23))
     unit = _FLOAT(2.0 ** (1 - bias - mantissa))
     denormal = builder.fmul(builder.sitofp(code, _FLOAT), unit)
     small = builder.icmp_unsigned("<", code, word(1 << mantissa))
     found = builder.select(small, builder.bitcast(denormal, word), scaled)
-    if end == 0x80:
-        nan = builder.icmp_unsigned("==", wide, word(0x80))
+    if nan == top:
+        lost = builder.icmp_unsigned("==", wide, word(top))
     else:
-        nan = builder.icmp_unsigned(">=", code, word(0x7D if end == 0x7C else end))
-    if end == 0x7C:
+        lost = builder.icmp_unsigned(">=" if nan == end else ">", code, word(end))
+    if end < nan:
         infinite = builder.icmp_unsigned("==", code, word(end))
         found = builder.select(infinite, word(0x7F800000), found)
-    found = builder.select(nan, word(0x7FC00000), found)
+    found = builder.select(lost, word(0x7FC00000), found)
     return builder.bitcast(builder.or_(found, sign), _FLOAT)
 
 
-def _f8_to_memory(builder: Any, name: str, value: Any) -> Any:
-    mantissa, bias, end = _F8[name]
-    word = _word(32)
+def _small_to_memory(builder: Any, name: str, value: Any) -> Any:
+    width, mantissa, bias, end, nan = _SMALL[name]
+    word, top = _word(32), 1 << (width - 1)
     dropped = 23 - mantissa
     bits = builder.bitcast(value, word)
     size = builder.and_(bits, word(0x7FFFFFFF))
-    sign = builder.and_(builder.lshr(bits, word(24)), word(0x80))
+    sign = builder.and_(builder.lshr(bits, word(32 - width)), word(top))
     odd = builder.and_(builder.lshr(size, word(dropped)), word(1))
     rounded = builder.add(size, builder.add(odd, word((1 << (dropped - 1)) - 1)))
     normal = builder.sub(builder.lshr(rounded, word(dropped)), word((127 - bias) << mantissa))
@@ -92,12 +99,19 @@ def _f8_to_memory(builder: Any, name: str, value: Any) -> Any:
     small = builder.icmp_unsigned("<", size, word((128 - bias) << 23))
     code = builder.select(small, denormal, normal)
     code = builder.select(builder.icmp_unsigned(">", code, word(end)), word(end), code)
-    nan = builder.icmp_unsigned(">", size, word(0x7F800000))
-    code = builder.select(nan, word(0x7E if end == 0x7C else end), code)
+    lost = builder.icmp_unsigned(">", size, word(0x7F800000))
+    code = builder.select(lost, word(nan), code)
     signed = builder.or_(code, sign)
-    if end == 0x80:
+    if nan == top:
         signed = builder.select(builder.icmp_unsigned("==", code, word(0)), code, signed)
-    return builder.trunc(signed, _word(8))
+    return builder.trunc(signed, _word(width))
+
+
+def _by_integers(element_type: ElementType) -> bool:
+    """Whether a type is converted by integer arithmetic: f16 where the processor does not do it,
+    for which LLVM would call a function that no library here has."""
+    name = element_type.name
+    return name in _SMALL and (name != "f16" or not converts_halves())
 
 
 def from_memory(builder: Any, element_type: ElementType, raw: Any) -> Any:
@@ -108,8 +122,8 @@ def from_memory(builder: Any, element_type: ElementType, raw: Any) -> Any:
         high = builder.shl(raw, raw.type(4))
         signed = element_type.category is Category.SIGNED
         return (builder.ashr if signed else builder.lshr)(high, raw.type(4))
-    if element_type.name in _F8:
-        return _f8_from_memory(builder, element_type.name, raw)
+    if _by_integers(element_type):
+        return _small_from_memory(builder, element_type.name, raw)
     if element_type.name == "f16":
         return builder.fpext(builder.bitcast(raw, _HALF), _FLOAT)
     if element_type.name == "bf16":
@@ -124,8 +138,8 @@ def to_memory(builder: Any, element_type: ElementType, value: Any) -> Any:
         return builder.zext(value, _word(8))
     if element_type.bits == 4:
         return builder.and_(value, value.type(15))
-    if element_type.name in _F8:
-        return _f8_to_memory(builder, element_type.name, value)
+    if _by_integers(element_type):
+        return _small_to_memory(builder, element_type.name, value)
     if element_type.name == "f16":
         return builder.bitcast(builder.fptrunc(value, _HALF), _word(16))
     if element_type.name == "bf16":
@@ -154,7 +168,16 @@ def _parts(builder: Any, pointer: Any, memory: ir.Type) -> list[tuple[Any, int]]
     return [(at[0], 2 * size), (at[1], size)]
 
 
-def _load(element_type: ElementType) -> Any:
+def _apart(builder: Any, access: Any, kind: str) -> Any:
+    """Tells LLVM that what is written is not what is read, but by the very same element."""
+    module = builder.module
+    domain = module.add_metadata([ir.MetaDataString(module, "gpubcast")])
+    scope = module.add_metadata([ir.MetaDataString(module, "operands"), domain])
+    access.set_metadata(kind, module.add_metadata([scope]))
+    return access
+
+
+def _load(element_type: ElementType, *, apart: bool = False) -> Any:
     memory, value = memory_type(element_type), NUMBA_TYPES[element_type.compute]
 
     def load(typing_context: Any, address: Any, index: Any) -> Any:
@@ -162,20 +185,23 @@ def _load(element_type: ElementType) -> Any:
             pointer = _pointer(builder, args[0], args[1], memory)
             if element_type.is_complex:
                 part = memory.elements[0]
-                read = [
-                    builder.load(at, typ=part, align=align)
-                    for at, align in _parts(builder, pointer, memory)
-                ]
+                places = [(at, part, align) for at, align in _parts(builder, pointer, memory)]
+            else:
+                places = [(pointer, memory, element_type.itemsize)]
+            read = [builder.load(at, typ=kind, align=align) for at, kind, align in places]
+            if apart:
+                for one in read:
+                    _apart(builder, one, "alias.scope")
+            if element_type.is_complex:
                 return pair(builder, *read)
-            raw = builder.load(pointer, typ=memory, align=element_type.itemsize)
-            return from_memory(builder, element_type, raw)
+            return from_memory(builder, element_type, read[0])
 
         return value(types.int64, types.int64), codegen
 
     return intrinsic(load)
 
 
-def _store(element_type: ElementType) -> Any:
+def _store(element_type: ElementType, *, apart: bool = False) -> Any:
     memory, value = memory_type(element_type), NUMBA_TYPES[element_type.compute]
 
     def store(typing_context: Any, address: Any, index: Any, element: Any) -> Any:
@@ -183,11 +209,14 @@ def _store(element_type: ElementType) -> Any:
             pointer = _pointer(builder, args[0], args[1], memory)
             if element_type.is_complex:
                 places = _parts(builder, pointer, memory)
-                for part, (at, align) in zip(parts(builder, args[2]), places, strict=True):
-                    builder.store(part, at, align=align)
-                return context.get_dummy_value()
-            raw = to_memory(builder, element_type, args[2])
-            builder.store(raw, pointer, align=element_type.itemsize)
+                raw = list(parts(builder, args[2]))
+            else:
+                places = [(pointer, element_type.itemsize)]
+                raw = [to_memory(builder, element_type, args[2])]
+            for part, (at, align) in zip(raw, places, strict=True):
+                stored = builder.store(part, at, align=align)
+                if apart:
+                    _apart(builder, stored, "noalias")
             return context.get_dummy_value()
 
         return types.void(types.int64, types.int64, value), codegen
@@ -232,8 +261,10 @@ def _from_bits(element_type: ElementType) -> Any:
 
 
 def _scratch(element_type: ElementType) -> Any:
-    """The address of memory of the kernel's own, on the stack: one stretch of values."""
-    memory = ir.ArrayType(_word(element_type.itemsize * 8), STRETCH)
+    """The address of memory of the kernel's own, on the stack: one stretch of values, and room for
+    a vector that begins in it."""
+    size = element_type.itemsize
+    memory = ir.ArrayType(_word(size * 8), STRETCH + APART // size)
 
     def scratch(typing_context: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -254,6 +285,8 @@ def namespace() -> dict[str, Any]:
     for row in ELEMENT_TYPES.values():
         names[f"load_{row.name}"] = _load(row)
         names[f"store_{row.name}"] = _store(row)
+        names[f"read_{row.name}"] = _load(row, apart=True)
+        names[f"write_{row.name}"] = _store(row, apart=True)
         names[f"scratch_{row.name}"] = _scratch(row)
         if row.is_complex:
             continue

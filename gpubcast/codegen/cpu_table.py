@@ -1,0 +1,105 @@
+"""What every CPU kernel begins with: its parameter table, read into names."""
+
+from __future__ import annotations
+
+from gpubcast.codegen.cpu_values import compute_name
+from gpubcast.families import Family, Kind, Schedule
+from gpubcast.planning import BroadcastPlan
+
+INDENT = "    "
+# Kinds whose stride along the inner axis is part of the code.
+_STEPS = {Kind.LINEAR: "{}", Kind.REVERSED: "-{}", Kind.SECOND: "2 * {}"}
+
+
+class Table:
+    """One kernel's plan and schedule, and the words of its table.
+
+    Names: ``p<slot>`` is the address of an access, ``n<axis>`` and ``m<axis>`` are the size and the
+    extent of an axis, ``s<slot>_<axis>`` is a stride, ``f<output>`` the value of padding, ``rows``
+    how many indices of the axis around the rows of a run a stretch has, or with ``columns`` the
+    rows of a tile.
+    """
+
+    def __init__(self, plan: BroadcastPlan, schedule: Schedule) -> None:
+        self.plan = plan
+        self.schedule = schedule
+        self.rank = schedule.rank
+        self.kinds = schedule.reads + schedule.writes
+        self.first = len(plan.reads)
+        # The only result is an operand's memory at most element by element; of several results one
+        # may be the memory of an operand that another is still to be computed from.
+        self.apart = len(plan.writes) == 1
+        # The axes from here on are walked as one by what is linear or stands still.
+        self.inner = self.rank - 1 - (schedule.group if schedule.family is Family.RUNS else 0)
+
+    def lines(self) -> list[str]:
+        """The statements that read the table."""
+        word = 0
+        lines = []
+        for slot, kind in enumerate(self.kinds):
+            lines.append(
+                f"p{slot} = table + {8 * slot}"
+                if kind is Kind.VALUE
+                else f"p{slot} = load_s64(table, {slot})"
+            )
+            word += 1
+        fills = self.schedule.fills
+        for axis in range(self.rank):
+            if axis != self.schedule.split or fills:
+                lines.append(f"n{axis} = load_s64(table, {word})")
+            if fills:
+                lines.append(f"m{axis} = load_s64(table, {word + 1})")
+            word += 2
+        for slot in range(len(self.kinds)):
+            for axis in range(self.rank):
+                if self.moves(slot, axis) and self.strided(slot, axis):
+                    lines.append(f"s{slot}_{axis} = load_s64(table, {word})")
+                word += 1
+        if self.schedule.family is Family.RUNS:
+            lines.append(f"rows = load_s64(table, {word})")
+            word += 1
+        if self.schedule.family is Family.TILES:
+            lines.append(f"rows = load_s64(table, {word})")
+            lines.append(f"columns = load_s64(table, {word + 1})")
+            word += 2
+        for output, access in enumerate(self.plan.writes):
+            if fills:
+                text = f"load_{access.element_type.component}(table + {8 * word}, 0)"
+                if access.element_type.is_complex:
+                    # What does not fit into the word is 0, and so is the imaginary part of 0 and 1.
+                    text = f"make_complex({text}, {compute_name(access.element_type.component)}(0))"
+                lines.append(f"f{output} = {text}")
+            word += 1
+        return lines
+
+    def moves(self, slot: int, axis: int) -> bool:
+        """Whether an access may move along an axis."""
+        axes, kind = self.schedule.axes[slot], self.kinds[slot]
+        if axes is not None:
+            return axis in axes
+        return kind is not Kind.VALUE and (axis < self.inner or kind is not Kind.SCALAR)
+
+    def strided(self, slot: int, axis: int) -> bool:
+        """Whether the stride along an axis is not known from the kind of the access."""
+        return axis < self.inner or self.kinds[slot] not in _STEPS
+
+    def step(self, slot: int, axis: int, index: str) -> str:
+        """How far some steps along an axis are."""
+        if self.strided(slot, axis):
+            return f"{index} * s{slot}_{axis}"
+        return _STEPS[self.kinds[slot]].format(index)
+
+    def load(self, value: int, index: str) -> str:
+        """The statement that reads a value of the program that is an access."""
+        read = self.plan.reads[value]
+        if read.generated:
+            # As if it were the s64 at that offset from address 0.
+            return f"v{value} = (p{value} >> 3) + {index}"
+        verb = "read" if self.apart else "load"
+        return f"v{value} = {verb}_{read.element_type.name}(p{value}, {index})"
+
+    def store(self, output: int, index: str, value: str) -> str:
+        """The statement that writes an element of a result."""
+        verb = "write" if self.apart else "store"
+        name = self.plan.writes[output].element_type.name
+        return f"{verb}_{name}(p{self.first + output}, {index}, {value})"

@@ -1,0 +1,147 @@
+"""TILES, the CPU's schedule where operands have their neighbours along another axis than results.
+
+The axis along which such operands are *crossed* runs along the rows of tiles, the innermost axis
+along their columns. Every crossed operand's tile is transposed into memory of the kernel's own;
+then each row of the tile is computed as if all operands lay that way. What is only copied goes
+straight to its place.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gpubcast.families import CpuTarget, Family, Kind, Schedule
+from gpubcast.nest import EVEN, STRETCH, VECTOR, along, kept_values, kind, parts_of
+from gpubcast.planning import Access, BroadcastPlan
+
+# Shorter axes are not worth crossing.
+SHORTEST_CROSSED = 16
+# Crossed operands that have a tile each: the stack of a thread may have little more room.
+MOST_CROSSED = 4
+# Bytes of all tiles at a time: of results that are streamed, which fill half of a second cache, and
+# of others, which fill half of a first one. Memory for one tile has the larger size.
+TILE_BYTES, CACHED_TILE_BYTES = 160 << 10, 20 << 10
+# Bytes read from one place of an operand, and rows of a tile, where results are streamed.
+STREAMED_BYTES, MOST_ROWS = 1 << 10, 512
+# The shortest runs of memory that are worth streaming, in bytes.
+SHORTEST_RUN = 256
+
+
+def tiles(plan: BroadcastPlan, target: CpuTarget) -> Schedule | None:
+    """The schedule of a plan with crossed operands; None where there are none, or where results
+    have padding to be written or fewer axes than the plan."""
+    if plan.fills or plan.rank < 2 or not plan.num_visited or any(map(plan.lacks, plan.writes)):
+        return None
+    row, inner = _crossed_axis(plan), plan.rank - 1
+    if row is None or plan.axes[inner].size < SHORTEST_CROSSED:
+        return None
+    batch = tuple(k for k in range(inner) if k != row)
+    kept, _ = kept_values(plan)
+    if any(plan.varies()[value] != {inner} for value in kept):
+        return None
+    reads = _kinds(plan, row)
+    writes = tuple(Kind.LINEAR if write.inner == 1 else Kind.GATHERED for write in plan.writes)
+    run = plan.axes[inner].size * min(write.element_type.itemsize for write in plan.writes)
+    streams = (
+        plan.num_bytes >= target.streaming_bytes
+        and run >= SHORTEST_RUN
+        and Kind.GATHERED not in writes
+    )
+    rows, columns = _tile(plan, reads, row, streams=streams)
+    split, parts, unit = _divided(plan, target, {row: rows, inner: columns})
+    count = reads.count(Kind.CROSSED)
+    return Schedule(
+        Family.TILES,
+        reads,
+        writes,
+        vector=1,
+        unroll=1,
+        index_bits=64,
+        rank=plan.rank,
+        fills=False,
+        row_axis=row,
+        grid=plan.axes[split].extent,
+        block=(parts, unit),
+        reason=f"TILES: {count} operand{'s' * (count > 1)} with neighbours along axis {row}, "
+        f"transposed {rows} by {columns} elements at a time"
+        + ("; results are streamed past the caches" if streams else "")
+        + (f"; axis {split} in {parts} parts" if parts > 1 else ""),
+        axes=(*map(along, plan.reads), *(None for _ in plan.writes)),
+        order=(*batch, row, inner),
+        kept=kept,
+        split=split,
+        streams=streams,
+    )
+
+
+def tile(plan: BroadcastPlan, schedule: Schedule) -> tuple[int, int]:
+    """Rows and columns of a tile."""
+    return _tile(plan, schedule.reads, schedule.row_axis, streams=schedule.streams)
+
+
+def _crossed_axis(plan: BroadcastPlan) -> int | None:
+    """The axis along which most bytes have neighbours that have none along the inner one."""
+    moved = [0] * plan.rank
+    for access in plan.reads:
+        for k, axis in enumerate(plan.axes[:-1]):
+            if _crosses(access, k) and axis.size >= SHORTEST_CROSSED:
+                moved[k] += access.element_type.itemsize
+    return max(range(plan.rank), key=lambda k: (moved[k], k)) if any(moved) else None
+
+
+def _crosses(access: Access, row: int) -> bool:
+    """Whether neighbours along an axis are neighbours in memory, and those along the inner axis
+    are not."""
+    if access.by_value or access.generated:
+        return False
+    return abs(access.strides[row]) == 1 and abs(access.inner) > 1
+
+
+def _kinds(plan: BroadcastPlan, row: int) -> tuple[Kind, ...]:
+    crossed = [slot for slot, read in enumerate(plan.reads) if _crosses(read, row)][:MOST_CROSSED]
+    return tuple(
+        Kind.CROSSED if slot in crossed else kind(read) for slot, read in enumerate(plan.reads)
+    )
+
+
+def _tile(
+    plan: BroadcastPlan, reads: tuple[Kind, ...], row: int, *, streams: bool
+) -> tuple[int, int]:
+    sizes = [
+        read.element_type.itemsize
+        for read, walked in zip(plan.reads, reads, strict=True)
+        if walked is Kind.CROSSED
+    ]
+    widest = max(sizes)
+    narrowest = min(access.element_type.itemsize for access in plan.accesses)
+    line, whole = VECTOR // widest, VECTOR // narrowest
+    rows = min(STREAMED_BYTES // widest, MOST_ROWS) if streams else line
+    rows = _even(plan.axes[row].size, rows, line)
+    # Rows are an odd number of lines apart, so that they are not in one another's way in a cache.
+    lines = (TILE_BYTES if streams else CACHED_TILE_BYTES) // len(sizes) // rows // VECTOR
+    columns = max((lines - 1 & -2) * line // whole, 1) * whole
+    return rows, _even(plan.axes[-1].size, min(columns, STRETCH), whole)
+
+
+def _even(size: int, most: int, unit: int) -> int:
+    """The length of equal parts of a size, of at most so many elements, in whole units."""
+    share = -(-size // -(-size // most))
+    return min(-(-share // unit) * unit, most)
+
+
+def _divided(
+    plan: BroadcastPlan, target: CpuTarget, lengths: dict[int, int]
+) -> tuple[int, int, int]:
+    """The axis that threads share, in how many parts, and of how many indices parts should be
+    multiples: the outermost axis that can be cut evenly, or else the one that comes closest. Some
+    axes are walked many indices at a time."""
+    steps = {k: -(-plan.axes[k].size // lengths.get(k, 1)) for k in range(plan.rank)}
+    if parts_of(plan, target, target.threads) == 1:
+        return 0, 1, 1
+
+    def unevenness(axis: int) -> float:
+        share = steps[axis] / target.threads
+        return max(math.ceil(share) / share, EVEN)
+
+    split = min(steps, key=unevenness)
+    return split, parts_of(plan, target, steps[split]), lengths.get(split, 1)
