@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gpubcast.fusion import Fused, apply, fuse
     from gpubcast.inference import infer_shape
     from gpubcast.layout import Layout, PaddingValue
+    from gpubcast.memory import trim_pool
     from gpubcast.shape import Shape
 
 __version__ = "0.1.0"
@@ -61,6 +62,7 @@ __all__ = [
     "fuse",
     "infer_shape",
     "plan",
+    "trim_pool",
     # Operations, written by make generate:
     "abs",
     "acos",
@@ -152,6 +154,7 @@ _HOMES = {
     "fusion": ("Fused", "apply", "fuse"),
     "inference": ("infer_shape",),
     "layout": ("Layout", "PaddingValue"),
+    "memory": ("trim_pool",),
     "shape": ("Shape",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -163,10 +166,16 @@ def _before_fork() -> None:
     if "gpubcast.functions" in sys.modules:
         import_module("gpubcast.functions")
         import_module("gpubcast.runtime").before_fork()
+        hold = getattr(sys.modules.get("gpubcast.backends.cpu.objects"), "before_fork", None)
+        if hold is not None:
+            hold()
 
 
 def _after_fork(*, child: bool) -> None:
     # Nothing is imported here: a child must not wait for a lock that nobody releases.
+    release = getattr(sys.modules.get("gpubcast.backends.cpu.objects"), "after_fork", None)
+    if release is not None:
+        release()
     release = getattr(sys.modules.get("gpubcast.runtime"), "after_fork", None)
     if release is not None:
         release(child=child)

@@ -22,6 +22,7 @@ from gpubcast.planned import Planned, plan_for
 from gpubcast.planning import BroadcastPlan, Operand
 from gpubcast.schedule import schedule
 from gpubcast.shape import Shape, as_shape
+from gpubcast.streams import ALIGNED
 
 if TYPE_CHECKING:
     from gpubcast.explain import Explanation
@@ -109,14 +110,7 @@ class Plan:
         Raises:
             ShapeError: an operand has other dimensions or another type than planned.
         """
-        made = calls.again(self._token, operands, out) if operands else None
-        if made is not None:
-            return made
-        views = self._views(self._checked(operands))
-        layout = self.out_layout if out is None else None
-        straight = layout is None and self.arguments == tuple(range(self.arity)) and operands
-        token = self._token if straight else None
-        return eager.finish(self.expression, operands, views, out, layout, token, device)
+        return _CALLED.call(self, operands, out, device)
 
     def bind(self, *operands: Any, out: Any) -> BoundCall:
         """The call with its buffers fixed: the cheapest launch. It keeps the arrays alive.
@@ -242,6 +236,21 @@ class Plan:
         return tuple(views)
 
 
+def _called(plan: Plan, operands: tuple[Any, ...], out: Any, device: str | None) -> Any:
+    call = (plan, operands, out, device)
+    made = calls.again(plan._token, call) if operands and device is None else None
+    if made is not None:
+        return made
+    views = plan._views(plan._checked(operands))
+    layout = plan.out_layout if out is None else None
+    straight = layout is None and device is None and plan.arguments == tuple(range(plan.arity))
+    token = plan._token if straight and operands else None
+    return eager.finish(plan.expression, call, views, layout, token, device)
+
+
+_CALLED = calls.Door(_called)
+
+
 class BoundCall:
     """A launch with every argument packed; calling it runs the kernel and returns ``out``."""
 
@@ -292,7 +301,7 @@ def _shares(x: Any, view: View) -> bool:
 
 def _schedule(plan: BroadcastPlan, arch: str | None) -> Schedule:
     target = CpuTarget() if arch is None else CudaTarget(checked_arch(arch), _ANY)
-    return schedule(plan, target, (16,) * len(plan.accesses))
+    return schedule(plan, target, (ALIGNED,) * len(plan.accesses))
 
 
 def _bound(

@@ -1,190 +1,313 @@
-"""A call like one before: from NumPy arrays to a launch with one look-up.
+"""A call like one before: from arrays to a launch with one look-up.
 
 What a call needs to know about an array is its dtype, its shape, its strides and its address. Where
-the first three have been seen with the same operation, everything else is ready: the built-in
-function of ``backends.cpu.entry`` does the rest, or Python where that cannot.
+the first three have been seen with the same operation, everything else is ready. A call that is
+repeated often on NumPy arrays and scalars is handed to machine code (``backends.cpu.whole``), which
+does all of it; the public functions go through a ``Door``, where it comes first.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import struct
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from gpubcast import config, runtime
-from gpubcast.backends.cpu import entry
+from gpubcast.arrays import Array
 from gpubcast.backends.cpu.address import address
-from gpubcast.families import CpuTarget
-from gpubcast.launch import Launch, Step, byte_span
-from gpubcast.nest import PARALLEL_BYTES
-from gpubcast.planning import INDEX
+from gpubcast.element_types import ElementType
+from gpubcast.errors import Error
+from gpubcast.families import CpuTarget, Target
+from gpubcast.launch import Launch, Step, View, relative_span
+from gpubcast.machine import hand_over, is_large
+from gpubcast.nest import PARALLEL_BYTES, work
+from gpubcast.operands import SCALARS, cupy_array, scalar_view
+from gpubcast.planning import WORD
+from gpubcast.streams import ALIGNED
 
-# Larger results come from the backend, whose memory is aligned for whole vectors.
-_SMALL = 1 << 20
+# So often a call is repeated before machine code has it; and before that code is made, which takes
+# seconds, once on a machine.
+REPEATS, MANY_REPEATS = 64, 4096
+_FLOATS = {"f32": struct.Struct("<f"), "f64": struct.Struct("<d")}
+
+Arguments = tuple[Any, ...]
+"""What is computed, the tuple of operands, ``out`` or None, and then keywords, by position. What is
+computed is None where nobody calls a door that way."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class Door:
+    """A function on ``Arguments``, called as ``door.call(...)``: in Python at first, later by
+    machine code that calls the Python function for what it does not know."""
+
+    __slots__ = ("call", "slow")
+
+    def __init__(self, slow: Callable[..., Any]) -> None:
+        self.slow = self.call = slow
+        runtime.doors().append(self)
+
+
+@dataclass(slots=True, eq=False)
 class Call:
-    """A launch on NumPy arrays that has been made ready.
+    """A launch that has been made ready for calls like one.
 
     Attributes:
-        run: does it all on operands and result; None where Python has to.
-        memory: what ``run`` needs.
-        make: a new array for the result; None where the caller gives one.
-        launch: the launch, of one kernel and one result.
-        words: packs the slots.
-        plan: offsets, spans and the like of the arrays: operands, then the result.
+        launch: the launch, of one kernel.
+        step: the kernel.
+        scalars: the operands that are passed by value, and as which type.
+        memory: the operands and given results that have an address, and bits it may not have.
+        spans: per operand and result, which bytes from its address on it may touch.
+        places: per operand, a bit each for the results that may lie in the very same memory.
+        makers: make the new results; none where they are given.
+        packed: whether the results are in a tuple.
         target: what the launch was scheduled for, where that depends on the number of threads.
     """
 
-    run: Callable[..., object] | None
-    memory: object
-    make: Callable[[], np.ndarray[Any, Any]] | None
     launch: Launch
-    words: struct.Struct
-    plan: entry.Plan
-    target: CpuTarget | None
+    step: Step
+    scalars: tuple[tuple[int, ElementType], ...]
+    memory: tuple[tuple[int, int], ...]
+    spans: tuple[tuple[int, int], ...]
+    places: tuple[int, ...]
+    makers: tuple[Callable[[], tuple[Any, int]], ...]
+    packed: bool
+    target: Target | None
+    repeats: int = 0
+    words: struct.Struct = field(init=False)
+    free: list[tuple[bytearray, Callable[[], object]]] = field(init=False, default_factory=list)
 
-    def slowly(self, arrays: tuple[Any, ...]) -> bool:
-        """What ``run`` does, in Python; whether it was done."""
-        slots = [address(x) for x in arrays]
-        if any([at & self.plan.mask for at in slots]) or not arrays[-1].flags.writeable:
-            return False
-        if self.disturbs(slots):
-            return False
-        host = self.launch.backend
+    def __post_init__(self) -> None:
+        self.words = struct.Struct(f"<{len(self.step.offsets)}Q")
+
+    def run(self, call: Arguments, slots: list[Any]) -> Any:
+        """The result, or None where the call is not like the others after all.
+
+        Args:
+            call: what is called.
+            slots: addresses of the operands and given results, and scalars.
+        """
+        _, operands, out, *_ = call
+        host, (kind, index) = self.launch.backend, self.launch.device
+        plain = config.plain()
+        if not plain and config.backend() not in (None, kind):
+            return None
+        if any([slots[i] & crooked for i, crooked in self.memory]):
+            return None
         if self.target is not None and host.target() != self.target:
-            return False
-        packed = bytearray(self.plan.template)
-        if packed:
-            slots.append(0)  # where a view of no array begins
-            words = [slots[view] + add for view, add in self.plan.offsets]
-            self.words.pack_into(packed, 0, *words)
-        self.launch.start((packed,))
-        return True
+            return None
+        try:
+            for i, wanted in self.scalars:
+                slots[i] = _bits(slots[i], wanted)
+        except Error:
+            return None
+        if out is not None:
+            if not _writeable(out) or self._disturbs(slots, len(operands)):
+                return None
+            self._start(slots, plain)
+            return out
+        with host.on(index):
+            results = [make() for make in self.makers]
+            self._start(slots + [at for _, at in results], plain)
+        return tuple([x for x, _ in results]) if self.packed else results[0][0]
 
-    def disturbs(self, slots: list[int]) -> bool:
-        """Whether writing the result may change what is still to be read."""
-        out, (low, high) = slots[-1], self.plan.spans[-1]
-        for at, span, may in zip(slots, self.plan.spans, self.plan.in_place, strict=False):
-            apart = at + span[1] <= out + low or out + high <= at + span[0]
-            if not apart and not (may and at == out):
-                return True
+    def _disturbs(self, slots: list[int], arity: int) -> bool:
+        """Whether writing a result may change what is still to be read, or another result."""
+        spans = self.spans
+        for k in range(arity, len(slots)):
+            low, high = slots[k] + spans[k][0], slots[k] + spans[k][1]
+            for i, _ in self.memory:
+                if i >= k:
+                    break
+                at = slots[i]
+                if at + spans[i][1] <= low or high <= at + spans[i][0]:
+                    continue
+                if i >= arity or at != slots[k] or not self.places[i] >> (k - arity) & 1:
+                    return True
         return False
 
+    def _start(self, slots: list[int], plain: bool) -> None:
+        step = self.step
+        if step.schedule is None:
+            return
+        slots.append(0)  # where INDEX, counted from the end, finds its address
+        if not plain:
+            with self.launch.backend.on(self.launch.device[1]):
+                self.launch.start((step.parameters(slots),))
+            return
+        # Whoever takes a table from the list has it alone, in whichever thread.
+        try:
+            table, start = self.free.pop()
+        except IndexError:
+            table = bytearray(step.template)
+            bound = self.launch.bound((table,))
+            start = bound or functools.partial(self.launch.start, (table,))
+        words = [slots[view] + add for view, add in step.offsets]
+        for slot, low in step.parts:
+            words[slot] = words[slot] >> low & (1 << 8 * WORD) - 1
+        self.words.pack_into(table, 0, *words)
+        start()
+        self.free.append((table, start))
 
-def again(
-    prefix: Hashable, operands: tuple[Any, ...], out: Any = None
-) -> np.ndarray[Any, Any] | None:
-    """The result of a call, if a like one is known.
 
-    Args:
-        prefix: what is computed.
-        operands: its operands; they are looked at as far as they are NumPy arrays.
-        out: receives the result and is returned; None for a new array.
-    """
-    key = _key(prefix, operands, out)
-    call = None if key is None else runtime.known_call(key)
-    if call is None:
+def again(prefix: Hashable, call: Arguments) -> Any:
+    """The result of a call, or None where no like one is known; ``prefix`` says what it computes
+    and with which keywords."""
+    looked = _look(prefix, call[1], call[2])
+    if looked is None:
         return None
-    run = call.run
-    if run is not None and config.plain():
-        if out is None:
-            out = call.make()
-        return out if run(*operands, out) is out else None
-    if config.backend() == "cuda":
+    known: Call | None = runtime.known_call(looked[0])
+    if known is None:
         return None
-    if out is None:
-        out = call.make()
-    return out if call.slowly((*operands, out)) else None
+    result = known.run(call, looked[1])
+    if result is not None and known.repeats <= MANY_REPEATS:
+        if known.repeats in (REPEATS, MANY_REPEATS):
+            hand_over(known, call, result, make=known.repeats == MANY_REPEATS)
+        known.repeats += 1
+    return result
 
 
-def _key(prefix: Hashable, operands: tuple[Any, ...], out: Any) -> tuple[Any, ...] | None:
-    """What calls that are alike have in common; None where one of them is no NumPy array."""
+def _look(prefix: Hashable, operands: tuple[Any, ...], out: Any) -> tuple[Any, list[Any]] | None:
+    """What calls that are alike have in common, and the addresses of arrays, and scalars; None
+    where an operand is neither."""
     key: list[Any] = [prefix]
-    for x in operands:
-        if type(x) is not np.ndarray:
-            return None
-        key += (x.dtype, x.shape, x.strides)
+    slots: list[Any] = []
+    every = operands
     if out is not None:
-        if type(out) is not np.ndarray:
+        every = (*operands, *out) if type(out) is tuple else (*operands, out)
+        key.append((len(operands), type(out) is tuple))
+    for x in every:
+        kind = type(x)
+        if kind is np.ndarray:
+            key += (x.dtype, x.shape, x.strides)
+            slots.append(address(x) if x.ndim else x)
+        elif kind in SCALARS or issubclass(kind, np.generic):
+            key.append(kind)
+            slots.append(x)
+        elif kind is Array:
+            at = runtime.backend(x._device[0]).address(_memory(x))
+            key += (kind, x._operand, x._device, at % ALIGNED)
+            slots.append(at)
+        elif kind is cupy_array():
+            data = x.data
+            at = data.ptr
+            key += (x.dtype, x.shape, x.strides, data.device_id, at % ALIGNED)
+            slots.append(at)
+        else:
             return None
-        key += (None, out.dtype, out.shape, out.strides)
-    return tuple(key)
+    return tuple(key), slots
 
 
-def _aligned(x: np.ndarray[Any, Any]) -> bool:
-    """Whether every element lies at a multiple of its size."""
-    size = x.dtype.itemsize
-    return address(x) % size == 0 and not any(stride % size for stride in x.strides)
+def _memory(x: Any) -> Any:
+    """The NumPy or CuPy array that holds an array's first element."""
+    if type(x) is not Array:
+        return x
+    return x.view() if x._buffer is None else x._buffer
+
+
+def _writeable(out: Any) -> bool:
+    """Whether all given results may be written."""
+    every = out if type(out) is tuple else (out,)
+    return all([getattr(_memory(x).flags, "writeable", True) for x in every])
+
+
+def _bits(x: Any, kind: ElementType) -> int:
+    """The bits of a scalar of a type.
+
+    Raises:
+        ElementTypeError: it does not fit.
+    """
+    if isinstance(x, (np.generic, np.ndarray)):
+        return int.from_bytes(x.tobytes(), "little")
+    if type(x) is float and kind.name in _FLOATS and (math.isfinite(x) or kind.bits == 64):
+        try:
+            return int.from_bytes(_FLOATS[kind.name].pack(x), "little")
+        except OverflowError:  # too large for a float, which becomes infinite
+            pass
+    return scalar_view(x, kind).slot
 
 
 def remember(
-    prefix: Hashable, operands: tuple[Any, ...], launch: Launch, result: Any, out: Any = None
-) -> None:
-    """Keep a call's launch for calls like it; ``result`` is a new one or ``out``.
+    prefix: Hashable, call: Arguments, views: tuple[View, ...], launch: Launch, result: Any,
+    *, packed: bool,
+) -> None:  # fmt: skip
+    """Keep a call's launch for calls like it.
 
-    Calls that take more than one kernel, give several results, or have an operand that is no NumPy
-    array or a scalar in one, are not kept.
+    Calls that take more than one kernel are not kept, nor those of which an operand was copied.
+
+    Args:
+        prefix: what is computed, and keywords.
+        call: the call.
+        views: its operands, as the launch was made for.
+        launch: the launch.
+        result: what the call returns, a tuple where it is ``packed``.
     """
-    simple = len(launch.steps) == 1 and len(launch.outputs) == 1 and not launch.temporaries
-    key = _key(prefix, operands, out)
-    if key is None or not simple or not all(x.ndim for x in operands):
+    looked = _look(prefix, call[1], call[2])
+    if looked is None or len(launch.steps) != 1 or launch.temporaries:
         return
-    arrays = (*operands, result)
-    if launch.device[0] != "cpu" or not all(map(_aligned, arrays)):
-        # The launch was made for aligned copies.
+    (step,), (key, slots) = launch.steps, looked
+    results = tuple(result) if packed else (result,)
+    memory = [i for i in range(len(slots)) if i >= len(views) or not views[i].operand.by_value]
+    if any([i < len(views) and views[i].slot != slots[i] for i in memory]):
+        return  # a copy stands in for an operand
+    every, wide = (*[view.operand for view in views], *launch.outputs), dict(launch.wider)
+    spans = [(0, 0) if operand.by_value else relative_span(operand) for operand in every]
+    crooked = [
+        max(operand.shape.element_type.itemsize, wide.get(i, 1)) - 1
+        for i, operand in enumerate(every)
+    ]
+    if any([slots[i] & crooked[i] for i in memory]):
         return
-    step = launch.steps[0]
-    access = [read.element_type.itemsize for read in step.plan.reads]
-    mask = max([1, *access, *(x.dtype.itemsize for x in arrays)]) - 1
-    if any([address(x) & mask for x in arrays]):
-        return
-    target = launch.backend.target() if step.plan.num_bytes >= PARALLEL_BYTES else None
-    plan = _plan(step, arrays, mask)
-    made = None
-    if step.schedule is not None and step.schedule.block[0] == 1 and target is None:
-        made = entry.call_of(step.kernel, plan)
-    run, memory = made or (None, None)
-    call = Call(
-        run,
-        memory,
-        None if out is not None else _maker(launch, result),
+    target = launch.backend.target()
+    threaded = isinstance(target, CpuTarget) and work(step.plan) >= PARALLEL_BYTES
+    makers = [_maker(launch, k, x) for k, x in enumerate(results)] if call[2] is None else ()
+    known = Call(
         launch,
-        struct.Struct(f"<{len(step.offsets)}Q"),
-        plan,
-        target if isinstance(target, CpuTarget) else None,
+        step,
+        tuple([(i, v.operand.shape.element_type) for i, v in enumerate(views) if i not in memory]),
+        tuple([(i, crooked[i]) for i in memory]),
+        tuple(spans),
+        tuple([_places(step, i, len(views)) for i in range(len(views))]),
+        tuple(makers),
+        packed,
+        target if threaded else None,
     )
-    runtime.keep_call(key, call)
+    runtime.keep_call(key, known)
 
 
-def _plan(step: Step, arrays: tuple[Any, ...], mask: int) -> entry.Plan:
-    plan, write = step.plan, step.plan.writes[0]
-    in_place = [not plan.lacks(write) and plan.in_place(i, write) for i in range(len(arrays) - 1)]
-    return entry.Plan(
-        step.schedule.grid if step.schedule is not None else 0,
-        step.template,
-        tuple([(len(arrays) if view == INDEX else view, add) for view, add in step.offsets]),
-        mask,
-        tuple([_span(x) for x in arrays]),
-        tuple(in_place),
-        plan.num_bytes,
-    )
+def _places(step: Step, operand: int, arity: int) -> int:
+    """The results that may lie in the very memory of an operand, a bit each."""
+    plan, found = step.plan, 0
+    for number, write in enumerate(plan.writes):
+        if not plan.lacks(write) and plan.in_place(operand, write):
+            found |= 1 << step.offsets[len(plan.reads) + number][0] - arity
+    return found
 
 
-def _maker(launch: Launch, result: np.ndarray[Any, Any]) -> Callable[[], np.ndarray[Any, Any]]:
-    """What makes arrays like a result."""
+def _maker(launch: Launch, number: int, result: Any) -> Callable[[], tuple[Any, int]]:
+    """What makes arrays like a result, and says where they are."""
+    host, size, operand = launch.backend, launch.sizes[number], launch.outputs[number]
+    if type(result) is Array:
+
+        def array() -> tuple[Any, int]:
+            buffer = host.allocate(size)
+            return Array(operand, buffer, None, launch.device), host.address(buffer)
+
+        return array
     dtype, shape, strides = result.dtype, result.shape, result.strides
-    if result.nbytes < _SMALL and result.flags.c_contiguous and launch.sizes[0] == result.nbytes:
-        return functools.partial(np.empty, shape, dtype)
-    host, size = launch.backend, launch.sizes[0]
-    return lambda: host.view(host.allocate(size), 0, dtype, shape, strides)
+    if type(result) is np.ndarray and result.flags.c_contiguous and not is_large(result):
 
+        def small() -> tuple[Any, int]:
+            made = np.empty(shape, dtype)
+            return made, address(made)
 
-def _span(x: np.ndarray[Any, Any]) -> tuple[int, int]:
-    """Which bytes an array may touch, from the address of its first element on."""
-    return byte_span(x.shape, x.strides, x.dtype.itemsize) if x.size else (0, 0)
+        return small
+
+    def strided() -> tuple[Any, int]:
+        made = host.empty(size, dtype, shape, strides)
+        return made, host.address(made)
+
+    return strided

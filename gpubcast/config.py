@@ -6,6 +6,7 @@ at any time. ``docs/env.md`` lists the same table; a test compares the two.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,9 +44,22 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("GPUBCAST_CHECK", "1: verify plans between passes", "0"),
     Variable("GPUBCAST_CACHE_DIR", "folder for compiled kernels", "~/.cache/gpubcast"),
     Variable("GPUBCAST_THREADS", "CPU threads a kernel may use", "the affinity mask"),
+    Variable(
+        "GPUBCAST_STREAMING",
+        "on, off, or the bytes that a kernel must move on the CPU to write past the caches; auto "
+        "measures once from how many on it pays",
+        "auto",
+    ),
+    Variable(
+        "GPUBCAST_POOL",
+        "bytes of memory of former results that are kept for new ones on the CPU; 0 keeps none",
+        "1 GiB, or an eighth of the memory if that is less",
+    ),
 )
 
 
+# More bytes than any kernel moves.
+NEVER = 1 << 62
 # What os.environ keeps its variables in; to see there that one is not set costs a call nearly
 # nothing.
 _RAW: Any = getattr(os.environ, "_data", None)
@@ -89,6 +103,15 @@ def plain() -> bool:
     return _UNUSUAL_KEYS.isdisjoint(_RAW)
 
 
+def watched() -> tuple[dict[Any, Any], tuple[Any, ...]] | None:
+    """Where the variables are that calls depend on, and their names there: those that ``plain``
+    asks for, then what decides how threads share a launch. None where Python keeps them
+    elsewhere."""
+    if not isinstance(_RAW, dict) or _KEY is None:
+        return None
+    return _RAW, tuple(map(_KEY, (*_UNUSUAL, "GPUBCAST_STREAMING", "GPUBCAST_THREADS")))
+
+
 def debug() -> int:
     """How much to print to stderr, 0 (nothing) to 4 (generated source)."""
     return _integer("GPUBCAST_DEBUG", 0, 0, 4)
@@ -109,6 +132,35 @@ def threads() -> int:
     affinity: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)
     available = len(affinity(0)) if affinity is not None else os.cpu_count() or 1
     return _integer("GPUBCAST_THREADS", available, 1, 1024)
+
+
+def streaming_bytes() -> int | None:
+    """The bytes that a CPU kernel must move to write past the caches; None where that is to be
+    measured."""
+    text = _text("GPUBCAST_STREAMING")
+    known = {"": None, "auto": None, "on": 0, "off": NEVER}
+    if text.lower() in known:
+        return known[text.lower()]
+    if not text.isdecimal() or int(text) > NEVER:
+        raise Error(f"GPUBCAST_STREAMING={text!r}: expected auto, on, off or a number of bytes")
+    return int(text)
+
+
+def pool_bytes() -> int:
+    """Bytes of former results' memory that are kept."""
+    return _integer("GPUBCAST_POOL", _default_pool(), 0, 1 << 60)
+
+
+@functools.cache
+def _default_pool() -> int:
+    memory = 8 << 30
+    try:
+        memory = min(memory, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()  # "max" for none
+        memory = min(memory, int(limit)) if limit.isdigit() else memory
+    except (OSError, ValueError, AttributeError):
+        pass
+    return min(1 << 30, memory // 8)
 
 
 def backend() -> str | None:

@@ -15,7 +15,11 @@ from gpubcast.expression import Attributes, Expression
 from gpubcast.launch import View, arrays_share, parse_device, shared
 from gpubcast.layout import Layout, check_layout
 from gpubcast.operands import is_scalar, scalar_view
+from gpubcast.ops import OPS, Rule
 from gpubcast.traced import Traced
+
+# The types of keywords that are what they are.
+_WORDS = frozenset({type(None), bool, int, str})
 
 
 @functools.lru_cache(4096)
@@ -24,15 +28,10 @@ def _graph(name: str, attributes: Attributes) -> Expression:
 
 
 def apply(
-    name: str,
-    operands: tuple[Any, ...],
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-    device: str | None = None,
-    **attributes: Any,
-) -> Any:
-    """Run one operation on arrays.
+    name: str, operands: tuple[Any, ...], out: Any = None, out_layout: Layout | None = None,
+    *given: Any,
+) -> Any:  # fmt: skip
+    """Run one operation on arrays. Arguments go by position, so that like calls look alike.
 
     Args:
         name: the operation.
@@ -40,8 +39,7 @@ def apply(
             function that is being fused.
         out: an array that receives the result and is returned.
         out_layout: layout of the new array.
-        device: where an operation without operands runs; None for that of ``out``, else the CPU.
-        attributes: the operation's keywords.
+        given: the operation's keywords in the order of ``keywords``; missing ones are None.
 
     Returns:
         ``out``, or a new array: a gpubcast Array if any operand is one, else CuPy or NumPy.
@@ -50,58 +48,71 @@ def apply(
         Error: a rule refuses the call.
     """
     if not operands:
-        return _without_operands(name, attributes, out, out_layout, device)
-    prefix = _prefix(name, attributes)
+        return _without_operands(name, out, out_layout, *given)
+    call = (name, operands, out, out_layout, *given)
+    prefix = _prefix(name, given)
     if prefix is not None and out_layout is None:
-        made = calls.again(prefix, operands, out)
+        made = calls.again(prefix, call)
         if made is not None:
             return made
+    attributes = dict(zip(keywords(name), given, strict=False))
     if any([isinstance(x, Traced) for x in operands]):
         return tracing.apply(name, operands, attributes, out is not None or out_layout is not None)
     graph = _graph(name, () if prefix == name else expression.canonical(name, attributes))
     if prefix is None and out_layout is None:
-        made = calls.again(graph, operands, out)
+        made = calls.again(graph, call)
         if made is not None:
             return made
     views = views_of(graph, operands)
-    return finish(graph, operands, views, out, out_layout, graph if prefix is None else prefix)
+    return finish(graph, call, views, out_layout, graph if prefix is None else prefix)
 
 
-def _without_operands(
-    name: str, attributes: dict[str, Any], out: Any, out_layout: Layout | None, device: str | None
-) -> Any:
+@functools.cache
+def keywords(name: str) -> tuple[str, ...]:
+    """The keywords of an operation, in the order in which ``apply`` takes them."""
+    row = OPS[name]
+    names = tuple(attribute.name for attribute in row.attributes)
+    if row.rule is Rule.BINARY:
+        names += ("broadcast_dimensions",)
+    return names if row.arity else (*names, "device")
+
+
+def _without_operands(name: str, out: Any, out_layout: Layout | None, *given: Any) -> Any:
+    *values, device = given
+    attributes = dict(zip(keywords(name), values, strict=False))
     if runtime.current_trace() is not None:
         placed = not (out is None and out_layout is None and device is None)
         return tracing.apply(name, (), attributes, placed)
     graph = _graph(name, expression.canonical(name, attributes))
-    return finish(graph, (), (), out, out_layout, device=device)
+    return finish(graph, (name, (), out), (), out_layout, device=device)
 
 
-def _prefix(name: str, attributes: dict[str, Any]) -> Hashable:
+def _prefix(name: str, given: tuple[Any, ...]) -> Hashable:
     """What stands for an operation and its keywords where that is quickly said, else None."""
-    given = [value for value in attributes.values() if value is not None]
-    if not given:
-        return name
-    dimensions = attributes.get("broadcast_dimensions")
-    if len(given) > 1 or type(dimensions) is not tuple:
-        return None
-    # True and 1.0 are equal to 1, but no dimensions.
-    return (name, dimensions) if all([type(d) is int for d in dimensions]) else None
+    kinds = tuple(map(type, given))
+    if _WORDS.issuperset(kinds):
+        # True is equal to 1, but no power and no dimension.
+        return (name, given, kinds) if any([x is not None for x in given]) else name
+    for x, kind in zip(given, kinds, strict=True):
+        if kind not in _WORDS and not (kind is tuple and all([type(d) is int for d in x])):
+            return None
+    return name, given, kinds
 
 
 def finish(
     graph: Expression,
-    operands: tuple[Any, ...],
+    call: calls.Arguments,
     views: tuple[View, ...],
-    out: Any,
     out_layout: Layout | None,
     prefix: Hashable = None,
     device: str | None = None,
 ) -> Any:
-    """Run a graph on views of the operands; see ``apply``. With a ``prefix`` the call is kept."""
+    """Run a graph on views of a call's operands; see ``apply``. With a ``prefix`` it is kept."""
+    _, operands, out, *_ = call
     wanted = None if device is None else parse_device(device)
+    layouts = layouts_of(graph, out_layout)
+    keep = prefix is not None and layouts is None
     if out is None:
-        layouts = layouts_of(graph, out_layout)
         launch, buffers = runtime.run(graph, views, None, layouts, wanted)
         where = launch.device
         made = zip(launch.outputs, buffers, strict=True)
@@ -109,18 +120,18 @@ def finish(
             results: list[Any] = [Array(out, buffer, None, where) for out, buffer in made]
         else:
             results = [strided_over(out, buffer, where) for out, buffer in made]
-            if prefix is not None and layouts is None and not graph.packed:
-                calls.remember(prefix, operands, launch, results[0])
-        return tuple(results) if graph.packed else results[0]
+        result = tuple(results) if graph.packed else results[0]
+        if keep:
+            calls.remember(prefix, call, views, launch, result, packed=graph.packed)
+        return result
     outs = outs_of(graph, out)
     targets = [output_view(x) for x in outs]
     if len(outs) > 1 and any([copy_back is not None for _, copy_back in targets]):
         # What stands in for an unaligned array does not show what the array shares.
         _check_apart([x.view() if isinstance(x, Array) else x for x in outs])
-    layouts = layouts_of(graph, out_layout)
     launch, _ = runtime.run(graph, views, tuple([t for t, _ in targets]), layouts, wanted)
-    if prefix is not None and not graph.packed:
-        calls.remember(prefix, operands, launch, out, out)
+    if keep and type(out) is (tuple if graph.packed else type(out)):
+        calls.remember(prefix, call, views, launch, out, packed=graph.packed)
     for _, copy_back in targets:
         if copy_back is not None:
             copy_back()
@@ -183,7 +194,8 @@ def views_of(graph: Expression, operands: tuple[Any, ...]) -> tuple[View, ...]:
 def _operate(operator: str, *operands: Any) -> Any:
     """An operator of ``Array``."""
     kind = next(x.xla_shape.element_type for x in operands if isinstance(x, Array))
-    return apply(operators.operation(operator, kind), operands)
+    return APPLY.call(operators.operation(operator, kind), operands, None, None)
 
 
+APPLY = calls.Door(apply)
 OPERATORS.append(_operate)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gpubcast.eager import apply
+from gpubcast.eager import APPLY
 from gpubcast.layout import Layout
 
 __all__ = [
@@ -117,13 +117,7 @@ def add(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "add",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("add", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def sub(
@@ -151,13 +145,7 @@ def sub(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "sub",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("sub", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def mul(
@@ -186,13 +174,7 @@ def mul(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "mul",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("mul", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def div(
@@ -221,13 +203,7 @@ def div(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "div",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("div", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def rem(
@@ -256,13 +232,7 @@ def rem(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "rem",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("rem", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def pow(
@@ -293,13 +263,7 @@ def pow(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "pow",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("pow", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def max(
@@ -328,13 +292,7 @@ def max(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "max",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("max", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def min(
@@ -363,13 +321,7 @@ def min(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "min",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("min", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def atan2(
@@ -398,13 +350,7 @@ def atan2(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "atan2",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("atan2", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def nextafter(
@@ -433,13 +379,7 @@ def nextafter(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "nextafter",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("nextafter", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def complex(
@@ -466,13 +406,7 @@ def complex(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "complex",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("complex", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def bitwise_and(
@@ -500,13 +434,7 @@ def bitwise_and(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "bitwise_and",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("bitwise_and", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def bitwise_or(
@@ -534,13 +462,7 @@ def bitwise_or(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "bitwise_or",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("bitwise_or", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def bitwise_xor(
@@ -568,13 +490,7 @@ def bitwise_xor(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "bitwise_xor",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("bitwise_xor", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def shift_left(
@@ -602,13 +518,7 @@ def shift_left(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "shift_left",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("shift_left", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def shift_right_logical(
@@ -636,13 +546,7 @@ def shift_right_logical(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "shift_right_logical",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("shift_right_logical", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def shift_right_arithmetic(
@@ -670,13 +574,7 @@ def shift_right_arithmetic(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "shift_right_arithmetic",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("shift_right_arithmetic", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def eq(
@@ -705,13 +603,7 @@ def eq(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "eq",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("eq", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def ne(
@@ -740,13 +632,7 @@ def ne(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "ne",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("ne", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def lt(
@@ -775,13 +661,7 @@ def lt(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "lt",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("lt", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def le(
@@ -810,13 +690,7 @@ def le(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "le",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("le", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def gt(
@@ -845,13 +719,7 @@ def gt(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "gt",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("gt", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def ge(
@@ -880,13 +748,7 @@ def ge(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "ge",
-        (x, y),
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("ge", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def compare(
@@ -919,14 +781,14 @@ def compare(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
+    return APPLY.call(
         "compare",
         (x, y),
-        direction=direction,
-        total_order=total_order,
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
+        out,
+        out_layout,
+        direction,
+        total_order,
+        broadcast_dimensions,
     )
 
 
@@ -950,7 +812,7 @@ def neg(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("neg", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("neg", (x,), out, out_layout)
 
 
 def abs(
@@ -974,7 +836,7 @@ def abs(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("abs", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("abs", (x,), out, out_layout)
 
 
 def sign(
@@ -997,7 +859,7 @@ def sign(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("sign", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("sign", (x,), out, out_layout)
 
 
 def bitwise_not(
@@ -1020,7 +882,7 @@ def bitwise_not(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("bitwise_not", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("bitwise_not", (x,), out, out_layout)
 
 
 def floor(
@@ -1043,7 +905,7 @@ def floor(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("floor", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("floor", (x,), out, out_layout)
 
 
 def ceil(
@@ -1066,7 +928,7 @@ def ceil(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("ceil", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("ceil", (x,), out, out_layout)
 
 
 def round(
@@ -1093,7 +955,7 @@ def round(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("round", (x,), method=method, out=out, out_layout=out_layout)
+    return APPLY.call("round", (x,), out, out_layout, method)
 
 
 def is_finite(
@@ -1116,7 +978,7 @@ def is_finite(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("is_finite", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("is_finite", (x,), out, out_layout)
 
 
 def population_count(
@@ -1138,7 +1000,7 @@ def population_count(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("population_count", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("population_count", (x,), out, out_layout)
 
 
 def clz(
@@ -1161,7 +1023,7 @@ def clz(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("clz", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("clz", (x,), out, out_layout)
 
 
 def square(
@@ -1185,7 +1047,7 @@ def square(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("square", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("square", (x,), out, out_layout)
 
 
 def integer_pow(
@@ -1212,7 +1074,7 @@ def integer_pow(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("integer_pow", (x,), y=y, out=out, out_layout=out_layout)
+    return APPLY.call("integer_pow", (x,), out, out_layout, y)
 
 
 def real(
@@ -1235,7 +1097,7 @@ def real(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("real", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("real", (x,), out, out_layout)
 
 
 def imag(
@@ -1258,7 +1120,7 @@ def imag(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("imag", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("imag", (x,), out, out_layout)
 
 
 def conj(
@@ -1281,7 +1143,7 @@ def conj(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("conj", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("conj", (x,), out, out_layout)
 
 
 def sqrt(
@@ -1304,7 +1166,7 @@ def sqrt(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("sqrt", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("sqrt", (x,), out, out_layout)
 
 
 def exp(
@@ -1328,7 +1190,7 @@ def exp(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("exp", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("exp", (x,), out, out_layout)
 
 
 def exp2(
@@ -1353,7 +1215,7 @@ def exp2(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("exp2", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("exp2", (x,), out, out_layout)
 
 
 def expm1(
@@ -1377,7 +1239,7 @@ def expm1(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("expm1", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("expm1", (x,), out, out_layout)
 
 
 def log(
@@ -1402,7 +1264,7 @@ def log(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("log", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("log", (x,), out, out_layout)
 
 
 def log2(
@@ -1427,7 +1289,7 @@ def log2(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("log2", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("log2", (x,), out, out_layout)
 
 
 def log1p(
@@ -1452,7 +1314,7 @@ def log1p(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("log1p", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("log1p", (x,), out, out_layout)
 
 
 def logistic(
@@ -1476,7 +1338,7 @@ def logistic(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("logistic", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("logistic", (x,), out, out_layout)
 
 
 def tanh(
@@ -1500,7 +1362,7 @@ def tanh(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("tanh", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("tanh", (x,), out, out_layout)
 
 
 def sinh(
@@ -1524,7 +1386,7 @@ def sinh(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("sinh", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("sinh", (x,), out, out_layout)
 
 
 def cosh(
@@ -1548,7 +1410,7 @@ def cosh(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("cosh", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("cosh", (x,), out, out_layout)
 
 
 def asinh(
@@ -1572,7 +1434,7 @@ def asinh(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("asinh", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("asinh", (x,), out, out_layout)
 
 
 def acosh(
@@ -1597,7 +1459,7 @@ def acosh(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("acosh", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("acosh", (x,), out, out_layout)
 
 
 def atanh(
@@ -1622,7 +1484,7 @@ def atanh(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("atanh", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("atanh", (x,), out, out_layout)
 
 
 def sin(
@@ -1647,7 +1509,7 @@ def sin(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("sin", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("sin", (x,), out, out_layout)
 
 
 def cos(
@@ -1672,7 +1534,7 @@ def cos(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("cos", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("cos", (x,), out, out_layout)
 
 
 def tan(
@@ -1697,7 +1559,7 @@ def tan(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("tan", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("tan", (x,), out, out_layout)
 
 
 def asin(
@@ -1722,7 +1584,7 @@ def asin(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("asin", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("asin", (x,), out, out_layout)
 
 
 def acos(
@@ -1747,7 +1609,7 @@ def acos(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("acos", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("acos", (x,), out, out_layout)
 
 
 def atan(
@@ -1771,7 +1633,7 @@ def atan(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("atan", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("atan", (x,), out, out_layout)
 
 
 def rsqrt(
@@ -1796,7 +1658,7 @@ def rsqrt(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("rsqrt", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("rsqrt", (x,), out, out_layout)
 
 
 def cbrt(
@@ -1820,7 +1682,7 @@ def cbrt(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("cbrt", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("cbrt", (x,), out, out_layout)
 
 
 def reciprocal(
@@ -1843,7 +1705,7 @@ def reciprocal(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("reciprocal", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("reciprocal", (x,), out, out_layout)
 
 
 def erf(
@@ -1867,7 +1729,7 @@ def erf(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("erf", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("erf", (x,), out, out_layout)
 
 
 def erfc(
@@ -1891,7 +1753,7 @@ def erfc(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("erfc", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("erfc", (x,), out, out_layout)
 
 
 def erf_inv(
@@ -1916,7 +1778,7 @@ def erf_inv(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("erf_inv", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("erf_inv", (x,), out, out_layout)
 
 
 def lgamma(
@@ -1942,7 +1804,7 @@ def lgamma(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("lgamma", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("lgamma", (x,), out, out_layout)
 
 
 def digamma(
@@ -1968,7 +1830,7 @@ def digamma(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("digamma", (x,), out=out, out_layout=out_layout)
+    return APPLY.call("digamma", (x,), out, out_layout)
 
 
 def select(
@@ -1995,7 +1857,7 @@ def select(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("select", (pred, on_true, on_false), out=out, out_layout=out_layout)
+    return APPLY.call("select", (pred, on_true, on_false), out, out_layout)
 
 
 def clamp(
@@ -2021,7 +1883,7 @@ def clamp(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("clamp", (lo, x, hi), out=out, out_layout=out_layout)
+    return APPLY.call("clamp", (lo, x, hi), out, out_layout)
 
 
 def convert_element_type(
@@ -2048,7 +1910,7 @@ def convert_element_type(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("convert_element_type", (x,), to=to, out=out, out_layout=out_layout)
+    return APPLY.call("convert_element_type", (x,), out, out_layout, to)
 
 
 def reduce_precision(
@@ -2078,14 +1940,7 @@ def reduce_precision(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "reduce_precision",
-        (x,),
-        exponent_bits=exponent_bits,
-        mantissa_bits=mantissa_bits,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("reduce_precision", (x,), out, out_layout, exponent_bits, mantissa_bits)
 
 
 def bitcast_convert_type(
@@ -2110,7 +1965,7 @@ def bitcast_convert_type(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("bitcast_convert_type", (x,), to=to, out=out, out_layout=out_layout)
+    return APPLY.call("bitcast_convert_type", (x,), out, out_layout, to)
 
 
 def broadcast(
@@ -2136,7 +1991,7 @@ def broadcast(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("broadcast", (x,), sizes=sizes, out=out, out_layout=out_layout)
+    return APPLY.call("broadcast", (x,), out, out_layout, sizes)
 
 
 def broadcast_in_dim(
@@ -2166,14 +2021,7 @@ def broadcast_in_dim(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "broadcast_in_dim",
-        (x,),
-        shape=shape,
-        broadcast_dimensions=broadcast_dimensions,
-        out=out,
-        out_layout=out_layout,
-    )
+    return APPLY.call("broadcast_in_dim", (x,), out, out_layout, shape, broadcast_dimensions)
 
 
 def broadcasted_iota(
@@ -2203,16 +2051,7 @@ def broadcasted_iota(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply(
-        "broadcasted_iota",
-        (),
-        dtype=dtype,
-        shape=shape,
-        dimension=dimension,
-        out=out,
-        out_layout=out_layout,
-        device=device,
-    )
+    return APPLY.call("broadcasted_iota", (), out, out_layout, dtype, shape, dimension, device)
 
 
 def iota(
@@ -2240,4 +2079,4 @@ def iota(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
-    return apply("iota", (), dtype=dtype, size=size, out=out, out_layout=out_layout, device=device)
+    return APPLY.call("iota", (), out, out_layout, dtype, size, device)

@@ -87,7 +87,12 @@ class Fused:
         Raises:
             Error: a rule refuses an operation; the text names its line.
         """
-        values = self._arguments.ordered(args, keywords)
+        if not keywords:
+            return _CALLED.call(self, args, out, out_layout)
+        return self._run(self._arguments.ordered(args, keywords), None, out, out_layout)
+
+    def _run(self, values: tuple[Any, ...], what: Any, out: Any, out_layout: Any) -> Any:
+        """A call with its arguments in order; ``what`` is None where it was given otherwise."""
         if any([isinstance(x, Traced) for x in values]):
             if out is not None or out_layout is not None:
                 raise unsupported(
@@ -95,7 +100,8 @@ class Fused:
                 )
             return self._inline(values)
         # What is static or None changes the code, so such calls are not looked up.
-        made = calls.again(self, values, out) if out_layout is None else None
+        call = (what, values, out, out_layout)
+        made = calls.again(self, call) if out_layout is None else None
         if made is not None:
             return made
         views, signature = self._views(values)
@@ -105,7 +111,7 @@ class Fused:
             for i, kind in zip(graph.sources, graph.types, strict=True)
         ]
         prefix = self if graph.sources == tuple(range(len(values))) else None
-        return eager.finish(graph.expression, values, tuple(operands), out, out_layout, prefix)
+        return eager.finish(graph.expression, call, tuple(operands), out_layout, prefix)
 
     def plan(self, *args: Any, out_layout: Any = None, **keywords: Any) -> Plan:
         """Plan the function for given operand shapes.
@@ -278,6 +284,14 @@ class Fused:
             outputs, packed=packed, fast_math=self._fast_math, pattern=self._pattern
         )
         return _Graph(graph, tuple(trace.sources), tuple(trace.types))
+
+
+def _called(fused: Fused, args: tuple[Any, ...], out: Any, out_layout: Any) -> Any:
+    values = fused._arguments.ordered(args, {})
+    return fused._run(values, fused if values is args else None, out, out_layout)
+
+
+_CALLED = calls.Door(_called)
 
 
 @functools.lru_cache(MAX_TRACES)

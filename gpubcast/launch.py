@@ -19,6 +19,7 @@ from gpubcast.errors import DeviceError, LayoutError, brief
 from gpubcast.families import Schedule
 from gpubcast.planning import Access, BroadcastPlan, Operand
 from gpubcast.shape import Shape
+from gpubcast.streams import ALIGNED
 
 Device = tuple[str, int]
 CPU: Device = ("cpu", 0)
@@ -250,10 +251,10 @@ def devices_of(views: tuple[View, ...], wanted: Device | None = None) -> Device:
 
 
 def aligned(views: tuple[View, ...], device: Device) -> tuple[int, ...]:
-    """The addresses modulo 16 where kernels care; empty when all are 0."""
+    """The addresses modulo ``ALIGNED`` where kernels care; empty when all are 0."""
     if device[0] == "cpu":
         return ()
-    remainders = tuple(0 if view.operand.by_value else view.slot % 16 for view in views)
+    remainders = tuple(0 if view.operand.by_value else view.slot % ALIGNED for view in views)
     return remainders if any(remainders) else ()
 
 
@@ -290,12 +291,13 @@ def arrays_share(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool
 
 def _span_bytes(view: View) -> tuple[int, int]:
     """The address range that an array may touch, end excluded."""
-    low, high = _relative_span(view.operand)
+    low, high = relative_span(view.operand)
     return view.slot + low, view.slot + high
 
 
 @functools.lru_cache(4096)
-def _relative_span(operand: Operand) -> tuple[int, int]:
+def relative_span(operand: Operand) -> tuple[int, int]:
+    """Which bytes an operand in memory may touch, from the address of its first element on."""
     if not operand.shape.num_elements and operand.extents == operand.shape.dimensions:
         return 0, 0
     size = operand.shape.element_type.itemsize

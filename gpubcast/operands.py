@@ -22,9 +22,19 @@ _MAX_WORK = 1_000_000
 _CUDA_DLPACK, _CPU_DLPACK = 2, (1, 3)
 
 
+# Python's scalars.
+SCALARS = (float, int, bool, complex)
+
+
 def is_scalar(x: Any) -> bool:
     """Whether an object is a Python scalar, whose type follows from the other operands."""
-    return type(x) in (bool, int, float, complex)
+    return type(x) in SCALARS
+
+
+def cupy_array() -> Any:
+    """CuPy's type of arrays, where CuPy is loaded; else None."""
+    cupy = sys.modules.get("cupy")
+    return None if cupy is None else cupy.ndarray
 
 
 def offers(x: Any, name: str) -> bool:

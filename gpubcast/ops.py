@@ -14,10 +14,8 @@ An expression is one text for all types or one text per category of the first op
 
 from __future__ import annotations
 
-import difflib
 import enum
 import math
-import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -309,9 +307,11 @@ BERNOULLI = [
 
 def _erf_inv(x: Any) -> Any:
     """A first value from the normal distribution, then a step of Newton's method."""
+    from statistics import NormalDist
+
     if not abs(x) < 1:
         return np.copysign(np.inf, x) if abs(x) == 1 else np.nan
-    y = statistics.NormalDist().inv_cdf((float(x) + 1) / 2) / math.sqrt(2)
+    y = NormalDist().inv_cdf((float(x) + 1) / 2) / math.sqrt(2)
     return np.float64(y - (math.erf(y) - x) * math.sqrt(math.pi) / 2 * math.exp(y * y)) or x
 
 
@@ -989,5 +989,7 @@ def suggestion(name: str) -> str:
     if name in ALIASES:
         return f"; gpubcast calls it {ALIASES[name]!r}"
     public = [row.name for row in OPS.values() if row.public and row.name != name]
-    near = difflib.get_close_matches(name, public, n=1)
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, public, n=1)
     return f"; did you mean {near[0]!r}?" if near else ""

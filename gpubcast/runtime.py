@@ -7,22 +7,21 @@ used out) or grows with the number of distinct kernels.
 from __future__ import annotations
 
 import contextlib
-import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gpubcast import config, expression
 from gpubcast.backends.base import Backend, KernelSource
-from gpubcast.codegen import cpu as cpu_code
-from gpubcast.codegen import cuda as cuda_code
+from gpubcast.codegen import generator
 from gpubcast.errors import DeviceError, Error
 from gpubcast.expression import Expression
-from gpubcast.families import CudaTarget, Target
+from gpubcast.families import Target
 from gpubcast.launch import (
     Device,
     Launch,
@@ -53,6 +52,8 @@ class _State:
     launches: OrderedDict[Any, Launch]
     kernels: dict[Any, Any]
     calls: dict[Any, Any]
+    doors: list[Any] = field(default_factory=list)
+    forget: list[Callable[[], object]] = field(default_factory=list)
     forking: bool = False
 
 
@@ -90,9 +91,11 @@ def backend(kind: str) -> Backend:
     """
     found = _STATE.backends.get(kind)
     if found is None:
-        # Making one imports its libraries, which a fork must not cut in half.
+        # Making one imports its libraries and the generator of its code, which a fork must not cut
+        # in half.
         with _STATE.compiling:
             found = _STATE.backends.get(kind) or _make_backend(kind)
+            generator(found.target())
             _STATE.backends[kind] = found
     return found
 
@@ -120,12 +123,12 @@ def use_backend(substitute: Backend) -> Iterator[None]:
     with _STATE.lock:
         before = _STATE.backends.get(kind)
         _STATE.backends[kind] = substitute
-        _STATE.calls.clear()
+        _forget_calls()
     try:
         yield
     finally:
         with _STATE.lock:
-            _STATE.calls.clear()
+            _forget_calls()
             if before is None:
                 del _STATE.backends[kind]
             else:
@@ -137,7 +140,36 @@ def clear() -> None:
     with _STATE.lock:
         _STATE.launches.clear()
         _STATE.kernels.clear()
-        _STATE.calls.clear()
+        _forget_calls()
+
+
+def _forget_calls() -> None:
+    _STATE.calls.clear()
+    for forget in _STATE.forget:
+        forget()
+
+
+def forget_with(action: Callable[[], object]) -> None:
+    """Have an action done whenever known calls are forgotten."""
+    with _STATE.lock:
+        _STATE.forget.append(action)
+
+
+def compiling() -> AbstractContextManager[Any]:
+    """The lock under which code is made, which a fork waits for."""
+    lock: AbstractContextManager[Any] = _STATE.compiling
+    return lock
+
+
+def alone(action: Callable[[], object]) -> None:
+    """Do something while no other thread changes what is known."""
+    with _STATE.lock:
+        action()
+
+
+def doors() -> list[Any]:
+    """The functions that may be replaced by machine code; see ``calls.Door``."""
+    return _STATE.doors
 
 
 def known_call(key: Any) -> Any:
@@ -190,7 +222,8 @@ def prepare(
         outs: the outputs' memory; None for new arrays with the inferred layouts.
         out_layouts: replace the inferred layouts, where not None; only without ``outs``.
         device: where to run.
-        alignment: per operand and given output, the address modulo 16; missing ones are aligned.
+        alignment: per operand and given output, the address modulo ``ALIGNED``; missing ones are
+            aligned.
 
     Raises:
         Error: a rule refuses the operands, ``outs`` or ``out_layouts``.
@@ -263,8 +296,8 @@ def _step(
     addresses = [
         (alignment[view] if 0 <= view < len(alignment) else 0) + add for view, add in offsets
     ]
-    chosen = schedule(plan, target, tuple(math.gcd(address, 16) for address in addresses))
-    code = cuda_code if isinstance(target, CudaTarget) else cpu_code
+    chosen = schedule(plan, target, tuple(addresses))
+    code = generator(target)
     source = code.generate(plan, chosen)
     if config.debug() >= 3:
         say(f"{plan}\n{chosen}")

@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gpubcast.eager import apply
+from gpubcast.eager import APPLY
 from gpubcast.layout import Layout
 '''
 
@@ -84,7 +84,7 @@ OPERAND_DOCS = {
 def function(row: Op) -> str:
     """The source of one public function."""
     positional = [f"{name}: Any" for name in row.operands]
-    keyword, passed = [], []
+    keyword, passed = [], ["out", "out_layout"]
     for attribute in row.attributes:
         kind = ATTRIBUTE_TYPES[attribute.name]
         if attribute.default is not None:
@@ -99,7 +99,6 @@ def function(row: Op) -> str:
         keyword.append("broadcast_dimensions: Sequence[int] | None = None")
         passed.append("broadcast_dimensions")
     keyword += ["out: Any = None", "out_layout: Layout | None = None"]
-    passed += ["out", "out_layout"]
     if not row.arity:
         keyword.append("device: str | None = None")
         passed.append("device")
@@ -108,11 +107,12 @@ def function(row: Op) -> str:
     lines += ["    *,", *(f"    {text}," for text in keyword), ") -> Any:"]
     lines += textwrap.indent(docstring(row), "    ").splitlines()
     operands = ", ".join(row.operands) + ("," if row.arity == 1 else "")
-    arguments = ", ".join(f"{name}={name}" for name in passed)
-    call = f'    return apply("{row.name}", ({operands}), {arguments})'
+    call = f'    return APPLY.call("{row.name}", ({operands}), {", ".join(passed)})'
     if len(call) > 100:
-        passed_lines = [f'"{row.name}"', f"({operands})", *arguments.split(", ")]
-        call = "\n".join(["    return apply(", *(f"        {a}," for a in passed_lines), "    )"])
+        passed_lines = [f'"{row.name}"', f"({operands})", *passed]
+        call = "\n".join(
+            ["    return APPLY.call(", *(f"        {a}," for a in passed_lines), "    )"]
+        )
     lines += [call, ""]
     return "\n".join(lines)
 

@@ -6,7 +6,7 @@ and in the tests an emulator that runs the unchanged CUDA source with g++.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -31,6 +31,28 @@ class KernelSource:
     text: str
     key: str
     fast_math: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Driven:
+    """A kernel that a Python function launches: ``function(grid, block, arguments)``.
+
+    Attributes:
+        function, grid, block: what is called, and with what.
+        lanes: parameter tables, each with the arguments that hold it.
+        process, device: where it may be called: a process, and the number of its current device.
+        current_device: says the latter.
+        specimens: arrays of such a device, which show how they are built.
+    """
+
+    function: Callable[..., Any]
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    lanes: Sequence[tuple[bytearray, tuple[Any, ...]]]
+    process: int
+    device: int
+    current_device: Callable[[], int]
+    specimens: tuple[Any, ...]
 
 
 class Backend(Protocol):
@@ -64,6 +86,12 @@ class Backend(Protocol):
     ) -> Any:  # fmt: skip
         """The strided array over a flat buffer; ``offset`` and ``strides`` in bytes."""
 
+    def empty(
+        self, num_bytes: int, dtype: np.dtype[Any], shape: tuple[int, ...],
+        strides: tuple[int, ...],
+    ) -> Any:  # fmt: skip
+        """A new strided array over a buffer of its own, as cheaply as can be."""
+
     def adopt(self, array: Any) -> tuple[Any, int]:
         """A foreign array of this kind of device (DLPack or ``__cuda_array_interface__``) as an
         array of the backend over the same memory, and the index of its device."""
@@ -86,6 +114,13 @@ class Backend(Protocol):
     ) -> Callable[[], object] | None:
         """A function that launches just that on device number ``index``, as cheaply as can be; the
         parameters stay where they are as long as it is used. None where ``launch`` is it."""
+
+    def driven(
+        self, kernel: Any, grid: int, block: tuple[int, int], template: bytes, index: int,
+        lanes: int,
+    ) -> Driven | None:  # fmt: skip
+        """The same for machine code that fills ``lanes`` copies of the parameters in; None where
+        it needs no Python for it, or cannot."""
 
     def capturing(self) -> bool:
         """Whether the current stream records a graph, so that no memory may be allocated."""

@@ -36,6 +36,7 @@ from gpubcast.planned import OutLayouts, plan_for
 from gpubcast.planning import INDEX, BroadcastPlan, Operand
 from gpubcast.schedule import schedule
 from gpubcast.shape import Shape
+from gpubcast.streams import ALIGNED
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -43,7 +44,10 @@ if TYPE_CHECKING:
 MOST_SLOTS = 48
 """The largest array, in slots, whose memory is drawn."""
 
-NOMINAL = {"sm_90": (4.3e12, "4.3 TB/s, nominal: a device-to-device copy on an H200")}
+NOMINAL = {
+    "cpu": (24e9, "24 GB/s, nominal: one thread of a server, beyond its caches"),
+    "sm_90": (4.3e12, "4.3 TB/s, nominal: a device-to-device copy on an H200"),
+}
 """Per architecture, bytes per second and what they are, for a guess of the time."""
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -346,7 +350,7 @@ def _cpu(plan: BroadcastPlan, which: str) -> tuple[Card, Listing | None]:
     title = f"{which}launch on the CPU"
     if plan.num_visited == 0:
         return _nothing(title, "cpu"), None
-    chosen = schedule(plan, CpuTarget(), (16,) * len(plan.accesses))
+    chosen = schedule(plan, CpuTarget(), (ALIGNED,) * len(plan.accesses))
     made = cpu_code.generate(plan, chosen)
     facts = (
         ("schedule", chosen.reason),
@@ -354,16 +358,17 @@ def _cpu(plan: BroadcastPlan, which: str) -> tuple[Card, Listing | None]:
         ("grid", f"{chosen.grid:,} iteration{'s' * (chosen.grid != 1)} of the outermost loop"),
         ("index", f"{chosen.index_bits}-bit offsets"),
         ("bytes", _bytes(plan)),
+        ("time", _time(plan, "cpu")),
         ("kernel", _loaded(made) or f"{made.entry}: miss, the first call compiles it"),
     )
     return Card(title, "cpu", facts), Listing("numba source", "python", made.text)
 
 
 def _cuda(plan: BroadcastPlan, arch: str, which: str) -> tuple[Card, Listing | None]:
-    title = f"{which}launch on a GPU, {arch}, operands aligned to 16 bytes"
+    title = f"{which}launch on a GPU, {arch}, operands aligned to {ALIGNED} bytes"
     if plan.num_visited == 0:
         return _nothing(title, "cuda"), None
-    chosen = schedule(plan, CudaTarget(arch, _ANY_MULTIPROCESSORS), (16,) * len(plan.accesses))
+    chosen = schedule(plan, CudaTarget(arch, _ANY_MULTIPROCESSORS), (ALIGNED,) * len(plan.accesses))
     made = cuda_code.generate(plan, chosen)
     facts = (
         ("schedule", chosen.reason),

@@ -12,9 +12,11 @@ import numpy as np
 
 from gpubcast import config
 from gpubcast.backends.base import KernelSource
-from gpubcast.backends.cpu import dlpack, objects
+from gpubcast.backends.cpu import dlpack, objects, streaming, workers
 from gpubcast.backends.cpu.address import address
+from gpubcast.backends.cpu.compiling import machine_code
 from gpubcast.backends.cpu.entry import callable_at
+from gpubcast.backends.cpu.pool import POOL
 from gpubcast.backends.cpu.threads import Pool
 from gpubcast.errors import CompileError, DeviceError, numbered
 from gpubcast.families import CpuTarget
@@ -31,17 +33,23 @@ class CpuBackend:
     def __init__(self) -> None:
         self._target = CpuTarget(config.threads())
         self._pool = Pool(self._target.threads)
+        self._streaming = streaming.stored(self._target.threads)
 
     def on(self, index: int) -> contextlib.AbstractContextManager[None]:
         return _HERE
 
     def target(self) -> CpuTarget:
-        threads = config.threads()
-        if threads != self._target.threads:
-            self._target = CpuTarget(threads)
+        threads, limit = config.threads(), config.streaming_bytes()
+        if limit is None:
+            limit = streaming.DEFAULT if self._streaming is None else self._streaming
+        if threads != self._target.threads or limit != self._target.streaming_bytes:
+            self._target = CpuTarget(threads, limit)
         return self._target
 
     def allocate(self, num_bytes: int) -> np.ndarray[Any, Any]:
+        pooled = POOL.allocate(num_bytes)
+        if pooled is not None:
+            return pooled
         try:
             raw = np.empty(num_bytes + ALIGNMENT, np.uint8)
         except (MemoryError, ValueError) as error:
@@ -65,6 +73,12 @@ class CpuBackend:
             return np.empty(shape, dtype)
         return np.ndarray(shape, dtype, buffer, offset, strides)
 
+    def empty(
+        self, num_bytes: int, dtype: np.dtype[Any], shape: tuple[int, ...],
+        strides: tuple[int, ...],
+    ) -> np.ndarray[Any, Any]:  # fmt: skip
+        return self.view(self.allocate(num_bytes), 0, dtype, shape, strides)
+
     def adopt(self, array: Any) -> tuple[np.ndarray[Any, Any], int]:
         return dlpack.adopt(array), 0
 
@@ -72,22 +86,47 @@ class CpuBackend:
         return address(array)
 
     def load(self, source: KernelSource) -> Any:
-        return callable_at(objects.load(source, functools.partial(_compiled, source)))
+        kernel = callable_at(objects.load(source, functools.partial(_compiled, source)))
+        streams = source.key.endswith(" streamed")
+        if streams and self._streaming is None and config.streaming_bytes() is None:
+            # The first launch that is large enough: measuring loads such kernels, too.
+            self._streaming = streaming.DEFAULT
+            self._streaming = streaming.measured(self, self._target.threads)
+        return kernel
 
     def launch(self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray) -> None:
         table = ctypes.addressof(ctypes.c_char.from_buffer(parameters))
-        if block[0] == 1:
+        parts, unit = block
+        if parts == 1:
             kernel(table, 0, grid)
+            return
+        threads = self._target.threads
+        crew, code = workers.crew(threads), getattr(kernel, "__self__", None)
+        if crew is not None and code is not None:
+            crew.start(code, table, grid, parts, unit, threads)
+        elif parts > threads:
+            self._pool.run(functools.partial(kernel, table), grid, parts, unit)
         else:
-            self._pool.run(functools.partial(kernel, table), grid, block[0])
+            kernel(table, 0, grid)
 
     def bound(
         self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray, index: int
     ) -> Callable[[], object] | None:
-        if block[0] > 1:
-            return None
+        parts, unit = block
         table = ctypes.addressof(ctypes.c_char.from_buffer(parameters))
-        return functools.partial(kernel, table, 0, grid)
+        if parts == 1:
+            return functools.partial(kernel, table, 0, grid)
+        threads = self._target.threads
+        crew, code = workers.crew(threads), getattr(kernel, "__self__", None)
+        if crew is None or code is None:
+            return None
+        return crew.bound(code, table, grid, parts, unit, threads)
+
+    def driven(
+        self, kernel: Any, grid: int, block: tuple[int, int], template: bytes, index: int,
+        lanes: int,
+    ) -> None:  # fmt: skip
+        """Machine code calls kernels itself."""
 
     def capturing(self) -> bool:
         return False
@@ -102,34 +141,16 @@ def _compiled(source: KernelSource) -> tuple[bytes, str]:
     Raises:
         CompileError: numba or LLVM refused the source.
     """
-    from numba import types
-    from numba.core import compiler
-    from numba.core.cpu_options import FastMathOptions
-    from numba.core.registry import cpu_target
-
     scope = dict(_namespace())
     exec(compile(source.text, f"<gpubcast {source.entry}>", "exec"), scope)
-    flags = compiler.Flags()
-    # No way in from Python, no reference counts: the code needs nothing of numba's when it runs.
-    flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-    flags.nrt = False
-    flags.error_model = "numpy"
-    if source.fast_math:
-        # Infinities and NaN keep their meaning with fast math too.
-        flags.fastmath = FastMathOptions({"reassoc", "contract", "arcp", "nsz"})
-    contexts = cpu_target.typing_context, cpu_target.target_context
     try:
-        made = compiler.compile_extra(
-            *contexts, scope[source.entry], (types.int64,) * 3, types.void, flags, {}
-        )
-        _, _, (image, _) = made.library.serialize_using_object_code()
+        return machine_code(scope[source.entry], 3, fast_math=source.fast_math)
     except Exception as error:  # numba's, llvmlite's or LLVM's own
         raise CompileError(
             f"numba refused kernel {source.entry}: {error}\n{numbered(source.text)}",
             source=source.text,
             log=str(error),
         ) from error
-    return image, made.fndesc.llvm_func_name
 
 
 @functools.cache
@@ -137,7 +158,7 @@ def _namespace() -> dict[str, Any]:
     """What generated code may name: types, loads and stores, scalar functions."""
     import numba
 
-    from gpubcast.backends.cpu import complex_numbers, elementary
+    from gpubcast.backends.cpu import complex_numbers, elementary, transposing, vector
     from gpubcast.backends.cpu.math import FUNCTIONS
     from gpubcast.backends.cpu.memory import namespace
 
@@ -145,4 +166,4 @@ def _namespace() -> dict[str, Any]:
     integers = tuple(f"{u}int{bits}" for u in ("", "u") for bits in (8, 16, 32, 64))
     scope = {name: getattr(numba.types, name) for name in names + integers}
     functions = FUNCTIONS | complex_numbers.FUNCTIONS | elementary.functions()
-    return scope | namespace() | functions
+    return scope | namespace() | vector.functions() | transposing.functions() | functions

@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import llvmlite
 from llvmlite import binding
@@ -24,11 +25,12 @@ from llvmlite import binding
 from gpubcast import config
 from gpubcast.backends.base import KernelSource
 from gpubcast.backends.store import Store
-from gpubcast.errors import Error
+from gpubcast.errors import CompileError, Error
 
 # Raised when the meaning of a file changes.
 SCHEMA = 1
-# What the code of a kernel may call: C's math and memory, Python for the way into it.
+# What the code of a kernel may call: C's math and memory, Python for the way into it, the system
+# for threads that wait.
 ALLOWED = frozenset(
     name + suffix
     for name in (
@@ -40,9 +42,26 @@ ALLOWED = frozenset(
     for suffix in ("", "f")
 ) | frozenset(
     ("memset", "memcpy", "memmove", "PyLong_AsVoidPtr", "PyLong_AsLongLong", "PyEval_SaveThread",
-     "PyEval_RestoreThread", "Py_IncRef", "_GLOBAL_OFFSET_TABLE_")
+     "PyEval_RestoreThread", "Py_IncRef", "_GLOBAL_OFFSET_TABLE_", "clock_gettime", "sched_getcpu",
+     "syscall")
 )  # fmt: skip
 _LOCK = threading.Lock()
+_FORK_SECONDS = 5
+_HELD: list[Any] = []
+
+
+def before_fork() -> None:
+    """Hold our lock and LLVM's over a fork: a collection in any thread may hold the latter."""
+    ffi: Any = sys.modules.get("llvmlite.binding.ffi")
+    for lock in (_LOCK, None if ffi is None else ffi.lib._lock._lock):
+        if lock is not None and lock.acquire(timeout=_FORK_SECONDS):
+            _HELD.append(lock)
+
+
+def after_fork() -> None:
+    """Release what ``before_fork`` holds, in the parent and in the child."""
+    while _HELD:
+        _HELD.pop().release()
 
 
 def load(source: KernelSource, make: Callable[[], tuple[bytes, str]]) -> int:
@@ -65,7 +84,32 @@ def load(source: KernelSource, make: Callable[[], tuple[bytes, str]]) -> int:
     if _usable(unit):
         found = store.fetch(key, lambda: unit).read_bytes()
         unit = found if _usable(found) else unit
+    else:
+        _check(source, image)
     return _load(unit)
+
+
+def _check(source: KernelSource, image: bytes) -> None:
+    """Refuse code that needs what this process does not have, and would end it.
+
+    Raises:
+        CompileError: it does.
+    """
+    try:
+        beyond = undefined(image) - ALLOWED
+    except (ValueError, struct.error):
+        return
+    missing = sorted(name for name in beyond if binding.address_of_symbol(name) is None)
+    if missing:
+        raise CompileError(
+            f"kernel {source.entry} needs {', '.join(missing)}, which no library here has",
+            source=source.text,
+        )
+
+
+def is_stored(source: KernelSource) -> bool:
+    """Whether a kernel's code is known here, as far as a file of its name tells."""
+    return Store(f"cpu/{platform.machine()}", "o").stored(_key(source)) is not None
 
 
 def _usable(unit: bytes) -> bool:
@@ -156,7 +200,7 @@ def _surroundings() -> tuple[str, ...]:
     """What a kernel's code depends on beside its source."""
     package = Path(__file__).resolve().parents[2]
     own = sorted((*Path(__file__).parent.glob("*.py"), *(package / "elementary").glob("*.py")))
-    own += [package / "nest.py", package / "element_types.py"]
+    own += [package / "nest.py", package / "tiles.py", package / "element_types.py"]
     digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in own)).hexdigest()
     return (
         digest,

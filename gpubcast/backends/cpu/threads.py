@@ -12,7 +12,10 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 Task = Callable[[int, int], object]
 
@@ -25,17 +28,19 @@ class Pool:
         self._executor: ThreadPoolExecutor | None = None
         self._process = 0
 
-    def run(self, task: Task, total: int, chunks: int) -> None:
+    def run(self, task: Task, total: int, chunks: int, unit: int = 1) -> None:
         """``task(low, high)`` over equal parts of ``range(total)``; the caller works too.
+
+        Parts begin at multiples of ``unit``.
 
         Raises:
             BaseException: what a part raised, or what interrupted the caller, after every part
                 that had begun has ended.
         """
-        edges = [total * k // chunks for k in range(chunks + 1)]
-        job = _Job(task, list(itertools.pairwise(edges)))
+        edges = [total * k // chunks // unit * unit for k in range(chunks)] + [total]
+        job = _Job(task, [(low, high) for low, high in itertools.pairwise(edges) if low < high])
         try:
-            for _ in range(chunks - 1):
+            for _ in range(min(self._threads, chunks) - 1):
                 self._for_this_process().submit(job.work)
         except RuntimeError:
             # No thread could be started; a request that was queued all the same finds no part.
@@ -46,6 +51,9 @@ class Pool:
             job.close()
 
     def _for_this_process(self) -> ThreadPoolExecutor:
+        # Imported late: where the crew works, nothing of this is needed.
+        from concurrent.futures import ThreadPoolExecutor
+
         # Two threads may both make an executor; one is kept, the other ends with its work.
         if self._executor is None or self._process != os.getpid():
             self._process = os.getpid()

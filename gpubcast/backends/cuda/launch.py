@@ -12,7 +12,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from gpubcast.backends.base import KernelSource
+from gpubcast.backends.base import Driven, KernelSource
 from gpubcast.backends.cuda import cache, nvrtc
 from gpubcast.errors import DeviceError
 from gpubcast.families import CudaTarget
@@ -68,6 +68,9 @@ class CupyBackend:
                 "run `gpubcast doctor`"
             )
         self._process = os.getpid()
+        # Asking a list is quicker than asking for the process.
+        self._forked: list[bool] = []
+        os.register_at_fork(after_in_child=functools.partial(self._forked.append, True))
 
     def on(self, index: int) -> contextlib.AbstractContextManager[Any]:
         self._same_process()
@@ -110,6 +113,16 @@ class CupyBackend:
     ) -> Any:  # fmt: skip
         return cupy.ndarray(shape, dtype, buffer.data + offset, strides)
 
+    def empty(
+        self, num_bytes: int, dtype: np.dtype[Any], shape: tuple[int, ...],
+        strides: tuple[int, ...],
+    ) -> Any:  # fmt: skip
+        # Straight from the memory pool: a flat array first would take longer than all the rest.
+        try:
+            return cupy.ndarray(shape, dtype, cupy.cuda.alloc(num_bytes), strides)
+        except _FAILURES as error:
+            raise DeviceError(f"CUDA: {error}") from error
+
     def adopt(self, array: Any) -> tuple[Any, int]:
         self._same_process()
         # DLPack first: it orders streams, and knows bf16.
@@ -126,7 +139,8 @@ class CupyBackend:
             kernel = cupy.RawModule(path=str(path)).get_function(source.entry)
             # Modules load lazily; a first launch inside a graph capture must find the code there.
             _ = kernel.num_regs
-            return kernel
+            # The function on this device, which RawKernel would look up at every launch.
+            return kernel.kernel
 
     def launch(self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray) -> None:
         self._same_process()
@@ -136,21 +150,39 @@ class CupyBackend:
     def bound(
         self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray, index: int
     ) -> Callable[[], object]:
-        grids, arguments, process = (grid,), (_by_value(parameters),), self._process
-        current, own_process = _runtime.getDevice, os.getpid
+        grids, blocks, arguments = (grid, 1, 1), (*block, 1), (_by_value(parameters),)
+        current, forked = _runtime.getDevice, self._forked
 
         def start() -> None:
             # The usual case costs two questions and the launch.
-            if current() != index or own_process() != process:
+            if forked or current() != index:
                 with self.on(index):
                     self.launch(kernel, grid, block, parameters)
                 return
             try:
-                kernel(grids, block, arguments)
+                kernel(grids, blocks, arguments)
             except _FAILURES as error:
                 raise DeviceError(f"CUDA: {error}") from error
 
         return start
+
+    def driven(
+        self, kernel: Any, grid: int, block: tuple[int, int], template: bytes, index: int,
+        lanes: int,
+    ) -> Driven | None:  # fmt: skip
+        if CPointer is None:
+            return None
+        tables = [bytearray(template) for _ in range(lanes)]
+        return Driven(
+            kernel,
+            (grid, 1, 1),
+            (*block, 1),
+            [(table, (_by_value(table),)) for table in tables],
+            self._process,
+            index,
+            _runtime.getDevice,
+            _specimens(index),
+        )
 
     def synchronize(self) -> None:
         with _reported():
@@ -160,11 +192,25 @@ class CupyBackend:
         return bool(cupy.cuda.get_current_stream().is_capturing())
 
     def _same_process(self) -> None:
-        if os.getpid() != self._process:
+        if self._forked:
             raise DeviceError(
                 "CUDA cannot be used in a forked child; start worker processes with the "
                 "'spawn' or 'forkserver' method"
             )
+
+
+def _specimens(index: int) -> tuple[Any, ...]:
+    """Arrays of different ranks and strides over no memory; nothing looks at their elements."""
+    memory = cupy.cuda.UnownedMemory(1 << 20, 1 << 20, None, index)
+    pointer = cupy.cuda.MemoryPointer(memory, 4096)
+    return tuple(
+        cupy.ndarray(shape, dtype, pointer + 64 * len(shape), strides)
+        for shape, dtype, strides in (
+            ((5, 7, 3), np.float32, (200, 24, 8)),
+            ((9,), np.complex128, (-16,)),
+            ((2, 3, 4, 5), np.int8, (60, 20, 5, 1)),
+        )
+    )
 
 
 def _by_value(parameters: bytearray) -> Any:

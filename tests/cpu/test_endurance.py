@@ -1,0 +1,135 @@
+"""Many calls: 8 threads with forks among them, loops, and results that outlive calls."""
+
+from __future__ import annotations
+
+import gc
+import random
+import subprocess
+import sys
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from gpubcast.backends.cpu import entry
+from tests import endurance
+
+# The short form; ``python -m tests.endurance --help`` says how to run a long one.
+SHORT = {
+    "threads": ("--threads", "8", "--calls", "1000", "--forks", "4"),
+    "loops": ("--calls", "100000"),
+    "results": ("--calls", "4000"),
+}
+
+
+@pytest.mark.parametrize("what", SHORT)
+def test_nothing_breaks_and_nothing_is_left_over(what: str, repository: Path) -> None:
+    # A process of its own: what other tests left in memory or running does not matter.
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.endurance", what, *SHORT[what]],
+        cwd=repository, capture_output=True, text=True, timeout=280, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+# --- the three can fail -------------------------------------------------------------------------
+
+
+def test_a_leak_is_seen() -> None:
+    kept: list[bytes] = []
+    calls = 100_000
+    left = endurance.loop(calls, "a leak of 100 bytes", lambda: kept.append(bytes(67)))
+    assert endurance.SMALL_GROWTH < left < 4 * endurance.SMALL_GROWTH
+
+
+def test_a_wrong_result_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    work, drawn = endurance.Calls(1), random.Random(1)
+    monkeypatch.setattr(endurance, "RECIPES", (("add", "f32", "same"),))
+    monkeypatch.setattr(endurance, "WAYS", ("eager",))
+    work.check(drawn)
+    monkeypatch.setitem(endurance._NUMPY, "add", np.subtract)
+    with pytest.raises(AssertionError, match="elements are wrong"):
+        for _ in range(20):
+            work.check(drawn)
+
+
+def test_a_failure_on_a_thread_or_in_a_child_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("planted")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(endurance.Calls, "check", refuse)
+        with pytest.raises(AssertionError, match="planted"):
+            endurance.threads(2, 5, 0, 0)
+    code = (
+        "from tests import endurance\n"
+        "def refuse(): raise AssertionError('planted')\n"
+        "endurance._large = refuse\n"
+        "endurance.threads(1, 10, 1, 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False,
+        cwd=Path(endurance.__file__).resolve().parents[1],
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "planted" in done.stderr and "a forked child ended with 1" in done.stderr
+
+
+def test_memory_that_is_used_too_early_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = np.zeros(1 << 19, np.float32)
+
+    def add(x: Any, y: Any) -> Any:
+        return np.add(x, y, out=shared)
+
+    monkeypatch.setattr(gb, "add", add, raising=False)
+    with pytest.raises(AssertionError, match="wrote where an array still lives"):
+        endurance.results(100, 0)
+
+
+# --- what they found ----------------------------------------------------------------------------
+
+
+def test_a_built_in_function_keeps_what_it_is_made_of() -> None:
+    # Two threads that ask for the first at once get two definitions, of which one is kept.
+    definition = entry._definition(entry._TEXT, "gpubcast_entry")
+    assert definition is not None
+    made = entry.made(definition, 0)
+    known = weakref.ref(definition)
+    del definition
+    gc.collect()
+    assert known() is not None
+    assert made.__name__ == "gpubcast_entry"
+    del made
+    gc.collect()
+    assert known() is None
+
+
+def test_a_fork_waits_for_the_lock_of_llvm() -> None:
+    """A child whose parent's other threads were in LLVM, be it for a collection, loads kernels."""
+    code = """if True:
+        import faulthandler, os, threading, time
+        import numpy as np
+        import gpubcast as gb
+        x = np.ones((8, 8), np.float32)
+        gb.add(x, x)
+        from llvmlite.binding import ffi
+        def hold():
+            with ffi.lib._lock:
+                inside.set()
+                time.sleep(0.5)
+        inside = threading.Event()
+        other = threading.Thread(target=hold)
+        other.start()
+        inside.wait()
+        child = os.fork()
+        if not child:
+            faulthandler.dump_traceback_later(60, exit=True)
+            assert (gb.mul(x, 3.0) == 3).all()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        other.join()
+    """
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=200)
