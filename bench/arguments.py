@@ -32,34 +32,34 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     chosen = parser.add_argument_group("what is measured")
     chosen.add_argument(
-        "--cases", type=_texts, metavar="GLOB[,GLOB]", help="names of cases, e.g. 'outer*,gelu'"
+        "--cases", type=texts, metavar="GLOB[,GLOB]", help="names of cases, e.g. 'outer*,gelu'"
     )
     chosen.add_argument(
         "--dtype",
-        type=_among(DTYPES, "type"),
+        type=among(DTYPES, "type"),
         metavar="TYPE[,TYPE]",
         help="among f32, f64, bf16, s32 (each case's first, most often f32)",
     )
     chosen.add_argument(
         "--sizes",
-        type=_among(SIZES, "size"),
+        type=among(SIZES, "size"),
         metavar="SIZE[,SIZE]",
         help="among small, cache, memory, huge (cache,memory)",
     )
     chosen.add_argument("--device", choices=("cpu", "cuda", "auto"), default="auto")
     chosen.add_argument(
         "--peers",
-        type=_texts,
+        type=texts,
         metavar="NAME[,NAME]",
         help="libraries to compare with, e.g. NumPy,PyTorch; none for gpubcast alone",
     )
     how = parser.add_argument_group("how it is measured")
     how.add_argument(
-        "--seconds", type=_positive, metavar="S", help="time budget; the rest is not measured"
+        "--seconds", type=positive, metavar="S", help="time budget; the rest is not measured"
     )
     how.add_argument(
         "--samples",
-        type=_count,
+        type=count,
         metavar="N",
         help="at most this many per time, beside what --compare measures again",
     )
@@ -92,13 +92,16 @@ def parser(prog: str) -> argparse.ArgumentParser:
     return made
 
 
-def _texts(text: str) -> tuple[str, ...]:
+def texts(text: str) -> tuple[str, ...]:
+    """Names between commas."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _among(known: tuple[str, ...], what: str) -> Callable[[str], tuple[str, ...]]:
+def among(known: tuple[str, ...], what: str) -> Callable[[str], tuple[str, ...]]:
+    """A parser of names that are all known; ``what`` says what they name."""
+
     def parse(text: str) -> tuple[str, ...]:
-        given = _texts(text)
+        given = texts(text)
         for name in given:
             if name not in known:
                 raise argparse.ArgumentTypeError(
@@ -109,7 +112,8 @@ def _among(known: tuple[str, ...], what: str) -> Callable[[str], tuple[str, ...]
     return parse
 
 
-def _positive(text: str) -> float:
+def positive(text: str) -> float:
+    """A number of seconds."""
     try:
         value = float(text)
     except ValueError:
@@ -119,7 +123,8 @@ def _positive(text: str) -> float:
     return value
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """How many."""
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not an integer of at least 1")
     return int(text)

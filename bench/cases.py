@@ -321,10 +321,13 @@ def values(xp: Any, shape: gb.Shape, seed: int = 0) -> Any:
     NumPy and with CuPy.
     """
     count = shape.num_elements
-    # Knuth's multiplicative hash; the shift brings the well-mixed high bits down.
+    # Murmur's finaliser: no pattern that a processor could learn, e.g. to predict a mask.
     mixed = xp.arange(count, dtype=xp.uint32)
     mixed += xp.uint32(seed & 0xFFFFFFFF)
-    mixed *= xp.uint32(2654435761)
+    for multiplier in (2246822507, 3266489909):
+        mixed ^= mixed >> 16
+        mixed *= xp.uint32(multiplier)
+    mixed ^= mixed >> 16
     name = shape.element_type.name
     if name == "pred":
         flat = (mixed >> 31).astype(xp.bool_)
@@ -332,12 +335,14 @@ def values(xp: Any, shape: gb.Shape, seed: int = 0) -> Any:
         flat = (mixed >> 24).astype(xp.uint8)
     elif name == "s32":
         flat = (mixed >> 20).astype(xp.int32)
-    elif name in ("f32", "f64", "bf16"):
+    elif name in ("f32", "f64", "f16", "bf16"):
         mixed >>= 8
         flat = mixed.astype(xp.float64 if name == "f64" else xp.float32)
         flat *= 2**-24
         flat += 0.5
-        if name == "bf16":
+        if name == "f16":
+            flat = flat.astype(xp.float16)
+        elif name == "bf16":
             upper = (flat.view(xp.uint32) >> 16).astype(xp.uint16)
             flat = upper.view(shape.element_type.dtype)
     else:

@@ -22,7 +22,7 @@ from .buffers import Arena, Elements, room
 from .cases import CACHE_BYTES, HUGE_ELEMENTS, SMALL_ELEMENTS, Sized, bits
 from .checks import Reference
 from .library import Library, Ready, Views
-from .settings import Settings, Unit
+from .settings import UNBOUNDED, Settings, Unit
 from .timing import LONG_CALL, Contender, Machine, said, statistics, take_turns
 
 # Buffers are changed so often that together they exceed the last cache by this.
@@ -72,6 +72,8 @@ class Measurement:
         return self._sized[str(unit)]
 
     def _fitting(self, unit: Unit) -> Sized:
+        if unit.elements:
+            return unit.case.at(unit.elements, unit.dtype)
         if unit.size == "small":
             return unit.case.at(SMALL_ELEMENTS, unit.dtype)
         if unit.size == "huge":
@@ -86,7 +88,7 @@ class Measurement:
     def rotation(self, unit: Unit, sized: Sized) -> tuple[int, str]:
         """How many sets of buffers calls go round, and the level of the memory they lie in."""
         last = self._machine.l2_bytes or self._caches[-1].num_bytes
-        if unit.size == "memory":
+        if unit.large:
             free = self._machine.free()
             most = min(_MOST_ROTATED, int(free * _SHARE / 2)) if free else _MOST_ROTATED
             wanted = -(-int(_BEYOND * last) // sized.num_bytes)
@@ -102,11 +104,19 @@ class Measurement:
         """Library and entry of every result of a unit."""
         found = []
         for library in self.libraries:
+            named = unit.peers is None or library.name in unit.peers
+            if library is not peers.GPUBCAST and not named:
+                continue
             if library.unsupported(sized) is not None:
                 found.append((library, "call"))
                 continue
             first = ("first",) if unit.first and library.compiles else ()
-            found += [(library, entry) for entry in (*first, *library.entries_of(sized))]
+            timed = [
+                entry
+                for entry in library.entries_of(sized)
+                if unit.entries is None or entry in unit.entries
+            ]
+            found += [(library, entry) for entry in (*first, *timed)]
         return found
 
     def again(
@@ -231,7 +241,7 @@ class Measurement:
 
     def share(self, row: Result) -> None:
         """Say how near the ceiling a result is."""
-        if row["size"] not in ("cache", "memory") or row["entry"] == "first":
+        if row["size"] in UNBOUNDED or row["entry"] == "first":
             return
         output = gb.Shape.parse(row["outputs"][0])
         written = output.num_elements * output.element_type.itemsize
@@ -250,7 +260,7 @@ class Measurement:
         found = []
         for library in self.libraries:
             mine = {entry: row for (name, entry), row in rows.items() if name == library.name}
-            if any(row["status"] for row in mine.values()):
+            if not mine or any(row["status"] for row in mine.values()):
                 continue
             for row in mine.values():
                 row["checked"] = reference.against
@@ -274,7 +284,7 @@ class Measurement:
         # The large memory is kept: to touch new pages takes longer than to fill them.
         shapes = (*sized.shapes, sized.output)
         size = room(shapes, sets)
-        arena = self._large(size) if unit.size == "memory" else Arena(size)
+        arena = self._large(size) if unit.large else Arena(size)
         taken = [[arena.take(shape) for shape in shapes] for _ in range(sets)]
         views = [tuple(operands) for *operands, _ in taken]
         for k, view in enumerate(views[0]):
@@ -295,7 +305,7 @@ class Measurement:
     def _large(self, num_bytes: int) -> Arena:
         if self._arena is None or self._arena.num_bytes < num_bytes:
             # As much as any case needs, so that its pages are touched for the first time once.
-            wanted = [self._room(u) for u in self._settings.units if u.size == "memory"]
+            wanted = [self._room(u) for u in self._settings.units if u.large]
             self._arena = None
             self._arena = Arena(max(num_bytes, *wanted, 0))
         self._arena.clear()
@@ -317,8 +327,9 @@ class Measurement:
             ready = library.ready(sized)
         calls = [ready(views, out) for views, out in buffers]
         found = []
-        for entry in library.entries_of(sized):
-            row = rows[entry]
+        for entry, row in rows.items():
+            if entry == "first":
+                continue
             try:
                 if entry != "call":
                     _poison(buffers[0][1])

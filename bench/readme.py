@@ -16,6 +16,7 @@ from pathlib import Path
 import gpubcast as gb
 
 from . import report_plot, report_text
+from .report import save
 from .report_rows import Report, about, clean, load
 
 BEGIN = "<!-- bench: begin (written by python -m bench.readme) -->"
@@ -89,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{given.readme} is not what {given.report} gives", file=sys.stderr)
             return 1
         report_plot.plot(report, given.report.with_suffix(".svg"))
-        given.readme.write_text(new, encoding="utf-8")
+        save(given.readme, new)
     except OSError as error:
         print(f"{error.filename}: {error.strerror}", file=sys.stderr)
         return 2

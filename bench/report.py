@@ -28,7 +28,7 @@ from . import compare, report_html, report_plot, report_text
 from .report_rows import Report, Result, clean, first_line, is_timed, load, percent, seconds
 from .report_table import NARROW, Block, blocks, changes, table
 
-__all__ = ["Live", "check", "console", "table", "write"]
+__all__ = ["Live", "check", "console", "save", "save_json", "table", "write"]
 
 FILES = ("json", "csv", "md", "html", "plot")
 _BAR_LINES = 2
@@ -210,10 +210,10 @@ def write(report: Report, arguments: argparse.Namespace) -> int:
         except gb.Error as error:
             problems.append(str(error))
     writers: dict[str, Callable[[Path], None]] = {
-        "json": lambda path: _save(path, json.dumps(report, indent=1) + "\n"),
-        "csv": lambda path: _save(path, report_text.csv(report)),
-        "md": lambda path: _save(path, report_text.markdown(report)),
-        "html": lambda path: _save(path, report_html.page(report, found)),
+        "json": lambda path: save_json(path, report),
+        "csv": lambda path: save(path, report_text.csv(report)),
+        "md": lambda path: save(path, report_text.markdown(report)),
+        "html": lambda path: save(path, report_html.page(report, found)),
         "plot": lambda path: report_plot.plot(report, path),
     }
     for name in FILES:
@@ -236,5 +236,24 @@ def write(report: Report, arguments: argparse.Namespace) -> int:
     return 1 if found is not None and found.failed else 0
 
 
-def _save(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="")
+def save(path: Path, text: str) -> None:
+    """Write a file as a whole: whatever interrupts it, the old one is there or the new one.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    target = path.resolve()
+    partial = target.with_name(f".{target.name}.partial")
+    if target.exists() and (not target.is_file() or not os.access(target.parent, os.W_OK)):
+        target.write_text(text, encoding="utf-8", newline="")
+        return
+    try:
+        partial.write_text(text, encoding="utf-8", newline="")
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def save_json(path: Path, report: Report) -> None:
+    """Write a report with everything that is in it, also while it is made."""
+    save(path, json.dumps(report, indent=1) + "\n")

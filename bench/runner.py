@@ -18,9 +18,11 @@ import argparse
 import contextlib
 import gc
 import shlex
+import signal
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ from gpubcast import config, demo
 
 from . import arguments as options
 from . import ceilings, compare, peers
-from .cases import CACHE_BYTES, CASES, MEMORY_BYTES
+from .cases import CACHE_BYTES, MEMORY_BYTES
 from .environment import environment
 from .measurement import Measurement, Result
 from .report_rows import Report, load
@@ -74,10 +76,12 @@ class Run:
         self._say = say
         self._until = time.monotonic() + wanted.seconds
         self._threads = config.threads()
+        self._place = _places(wanted.units)
         # Of the ceilings, by level: bytes, and how many sets of so many.
         self._sizes: dict[str, int] = {}
         self._sets: dict[str, int] = {}
         self._measurement = Measurement(machine, wanted, self._threads)
+        self._ending = False
         # How much longer than that the last units took.
         self._slower = 1.0
         self.report: dict[str, Any] = {
@@ -116,7 +120,7 @@ class Run:
         report holds what is done."""
         units = [u for u in self._settings.units if str(u) in self.report["not_measured"]]
         for unit in units:
-            if unit.size in ("cache", "memory"):
+            if unit.bounded:
                 sized = self._measurement.sized(unit)
                 sets, level = self._measurement.rotation(unit, sized)
                 self._sizes.setdefault(level, self._ceiling_bytes(unit, sized.num_bytes))
@@ -161,6 +165,7 @@ class Run:
         """Every unit once; each gets what it needs at least, and its part of what is over."""
         ahead = list(units)
         while ahead:
+            self._may_end()
             left = self._until - time.monotonic()
             if left <= 0:
                 return
@@ -173,7 +178,7 @@ class Run:
             slower = self._measurement.beside / _BESIDE[_weight(unit)]
             self._slower = (self._slower + slower) / 2
             self.report["results"] += found
-            self.report["results"].sort(key=_place)
+            self.report["results"].sort(key=self._place)
             self.report["not_measured"].remove(str(unit))
             self._tell(found)
 
@@ -182,14 +187,17 @@ class Run:
         beside = self._slower * _BESIDE[_weight(unit)]
         if _weight(unit) == 1:
             return beside
-        small = sum(
-            row["p20"] * (self._measurement.sized(unit).floor / row["bytes"])
+        smaller = [
+            row
             for row in self.report["results"]
-            if (row["case"], row["dtype"], row["size"]) == (unit.case.name, unit.dtype, "cache")
+            if (row["case"], row["dtype"]) == (unit.case.name, unit.dtype)
+            and row["size"] not in ("small", unit.size)
             and row["status"] == "ok"
             and row["entry"] != "first"
-        )
-        return float(beside + _CALLS * small)
+        ]
+        moved = max((row["bytes"] for row in smaller), default=0)
+        each = sum(row["p20"] for row in smaller if row["bytes"] == moved)
+        return float(beside + _CALLS * each * self._measurement.sized(unit).floor / max(moved, 1))
 
     def _once_more(self, units: Sequence[Unit]) -> None:
         """The ceilings and the short cases at another time: what disturbed one may be over."""
@@ -207,7 +215,16 @@ class Run:
             if row["status"] == "ok":
                 self._measurement.share(row)
 
+    def end(self) -> None:
+        """End as by Ctrl-C, but not before what is measured just now is in the report."""
+        self._ending = True
+
+    def _may_end(self) -> None:
+        if self._ending:
+            raise KeyboardInterrupt
+
     def _again(self, unit: Unit, seconds: float, why: str) -> None:
+        self._may_end()
         self._say(f"again: {unit} ({why})")
         rows = {
             (row["library"], row["entry"]): row
@@ -245,16 +262,39 @@ class Run:
         self.report |= {name: report[name] for name in ("ceilings", "results", "not_measured")}
 
 
-def _place(result: Result) -> tuple[int, ...]:
-    """Where a result stands in the report: case by case."""
-    case = next(k for k, case in enumerate(CASES) if case.name == result["case"])
-    dtypes = CASES[case].dtypes
-    return case, dtypes.index(result["dtype"]), options.SIZES.index(result["size"])
+def _places(units: Sequence[Unit]) -> Callable[[Result], tuple[int, ...]]:
+    """Where a result stands in the report: case by case, each in the order of the units."""
+    named = [(unit.case.name, unit.dtype, unit.size) for unit in units]
+    columns = zip(*named, strict=True)
+    orders = [{name: k for k, name in enumerate(dict.fromkeys(column))} for column in columns]
+
+    def place(result: Result) -> tuple[int, ...]:
+        names = (result["case"], result["dtype"], result["size"])
+        return tuple(order.get(name, len(order)) for order, name in zip(orders, names, strict=True))
+
+    return place
 
 
 def _weight(unit: Unit) -> int:
     """Of the time that is left: calls that work on the large memory take longer."""
-    return 4 if unit.size in ("memory", "huge") else 1
+    return 4 if unit.large or unit.size == "huge" else 1
+
+
+@contextlib.contextmanager
+def ending(end: Callable[[], object]) -> Iterator[None]:
+    """A request to end (SIGTERM) calls a function.
+
+    It raises nothing where it comes: what interrupts a compiler may be lost in it, and look like
+    a kernel that does not compile.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: end())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def right(report: dict[str, Any]) -> bool:
@@ -285,12 +325,15 @@ def run(given: argparse.Namespace, command: str) -> int:
     live: Any = None
 
     def tell(results: list[Result]) -> None:
+        if given.json is not None:
+            report.save_json(given.json, made.report)
         for result in results:
             live.update(result)
 
     made = Run(machine, wanted, command, tell, lambda text: live.say(text))
     interrupted = False
     with contextlib.ExitStack() as stack:
+        stack.enter_context(ending(made.end))
         try:
             live = stack.enter_context(report.Live(given, made.prepare()))
             made.measure()

@@ -15,16 +15,41 @@ from .cases import CASES, MEMORY_BYTES, Case
 from .library import Library
 from .timing import FEWEST, QUICK_SAMPLES, SAMPLE_SECONDS, SAMPLES
 
+UNBOUNDED = ("small", "huge")
+"""Sizes at which no ceiling says how good a time is."""
+# Elements of a result that exceeds the caches with its operands.
+_LARGE = 16 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What is measured together: one case in one type at one size."""
+    """What is measured together: one case in one type at one size.
+
+    Attributes:
+        case, dtype, size: which; a size with a name of its own says what it is in ``elements``.
+        first: whether first calls are timed; they are at the first size of a case in a type.
+        elements: of the result; 0 where the size's name says enough.
+        peers: names of the libraries that are compared; None for all of the run.
+        entries: the ways of calling that are timed; None for all that a library has.
+    """
 
     case: Case
     dtype: str
     size: str
     first: bool
-    """Whether it is the first size of the case in this type: first calls are timed there."""
+    elements: int = 0
+    peers: tuple[str, ...] | None = None
+    entries: tuple[str, ...] | None = None
+
+    @property
+    def large(self) -> bool:
+        """Whether its buffers exceed the caches."""
+        return self.size == "memory" or self.elements >= _LARGE
+
+    @property
+    def bounded(self) -> bool:
+        """Whether memory is what limits it, so that a ceiling says how good it is."""
+        return self.size not in UNBOUNDED
 
     def __str__(self) -> str:
         return f"{self.case.name} {self.dtype} {self.size}"

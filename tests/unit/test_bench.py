@@ -84,18 +84,21 @@ def test_bytes_count_each_distinct_element_once() -> None:
 
 def test_values_are_reproducible_and_normal() -> None:
     floats = cases.values(np, gb.Shape.parse("f32[1000]"))
-    assert floats[:3].tolist() == [0.5, 1.1180338859558105, 0.7360679507255554]
+    assert floats[:3].tolist() == [0.5, 1.4404375553131104, 0.8219115138053894]
     assert floats.min() >= 0.5
     assert floats.max() < 1.5
     assert len(set(floats.tolist())) == 1000
     doubles = cases.values(np, gb.Shape.parse("f64[1000]"))
     assert doubles.dtype == np.float64
     assert np.array_equal(doubles.astype(np.float32), floats)
-    assert cases.values(np, gb.Shape.parse("u8[4]"), 1).tolist() == [158, 60, 218, 120]
-    assert cases.values(np, gb.Shape.parse("s32[3]"), 1).tolist() == [2531, 966, 3498]
-    assert set(cases.values(np, gb.Shape.parse("pred[64]")).tolist()) == {False, True}
+    assert cases.values(np, gb.Shape.parse("u8[4]"), 1).tolist() == [240, 82, 94, 103]
+    assert cases.values(np, gb.Shape.parse("s32[3]"), 1).tolist() == [3852, 1318, 1508]
+    mask = cases.values(np, gb.Shape.parse("pred[100000]"))
+    assert 0.49 < mask.mean() < 0.51 and 0.49 < (mask[1:] != mask[:-1]).mean() < 0.51
+    half = cases.values(np, gb.Shape.parse("f16[1000]"))
+    assert np.array_equal(half, floats.astype(np.float16))
     rounded = cases.values(np, gb.Shape.parse("bf16[2,1]")).astype(np.float32)
-    assert rounded.tolist() == [[0.5], [1.1171875]]
+    assert rounded.tolist() == [[0.5], [1.4375]]
     with pytest.raises(NotImplementedError, match="no values for s8"):
         cases.values(np, gb.Shape.parse("s8[2]"))
 
@@ -460,14 +463,19 @@ def test_the_script(repository: Path, tmp_path: Path) -> None:
         [str(script), str(tmp_path), "--dry-run", "--case", "row bias"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=400,
         check=False,
         env={**os.environ, "PYTHON": sys.executable, "GPUBCAST_REVISION": "1234abc"},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "environment.json", "pytest.log", "pytest.xml", "report.json", "report.log", "report.txt",
+        "environment.json", "host_cost.json", "host_cost.log", "pytest.log", "pytest.xml",
+        "report.json", "report.log", "report.txt", "sweep.json", "sweep.log", "sweep.txt",
+        "traffic.log", "traffic.txt",
     ]  # fmt: skip
-    assert json.loads((tmp_path / "report.json").read_text())["finished"]
+    for name in ("report", "sweep"):
+        assert json.loads((tmp_path / f"{name}.json").read_text())["finished"]
+    for name in ("report.txt", "sweep.txt", "traffic.txt", "host_cost.log"):
+        assert (tmp_path / name).read_text() in done.stdout
     assert "test_cuda.py::test_stream_order" in (tmp_path / "pytest.log").read_text()
     assert f"results are in {tmp_path}" in done.stdout

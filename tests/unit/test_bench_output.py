@@ -292,19 +292,27 @@ def test_a_device_that_is_lost_between_results(
     assert "the device was lost in: scalar f32 small" in text
 
 
-@pytest.mark.parametrize(("statuses", "expected"), [("3 0", 3), ("3 3 3", 3), ("0", 0), ("1", 1)])
+@pytest.mark.parametrize("which", ["report", "sweep"])
+@pytest.mark.parametrize(
+    ("statuses", "expected"),
+    [("3 0", 3), ("3 3 3 3", 3), ("0", 0), ("1", 1), ("139 0", 3), ("124 137 0", 3)],
+)
 def test_the_script_goes_on_after_a_lost_device_and_says_so(
-    repository: Path, tmp_path: Path, statuses: str, expected: int
+    repository: Path, tmp_path: Path, statuses: str, expected: int, which: str
 ) -> None:
-    """With an interpreter that only notes what it is asked and answers with these statuses."""
+    """With an interpreter that only notes what it is asked and answers with these statuses; one
+    that ends amid a case (124 and more) leaves behind what it was running."""
     fake, out = tmp_path / "python", tmp_path / "out"
     fake.write_text(
         "#!/usr/bin/env bash\n"
-        "[[ $2 == bench.gpu_report ]] || exit 0\n"
+        f"[[ $2 == bench.{'gpu_report' if which == 'report' else which} ]] || exit 0\n"
         f'echo "$@" >>{tmp_path}/asked\n'
         f"asked=$(wc -l <{tmp_path}/asked)\n"
         f"statuses=({statuses})\n"
-        'exit "${statuses[asked - 1]}"\n'
+        "status=${statuses[asked - 1]}\n"
+        f"rm -f {out}/{which}.running\n"
+        f"((status < 100)) || echo a case >{out}/{which}.running\n"
+        'exit "$status"\n'
     )
     fake.chmod(0o755)
     done = subprocess.run(
@@ -315,5 +323,6 @@ def test_the_script_goes_on_after_a_lost_device_and_says_so(
     assert done.returncode == expected, done.stdout + done.stderr
     asked = (tmp_path / "asked").read_text().splitlines()
     assert ["--resume" in line for line in asked] == [k > 0 for k in range(len(statuses.split()))]
-    assert all(line.endswith("--case row bias") for line in asked)
-    assert ("a kernel took the device: exit status 3" in done.stdout) == (expected == 3)
+    assert all(line.endswith("--case row bias") for line in asked) == (which == "report")
+    lost = f"{which}: a kernel took the device: exit status 3"
+    assert (lost in done.stdout) == (expected == 3)

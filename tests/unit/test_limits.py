@@ -25,9 +25,10 @@ from gpubcast.backends.cpu import CpuBackend
 from gpubcast.codegen import cuda
 from gpubcast.codegen.scalars import padding_bits
 from gpubcast.element_types import element_type
-from gpubcast.families import CpuTarget, CudaTarget, Family, Schedule
+from gpubcast.families import CudaTarget, Family, Schedule
 from gpubcast.launch import CPU, Device, Launch, View, aligned
 from gpubcast.layout import PaddingValue
+from gpubcast.nest import OFTEN
 from gpubcast.planned import plan_for
 from gpubcast.planning import Axis, BroadcastPlan, Operand
 from gpubcast.schedule import schedule
@@ -311,25 +312,26 @@ def test_division_is_exact_up_to_the_last_dividend(
 
 
 @pytest.mark.parametrize("size", [2**31 - 1, 2**31, 2**31 + 1, 2**33, 2**33 + 5])
-@pytest.mark.parametrize(("kind", "alignment"), [("u8", 16), ("u8", 1), ("f32", 16), ("f32", 4)])
-def test_flat_covers_every_element_once(size: int, kind: str, alignment: int) -> None:
-    """Block b covers the elements from b * tile on, up to the next block's or the end."""
+@pytest.mark.parametrize(("kind", "address"), [("u8", 0), ("u8", 1), ("f32", 0), ("f32", 4)])
+def test_flat_covers_every_element_once(size: int, kind: str, address: int) -> None:
+    """Block b covers the elements from head + b * tile on, up to the next block's or the end."""
     plan = planned("add", whole(f"{kind}[{size}]"), whole(f"{kind}[{size}]"))
-    chosen = gpu(plan, alignment)
+    chosen = gpu(plan, address)
     assert chosen.family is Family.FLAT
     tile = chosen.block[0] * chosen.vector * chosen.unroll
-    assert (chosen.grid - 1) * tile < size <= chosen.grid * tile
+    head = -address % 32 // plan.writes[0].element_type.itemsize
+    assert (chosen.grid - 1) * tile < size - head <= chosen.grid * tile
     assert chosen.grid <= LARGEST_GRID
-    assert struct.unpack("<3Qq", cuda.parameters(plan, chosen)) == (0, 0, 0, size)
+    assert struct.unpack("<3Q2q", cuda.parameters(plan, chosen)) == (0, 0, 0, size, head)
 
 
 HUGE_ROWS = [
     ("f32", (65536, 32768), (1, 32768)),
     ("f32", (2**17, 65536), (1, 65536)),
-    ("u8", (2**17 + 1, 65537), (1, 65537)),
+    ("f64", (2**17 + 1, 65537), (1, 65537)),
     ("u8", (7, 2**31 - 1), (1, 2**31 - 1)),
     ("f32", (2**28 + 3, 36), (2**28 + 3, 1)),
-    ("f32", (3, 2**15 + 1, 70_001), (1, 2**15 + 1, 1)),
+    ("f32", (3, 2**15 + 1, 70_002), (1, 2**15 + 1, 1)),
     ("f32", (2**15, 5, 2**13, 40), (1, 5, 1, 40)),
 ]
 
@@ -390,12 +392,12 @@ def test_rows_give_way_before_the_grid_is_too_large(left, right, family, grid) -
 
 
 def test_gather_is_left_where_no_tile_fits() -> None:
-    """As many short rows, and a gap between them in the output."""
-    left, right = (2**31, 2, 32), (2**31, 1, 32)
-    out = strided("f32", left, (70, 35, 1))
+    """The output is written across its memory, in rows that fill more than a tile."""
+    left, right = (2**30, 300), (1, 300)
+    out = strided("f32", left, (601, 2))
     plan = planned("add", Operand.of(Shape("f32", left)), Operand.of(Shape("f32", right)), out=out)
     chosen = gpu(plan)
-    assert (chosen.family, chosen.grid, chosen.index_bits) == (Family.GATHER, 2**29, 64)
+    assert (chosen.family, chosen.grid, chosen.index_bits) == (Family.GATHER, 300 * 2**22, 64)
 
 
 # --- vectors and strides -----------------------------------------------------------------------
@@ -406,10 +408,11 @@ def test_gather_is_left_where_no_tile_fits() -> None:
     [((268, 64), 4), ((268, 65), 1), ((268, 66), 2), ((261, 64), 1), ((262, 64), 2)],
 )
 def test_every_stride_that_moves_a_row_limits_the_vector(pitches, vector) -> None:
+    """What is written takes narrower vectors; what is read only is read in parts."""
     x = strided("f32", (3, 4, 64), (*pitches, 1))
     out = strided("f32", (3, 4, 64), (320, 80, 1))  # not without a gap, which PHASE would take
     chosen = gpu(planned("add", x, whole("f32[64]"), out=out, broadcast_dimensions=(2,)))
-    assert (chosen.family, chosen.vector) == (Family.ROWS, vector)
+    assert (chosen.family, chosen.vector, chosen.part(0) or 4) == (Family.ROWS, 4, vector)
     chosen = gpu(planned("broadcast", whole("f32[64]"), out=x, sizes=(3, 4)))
     assert (chosen.family, chosen.vector) == (Family.ROWS, vector)
 
@@ -463,9 +466,10 @@ def test_alignment_is_part_of_a_launch(fresh: None) -> None:
         vectors = {}
         for alignment in ((), (4,), (8,), (0, 4)):
             launch = prepared("neg", x, out=x, device=GPU, alignment=alignment)
-            vectors[alignment] = scheduled(launch).vector
+            chosen = scheduled(launch)
+            vectors[alignment] = (chosen.vector, chosen.head, chosen.part(0))
             assert prepared("neg", x, out=x, device=GPU, alignment=alignment) is launch
-    assert vectors == {(): 4, (4,): 1, (8,): 2, (0, 4): 1}
+    assert vectors == {(): (4, 0, 0), (4,): (4, 0, 1), (8,): (4, 0, 2), (0, 4): (4, 7, 1)}
 
 
 def test_alignment_is_the_addresses_modulo_16() -> None:
@@ -482,9 +486,9 @@ def test_the_target_is_part_of_a_launch(stub: Stub, monkeypatch: pytest.MonkeyPa
     launches = []
     for threads in ("2", "3"):
         monkeypatch.setenv("GPUBCAST_THREADS", threads)
-        assert stub.target() == CpuTarget(int(threads))
+        assert stub.target().threads == int(threads)
         launches.append(prepared("neg", large))
-    assert [scheduled(launch).block for launch in launches] == [(2, 1), (3, 1)]
+    assert [scheduled(launch).block[0] for launch in launches] == [2 * OFTEN, 3 * OFTEN]
     assert prepared("neg", large) is launches[1]
 
 

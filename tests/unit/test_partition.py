@@ -313,8 +313,11 @@ def plans() -> Iterator[tuple[Family, int, BroadcastPlan]]:
     packed = (*(2 ** (k + 8) for k in reversed(range(rank - 1))), 1)
     yield Family.ROWS, 64, largest(packed, (2,) * (rank - 1) + (64,))
     apart = tuple(2 ** (k + 1) for k in reversed(range(rank)))
-    yield Family.GATHER, 32, largest(apart, (2,) * rank)
-    yield Family.GATHER, 64, largest(apart, (2**17, *(2,) * (rank - 1)))
+    yield Family.PHASE, 32, largest(apart, (2,) * rank)
+    yield Family.PHASE, 32, largest(apart, (2**17, *(2,) * (rank - 1)))
+    far = (*(2 ** (k + 10) for k in reversed(range(rank - 1))), 2)
+    yield Family.GATHER, 32, largest(far, (2,) * (rank - 1) + (300,))
+    yield Family.GATHER, 64, largest(far, (2**10, *(2,) * (rank - 2), 300))
     flat = largest((1,), (1000,))
     yield (
         Family.FLAT,
