@@ -58,6 +58,9 @@ def start(starts: int = STARTS) -> list[Gate]:
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
     with tempfile.TemporaryDirectory(prefix="gpubcast-bench-") as folder:
         variables = {"PYTHONPATH": os.pathsep.join(paths), "GPUBCAST_CACHE_DIR": folder}
+        # As installed packages do, what is imported lies there compiled.
+        variables["PYTHONPYCACHEPREFIX"] = str(Path(folder, "bytecode"))
+        variables["PYTHONDONTWRITEBYTECODE"] = ""
         # The first of them compiles.
         runs = [_child(os.environ | variables) for _ in range(starts + 1)][1:]
     each = list(zip(*runs, strict=True))

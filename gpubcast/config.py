@@ -42,6 +42,11 @@ VARIABLES: tuple[Variable, ...] = (
         "GPUBCAST_SYNC", "1: wait after each launch, so that a CUDA fault names its kernel", "0"
     ),
     Variable("GPUBCAST_CHECK", "1: verify plans between passes", "0"),
+    Variable(
+        "GPUBCAST_PROGRESS",
+        "1: a line on stderr while a CPU kernel compiles for over a second",
+        "1",
+    ),
     Variable("GPUBCAST_CACHE_DIR", "folder for compiled kernels", "~/.cache/gpubcast"),
     Variable("GPUBCAST_THREADS", "CPU threads a kernel may use", "the affinity mask"),
     Variable(
@@ -125,6 +130,11 @@ def sync() -> bool:
 def check() -> bool:
     """Whether plans are verified after each pass."""
     return bool(_integer("GPUBCAST_CHECK", 0, 0, 1))
+
+
+def progress() -> bool:
+    """Whether to say what takes long."""
+    return bool(_integer("GPUBCAST_PROGRESS", 1, 0, 1))
 
 
 def threads() -> int:

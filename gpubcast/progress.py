@@ -21,6 +21,13 @@ def working(what: str) -> Iterator[None]:
         with Console(stderr=True).status(Text(f"{what} ...")):
             yield
         return
+    with announced(what):
+        yield
+
+
+@contextlib.contextmanager
+def announced(what: str) -> Iterator[None]:
+    """Name a step in a line on stderr once it is slow."""
     timer = threading.Timer(PATIENCE, print, [f"{what} ..."], {"file": sys.stderr, "flush": True})
     timer.daemon = True
     timer.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,14 @@ def {name}(table, low, high):
     p0 = load_s64(table, 0)
     for i0 in range(low, high):
         store_f32(p0, i0, {value})
+"""
+
+
+TEXT_IR = """
+define i32 @lost(ptr %result, ptr %error, i64 %table, i64 %low, i64 %high) {
+  call void @gpubcast_nobody()
+  ret i32 0
+}
 """
 
 
@@ -121,33 +130,18 @@ def test_ctypes_takes_the_place_of_the_entry(folder: Path, monkeypatch: pytest.M
     assert fill(CpuBackend().load(source("plain"))) == [0, 7, 7, 0]
 
 
-@pytest.mark.parametrize(
-    ("text", "good", "wrong"),
-    [
-        ("_TEXT", "i64 %low, i64 %high)", "i64 %high, i64 %low)"),
-        ("_CALL", "br i1 %read.only, label %refuse", "br i1 false, label %refuse"),
-        ("_CALL", "%crooked = and i64 %here, %mask", "%crooked = and i64 %here, 0"),
-        ("_CALL", "or i1 %apart, %in.place", "or i1 true, %in.place"),
-        ("_CALL", "icmp ule i64 %high, %out.low", "icmp ult i64 %high, %out.low"),
-        ("_CALL", "%word = add i64 %from, %add", "%word = add i64 %from, 0"),
-        ("_CALL", "i64 0, i64 %grid)", "i64 0, i64 %mask)"),
-    ],
-)
-def test_the_ways_in_are_tried_before_they_are_used(
-    monkeypatch: pytest.MonkeyPatch, text: str, good: str, wrong: str
-) -> None:
-    definition = {"_TEXT": entry._kernel_definition, "_CALL": entry._call_definition}[text]
-    assert definition() is not None
-    before = getattr(entry, text)
-    assert good in before
+def test_the_way_in_is_tried_before_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert entry._kernel_definition() is not None
+    good, wrong = "i64 %low, i64 %high)", "i64 %high, i64 %low)"
+    assert good in entry._TEXT
     # Another name, since the code under the first one is loaded already.
-    altered = before.replace(good, wrong).replace("@gpubcast_", "@altered_")
-    monkeypatch.setattr(entry, text, altered)
+    altered = entry._TEXT.replace(good, wrong).replace("@gpubcast_", "@altered_")
+    monkeypatch.setattr(entry, "_TEXT", altered)
     real = entry._definition
     monkeypatch.setattr(
         entry, "_definition", lambda t, name: real(t, name.replace("gpubcast_", "altered_"))
     )
-    assert definition.__wrapped__() is None
+    assert entry._kernel_definition.__wrapped__() is None
 
 
 SECOND = """
@@ -174,3 +168,52 @@ def test_a_kernel_that_numba_refuses_is_an_error(folder: Path) -> None:
         CpuBackend().load(source("wrong", "no_such_function(1)"))
     assert "no_such_function" in str(caught.value)
     assert kept(folder) == []
+
+
+def test_a_long_compilation_is_announced(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("gpubcast.progress.PATIENCE", 0.0)
+    CpuBackend().load(source("unheard"))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("GPUBCAST_PROGRESS", "1")
+    CpuBackend().load(source("announced"))
+    assert capsys.readouterr().err == "gpubcast: numba compiles a kernel ...\n"
+    CpuBackend().load(source("announced"))
+    assert capsys.readouterr().err == ""
+
+
+def test_code_that_needs_what_nobody_has_is_refused(folder: Path) -> None:
+    text = "declare void @gpubcast_nobody()\n" + TEXT_IR
+    with pytest.raises(gb.CompileError, match="needs gpubcast_nobody, which no library here has"):
+        objects.load(
+            KernelSource("lost", text, "lost"), lambda: (objects.compiled_ir(text), "lost")
+        )
+    assert not files(folder)
+
+
+HALVES = """
+import numpy as np, gpubcast as gb
+from gpubcast.backends.cpu import instructions
+assert not instructions.converts_halves()
+every = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+wide = every.astype(np.float32)
+rng = np.random.default_rng(0)
+x = np.concatenate([
+    wide[np.isfinite(wide)], rng.integers(0, 1 << 32, 1 << 17, np.uint32).view(np.float32),
+    (rng.standard_normal(1 << 17) * 10.0 ** rng.integers(-9, 6, 1 << 17)).astype(np.float32),
+])
+with np.errstate(all="ignore"):
+    narrow = x.astype(np.float16)
+for ours, theirs in (
+    (gb.convert_element_type(every, "f32"), wide), (gb.convert_element_type(x, "f16"), narrow),
+):
+    nan = np.isnan(theirs)
+    assert np.array_equal(np.isnan(ours), nan)
+    assert ours[~nan].tobytes() == theirs[~nan].tobytes()
+"""
+
+
+def test_f16_on_a_processor_without_it(folder: Path) -> None:
+    environment = {**os.environ, "NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""}
+    subprocess.run([sys.executable, "-c", HALVES], check=True, env=environment, timeout=300)

@@ -20,6 +20,7 @@ from gpubcast.backends.cpu.pool import POOL
 from gpubcast.backends.cpu.threads import Pool
 from gpubcast.errors import CompileError, DeviceError, numbered
 from gpubcast.families import CpuTarget
+from gpubcast.progress import announced
 
 ALIGNMENT = 64
 _HERE = contextlib.nullcontext()
@@ -141,10 +142,11 @@ def _compiled(source: KernelSource) -> tuple[bytes, str]:
     Raises:
         CompileError: numba or LLVM refused the source.
     """
-    scope = dict(_namespace())
-    exec(compile(source.text, f"<gpubcast {source.entry}>", "exec"), scope)
     try:
-        return machine_code(scope[source.entry], 3, fast_math=source.fast_math)
+        with announced("gpubcast: numba compiles a kernel") if config.progress() else _HERE:
+            scope = dict(_namespace())
+            exec(compile(source.text, f"<gpubcast {source.entry}>", "exec"), scope)
+            return machine_code(scope[source.entry], 3, fast_math=source.fast_math)
     except Exception as error:  # numba's, llvmlite's or LLVM's own
         raise CompileError(
             f"numba refused kernel {source.entry}: {error}\n{numbered(source.text)}",
