@@ -212,6 +212,9 @@ def _goes_on(plan: BroadcastPlan, reads: tuple[Kind, ...], rows: int) -> bool:
     columns, shared_rows = reads.count(Kind.COLUMN), reads.count(Kind.ROW)
     if columns > 1 or shared_rows > 1:
         return True
+    size = max(access.element_type.itemsize for access in plan.accesses)
+    if heavy(plan) and size == VECTOR_BYTES:
+        return False  # no registers are left
     return (columns > 0 and leaves_inner_loop(plan)) or (shared_rows > 0 and rows == 1)
 
 

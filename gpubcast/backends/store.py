@@ -81,7 +81,7 @@ class Store:
             return self._valid(shelf, key) or self._store(shelf, key, make())
 
     def _valid(self, shelf: Path, key: str) -> Path | None:
-        for path in sorted(shelf.glob(f"{key}.*.{self.suffix}")):
+        for path in self._files(shelf, key):
             try:
                 if _digest(path.read_bytes()) == path.name.split(".")[1]:
                     return path
@@ -100,10 +100,19 @@ class Store:
         except BaseException:
             self.discard(partial)
             raise
-        for stale in shelf.glob(f"{key}.*.{self.suffix}"):
+        for stale in self._files(shelf, key):
             if stale != path:
                 self.discard(stale)
         return path
+
+    def _files(self, shelf: Path, key: str) -> list[Path]:
+        """What is there of a key. A pattern would be compiled anew for each."""
+        try:
+            names = os.listdir(shelf)
+        except OSError:
+            return []
+        own = (n for n in names if n.startswith(f"{key}.") and n.endswith(f".{self.suffix}"))
+        return [shelf / name for name in sorted(own)]
 
     def _place(self) -> Path:
         place = config.cache_dir() / self.folder

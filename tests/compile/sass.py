@@ -156,6 +156,14 @@ def _wide(opcode: str, widths: frozenset[str] = WIDE) -> bool:
     return opcode.startswith(("LDG", "STG")) and bool(widths & set(opcode.split(".")))
 
 
+def _stored_bits(opcode: str) -> int:
+    """How many bits a store writes; 0 for another instruction."""
+    if not opcode.startswith("STG"):
+        return 0
+    said = {part.lstrip("US") for part in opcode.split(".")} & {"8", "16", "64", "128", "256"}
+    return int(said.pop()) if said else 32
+
+
 def _inner_loops(lines: list[str], widths: frozenset[str]) -> list[tuple[int, int]]:
     """The loops around wide stores without a smaller one inside: from a label to behind the branch
     back to it."""
@@ -211,6 +219,10 @@ def _shortest(
         there is no path.
     """
     labels = {line[:-1]: i for i, line in enumerate(lines) if line.endswith(":")}
+    # A narrower store with a guard is that of an element beside the vectors, on the way.
+    widest = max(
+        (_stored_bits(_opcode(line)) for line in lines if not line.endswith(":")), default=0
+    )
     best = (-1, 0, 0)
     # A path: where it stands, its instructions, its wide accesses and stores, the branches that it
     # has passed.
@@ -228,7 +240,7 @@ def _shortest(
             guarded, name = line.startswith("@"), _opcode(line)
             target = _target(line, lines)
             if name.startswith(("LDG", "STG")):
-                if guarded and name.startswith("STG"):
+                if guarded and _stored_bits(name) == widest:
                     break
                 wide += _wide(name, widths)
                 stores += name.startswith("STG") and _wide(name, widths)

@@ -186,4 +186,4 @@ def test_vectors_of_the_inner_loop() -> None:
     x = complex_numbers.samples(KINDS[0], 4096)
     wanted = complex_numbers.EXACT["mul"](x.real, x.imag, x.real, x.imag)
     assert_same(plan(x, x), made(KINDS[0], *wanted), "mul")
-    assert "load_c64(p0, i0)" in plan.cpu_source()
+    assert "read_c64(p0, i0)" in plan.cpu_source()

@@ -166,6 +166,6 @@ def test_results_beside_each_other(part: int, multiprocessors: int, tmp_path: Pa
             kinds.update(play(seed, host))
 
     assert campaign.run(host, run, rehearse) > 50
-    every = {"FLAT SCALAR", "GATHER PARTIAL", "ROWS TILE", "ROWS COLUMN"}
+    every = {"FLAT SCALAR", "PHASE PARTIAL", "ROWS TILE", "ROWS COLUMN"}
     assert every <= set(kinds)
     assert (kinds["steps"] > 0) == (multiprocessors < 132)

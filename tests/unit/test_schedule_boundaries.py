@@ -38,7 +38,8 @@ def covered(plan: BroadcastPlan, found: Schedule) -> tuple[int, int]:
     """Slots that the blocks cover, and the most by which that may exceed those visited."""
     if found.family in (Family.FLAT, Family.GATHER):
         block = THREADS * found.vector * (found.unroll if found.family is Family.FLAT else 1)
-        return found.grid * block, block - 1
+        # The first block of FLAT has the elements before its vectors, too.
+        return found.grid * block + found.head, block - 1
     if found.family is Family.PHASE:
         period = math.prod(axis.extent for axis in plan.axes[plan.rank - found.group :])
         rows = tile_height(period, found.vector) * found.unroll * found.steps

@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
-import sysconfig
 from collections.abc import Callable
 from typing import Any
 
@@ -117,7 +116,8 @@ def _through_ctypes(address: int) -> Kernel:
 
 def _definition(text: str, name: str) -> _MethodDef | None:
     """What CPython needs to know of a built-in function; None on other interpreters."""
-    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+    # Builds without the interpreter's lock say "t".
+    if sys.implementation.name != "cpython" or "t" in getattr(sys, "abiflags", ""):
         return None
     source = KernelSource(name, text, name)
     try:
