@@ -119,8 +119,8 @@ def test_vectors_have_32_bytes_where_the_architecture_has_them() -> None:
 
 # Types of several widths in one kernel: the operation, its operands and keywords, the family, and
 # what is added to the budget, which is that of a copy or a sum: a comparison puts its answers, of a
-# byte each, into words, which in PHASE all have registers of their own; of 8-byte elements a thread has one vector only; a select has a third
-# operand.
+# byte each, into words, which in PHASE all have registers of their own; of 8-byte elements a thread
+# has one vector only; a select has a third operand.
 MIXED: list[tuple[Any, ...]] = [
     ("convert_element_type", ("f16[256,512]",), {"to": "f32"}, Family.FLAT),
     ("convert_element_type", ("f64[256,512]",), {"to": "f32"}, Family.FLAT),
