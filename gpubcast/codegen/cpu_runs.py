@@ -33,6 +33,11 @@ class _Runs:
         self.last = table.rank - 1
         self.written_out = table.schedule.kept
         self.streams = table.schedule.streams
+        # While a stretch is computed the processor does not look ahead in memory by itself: it
+        # is asked to, but for what takes no time.
+        reads = [kind for kind in table.kinds[: table.first] if kind is Kind.LINEAR]
+        busy = any(map(self.program.heavy, self.program.code))
+        self.fetches = self.streams and (busy or len(reads) == 1 < len(self.program.code))
         self.varies = self._varies()
         results = self.program.results
         self.own = self.program.needed(results, stop=self.written_out)
@@ -150,6 +155,10 @@ class _Runs:
                 continue
             elif value < self.table.first:
                 lines.append(f"a{value} = {self._begin(value)}")
+                if self.fetches and self.table.kinds[value] is Kind.LINEAR:
+                    size = self.plan.reads[value].element_type.itemsize
+                    ahead = f"p{value} + {size} * (a{value} + {length})"
+                    lines.append(f"fetch({ahead}, {size} * {length})")
                 body.append(self._value(value, self._sum(f"a{value}", self._step(value))))
             else:
                 body.append(self._value(value, ""))

@@ -307,3 +307,10 @@ def test_a_kernel_serves_every_size_of_its_class(streaming: str) -> None:
         rows, columns = int(rng.integers(50, 900)), int(rng.integers(3, 9))
         check_add(made(np.float32, rows, columns), made(np.float32, 1, columns))
     assert len(set(runtime.kernels()) - known) <= 1
+
+
+def test_memory_is_asked_for_where_a_stretch_takes_time() -> None:
+    for operation, shapes, wanted in (("exp", 1, True), ("add", 2, False), ("neg", 1, False)):
+        source = gb.plan(operation, *["f32[16777216]"] * shapes).cpu_source()
+        assert "stream(p" in source
+        assert ("fetch(p0 + 4 * (a0 + count), 4 * count)" in source) is wanted, operation
