@@ -3,7 +3,7 @@
 A schedule is a pure function of the plan, the target and the alignment of the operands. The part
 of it that enters the kernel key (family, kinds, vector width, unrolling, index width, rank) never
 depends on a size, so a new size does not compile; the rest (grid, block) is passed at launch.
-Here are the schedules of GPUs; ``nest`` has the CPU's.
+Here are the schedules of GPUs; ``tiles``, ``runs`` and ``nest`` have the CPU's.
 """
 
 from __future__ import annotations
