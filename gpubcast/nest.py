@@ -20,8 +20,16 @@ STRETCH = 4096
 VECTOR = 64
 # Parts of an axis are even where the longest is at most so much longer than the average.
 EVEN = 1.07
+# The shortest runs of memory that are worth streaming, in bytes.
+SHORTEST_RUN = 256
 # Values kept at a time: the stack of a thread may have little more room.
 MOST_KEPT = 4
+
+
+def streamed(plan: BroadcastPlan, target: CpuTarget, elements: int) -> bool:
+    """Whether results that lie in runs of so many elements are stored past the caches."""
+    smallest = min(write.element_type.itemsize for write in plan.writes)
+    return plan.num_bytes >= target.streaming_bytes and elements * smallest >= SHORTEST_RUN
 
 
 def work(plan: BroadcastPlan) -> int:

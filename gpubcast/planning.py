@@ -163,6 +163,10 @@ class Program:
         category = self.type_of(instruction.args[-1]).category
         return ops.OPS[instruction.op].heavy_on(category)
 
+    def taken(self, value: int) -> bool:
+        """Whether an instruction takes a value, which then is not only written."""
+        return any(value in instruction.args for instruction in self.code)
+
     def needed(self, results: tuple[int, ...], stop: tuple[int, ...] = ()) -> tuple[int, ...]:
         """The values that some results are computed from, in order, where those of ``stop`` are
         known."""

@@ -23,13 +23,12 @@ from gpubcast.nest import (
     kept_values,
     kind,
     said_of,
+    streamed,
 )
 from gpubcast.planning import Access, BroadcastPlan
 
 # Bytes of the widest element type in a stretch: of what is streamed, of what stays in the caches.
 STREAMED_BYTES, CACHED_BYTES = 1 << 10, 8 << 10
-# The shortest runs of memory that are worth streaming, in bytes.
-SHORTEST_RUN = 256
 # What things cost, in nanoseconds: to move a byte in vectors; to begin a loop; an element that does
 # not fill a vector; to repeat a pattern; a line that is written in two pieces, past the caches.
 BYTE, LOOP, ELEMENT, REPEAT, PIECES = 0.023, 1.0, 0.4, 15.0, 10.0
@@ -55,8 +54,7 @@ def runs(plan: BroadcastPlan, target: CpuTarget) -> Schedule | None:
         return None
     dense = min(_dense(plan, write) for write in plan.writes)
     length = math.prod(axis.size for axis in plan.axes[plan.rank - dense :])
-    smallest = min(write.element_type.itemsize for write in plan.writes)
-    streams = plan.num_bytes >= target.streaming_bytes and length * smallest >= SHORTEST_RUN
+    streams = streamed(plan, target, length)
     found = [_run(plan, group, streams=streams) for group in range(0 if streams else 1, dense)]
     best = min((run for run in found if run), key=lambda run: run.cost, default=None)
     row = plan.axes[-1].size

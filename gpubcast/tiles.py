@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from gpubcast.families import CpuTarget, Family, Kind, Schedule
-from gpubcast.nest import EVEN, STRETCH, VECTOR, along, kept_values, kind, parts_of
+from gpubcast.nest import EVEN, STRETCH, VECTOR, along, kept_values, kind, parts_of, streamed
 from gpubcast.planning import Access, BroadcastPlan
 
 # Shorter axes are not worth crossing.
@@ -23,8 +23,6 @@ MOST_CROSSED = 4
 TILE_BYTES, CACHED_TILE_BYTES = 160 << 10, 20 << 10
 # Bytes read from one place of an operand, and rows of a tile, where results are streamed.
 STREAMED_BYTES, MOST_ROWS = 1 << 10, 512
-# The shortest runs of memory that are worth streaming, in bytes.
-SHORTEST_RUN = 256
 
 
 def tiles(plan: BroadcastPlan, target: CpuTarget) -> Schedule | None:
@@ -41,12 +39,7 @@ def tiles(plan: BroadcastPlan, target: CpuTarget) -> Schedule | None:
         return None
     reads = _kinds(plan, row)
     writes = tuple(Kind.LINEAR if write.inner == 1 else Kind.GATHERED for write in plan.writes)
-    run = plan.axes[inner].size * min(write.element_type.itemsize for write in plan.writes)
-    streams = (
-        plan.num_bytes >= target.streaming_bytes
-        and run >= SHORTEST_RUN
-        and Kind.GATHERED not in writes
-    )
+    streams = Kind.GATHERED not in writes and streamed(plan, target, plan.axes[inner].size)
     rows, columns = _tile(plan, reads, row, streams=streams)
     split, parts, unit = _divided(plan, target, {row: rows, inner: columns})
     count = reads.count(Kind.CROSSED)

@@ -42,8 +42,7 @@ def expression(program: Program, value: int) -> str:
         said = {"bits": operand.bits, "type": operand.name, **dict(instruction.attributes)}
         text = f"{compute_name(result)}({row.cpu_for(operand.category).format(*names, **said)})"
     # A value only written is rounded by the store; one that is used again is rounded here.
-    used_again = any(value in later.args for later in program.code)
-    return f"round_{result.name}({text})" if result.rounds and used_again else text
+    return f"round_{result.name}({text})" if result.rounds and program.taken(value) else text
 
 
 def _constant(kind: ElementType, bits: int) -> str:

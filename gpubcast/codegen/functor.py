@@ -143,8 +143,8 @@ def _expression(program: Program, instruction: Instruction, index: int, names: l
     said = {"bits": operand.bits, "type": cuda_type(operand), **dict(instruction.attributes)}
     text = row.cuda_for(operand.category).format(*names, **said)
     # A value only written is rounded by the store; one that is used again is rounded here.
-    used_again = any(index in later.args for later in program.code)
-    return f"round_to<{cuda_type(result)}>({text})" if result.rounds and used_again else text
+    rounded = result.rounds and program.taken(index)
+    return f"round_to<{cuda_type(result)}>({text})" if rounded else text
 
 
 def _constant(kind: ElementType, bits: int) -> str:

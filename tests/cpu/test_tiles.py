@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import ml_dtypes
@@ -20,8 +19,8 @@ from gpubcast import runtime
 from gpubcast.families import CpuTarget, Family, Kind, Schedule
 from gpubcast.schedule import schedule
 from gpubcast.tiles import MOST_CROSSED, tile
+from tests.guarded import Guarded
 
-GUARD = 256
 LENGTHS = (16, 17, 31, 33, 64, 65, 70)
 QUIET = CpuTarget(1, 1 << 62)
 TYPES = (
@@ -30,36 +29,10 @@ TYPES = (
 )
 
 
-@pytest.fixture(params=["off", "on"])
-def streaming(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setenv("GPUBCAST_STREAMING", request.param)
-    monkeypatch.setenv("GPUBCAST_THREADS", "1")
-    yield request.param
-
-
 def made(dtype: Any, *dimensions: int) -> np.ndarray[Any, Any]:
     """Small numbers that every type holds, and no two neighbours the same."""
     count = math.prod(dimensions)
     return (np.arange(count) % 3 + np.arange(count) // 3 % 2).astype(dtype).reshape(dimensions)
-
-
-class Guarded:
-    """An output, with some elements behind each of its rows, in the middle of a pattern."""
-
-    def __init__(
-        self, dtype: Any, dimensions: tuple[int, ...], skew: int = 0, apart: int = 0
-    ) -> None:
-        *outer, inner = dimensions
-        size = math.prod(outer) * (inner + apart) * np.dtype(dtype).itemsize
-        self.raw = np.full(size + 2 * GUARD + 64, 0xA5, np.uint8)
-        at = GUARD + -(self.raw.ctypes.data + GUARD) % 64 + skew * np.dtype(dtype).itemsize
-        whole = self.raw[at : at + size].view(dtype).reshape(*outer, inner + apart)
-        self.out = whole[..., :inner]
-
-    def check(self, wanted: Any) -> None:
-        np.testing.assert_array_equal(self.out, wanted)
-        self.out.view(np.uint8)[...] = 0xA5
-        assert (self.raw == 0xA5).all()
 
 
 def check_add(x: Any, y: Any, skew: int = 0, apart: int = 0) -> None:

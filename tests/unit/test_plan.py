@@ -290,16 +290,20 @@ def test_a_thousand_shapes_are_one_kernel() -> None:
 
 
 def test_cpu_keys_do_not_hold_sizes() -> None:
+    """Short rows are runs, as far as their model of costs says, and long ones are not; large
+    results are streamed. Each decision is one kernel."""
     rng = np.random.default_rng(1)
-    keys = set()
+    keys: dict[tuple[Family, bool, int], set[str]] = {}
     for _ in range(1000):
         rows, columns = (int(n) for n in rng.integers(2, 5000, 2))
         plan = normal("add", f"f32[{rows},{columns}]", f"f32[1,{columns}]")
         chosen = schedule(plan, CpuTarget(), (16, 16, 16))
         assert chosen.grid == rows
-        keys.add(kernel_key(plan, chosen))
-    # Short rows and long ones, streamed past the caches or not.
-    assert len(keys) <= 4
+        decision = chosen.family, chosen.streams, chosen.group
+        keys.setdefault(decision, set()).add(kernel_key(plan, chosen))
+    plain, long = (Family.NEST, False, 0), (Family.RUNS, True, 0)
+    assert keys.keys() == {plain, long, (Family.RUNS, False, 1), (Family.RUNS, True, 1)}
+    assert all(len(own) == 1 for own in keys.values())
 
 
 def free_keys(count: int) -> set[str]:
