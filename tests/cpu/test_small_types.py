@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -162,3 +163,11 @@ def test_reduce_precision_refuses_other_numbers_of_bits(given) -> None:
     with pytest.raises(gb.Error) as caught:
         gb.reduce_precision(np.ones(2, np.float32), *given)
     assert caught.value.rule == "T0"
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_each_operation_of_a_chain_is_rounded(dtype) -> None:
+    x, y, z = (np.random.default_rng(k).standard_normal(3000).astype(dtype) for k in range(3))
+    found = gb.fuse(lambda x, y, z: x * y + z)(x, y, z)
+    assert found.tobytes() == (x * y + z).tobytes()
+    assert (found != (x.astype("f4") * y.astype("f4") + z.astype("f4")).astype(dtype)).any()
