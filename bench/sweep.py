@@ -241,7 +241,7 @@ def _emulated() -> Any:
     """CUDA is the emulator of the tests, whose compiled kernels are kept in the cache folder."""
     from tests.emulator.backend import EmulatorBackend
 
-    with runtime.use_backend(EmulatorBackend(config.cache_dir() / "emulator")):
+    with runtime.use_backend(EmulatorBackend(Path(config.cache_dir(), "emulator"))):
         yield
 
 

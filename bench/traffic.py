@@ -57,7 +57,7 @@ def emulated(num_bytes: int) -> list[Row]:
     from tests.emulator.backend import EmulatorBackend
 
     rows = []
-    device = EmulatorBackend(config.cache_dir() / "emulator", trace=True)
+    device = EmulatorBackend(Path(config.cache_dir(), "emulator"), trace=True)
     with runtime.use_backend(device):
         for sized in _cases(num_bytes):
             made = sized.operands(np)

@@ -175,7 +175,7 @@ def _after_fork(*, child: bool) -> None:
     # Nothing is imported here: a child must not wait for a lock that nobody releases.
     release = getattr(sys.modules.get("gpubcast.backends.cpu.objects"), "after_fork", None)
     if release is not None:
-        release()
+        release(child=child)
     release = getattr(sys.modules.get("gpubcast.runtime"), "after_fork", None)
     if release is not None:
         release(child=child)
@@ -192,9 +192,13 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     home = _HOME_OF.get(name) or ("functions" if name in __all__ else None)
-    value = _module(name) if home is None else getattr(import_module(f"gpubcast.{home}"), name)
-    globals()[name] = value
-    return value
+    if home is None:
+        return globals().setdefault(name, _module(name))
+    module = import_module(f"gpubcast.{home}")
+    # With one of its names, a module has loaded them all.
+    names = _HOMES.get(home) or [one for one in __all__ if one not in _HOME_OF]
+    globals().update({one: getattr(module, one) for one in names})
+    return getattr(module, name)
 
 
 def _module(name: str) -> Any:

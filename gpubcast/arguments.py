@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -145,9 +145,9 @@ class _Value:
 def _home(function: Callable[..., Any], name: str) -> str:
     """The function as messages name it."""
     code = getattr(function, "__code__", None)
-    if code is None or code.co_filename.startswith(str(Path(__file__).parent)):
+    if code is None or code.co_filename.startswith(os.path.dirname(__file__)):
         return name
-    return f"{name} ({Path(code.co_filename).name}:{code.co_firstlineno})"
+    return f"{name} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
 
 
 def _signature(function: Callable[..., Any], home: str) -> inspect.Signature:

@@ -59,7 +59,10 @@ def build(
     def number(value: int) -> int:
         return value if value >= 0 else len(reads) - 1 - value
 
-    code = tuple(replace(c, args=tuple(number(a) for a in c.args)) for c in walk.code)
+    code = tuple(
+        Instruction(c.op, tuple(map(number, c.args)), c.element_type, c.bits, c.attributes)
+        for c in walk.code
+    )
     program = Program(
         tuple(a.element_type for a in reads), code, tuple(map(number, walk.results)),
         expression.fast_math,

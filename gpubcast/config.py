@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from gpubcast.errors import Error
@@ -68,7 +67,7 @@ NEVER = 1 << 62
 # What os.environ keeps its variables in; to see there that one is not set costs a call nearly
 # nothing.
 _RAW: Any = getattr(os.environ, "_data", None)
-_KEY: Any = getattr(os.environ, "encodekey", None)
+_KEY: Any = getattr(os.environ, "encodekey", None) and functools.cache(os.environ.encodekey)
 
 
 def _text(name: str) -> str:
@@ -166,7 +165,8 @@ def _default_pool() -> int:
     memory = 8 << 30
     try:
         memory = min(memory, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()  # "max" for none
+        with open("/sys/fs/cgroup/memory.max", encoding="ascii") as file:
+            limit = file.read().strip()  # "max" for none
         memory = min(memory, int(limit)) if limit.isdigit() else memory
     except (OSError, ValueError, AttributeError):
         pass
@@ -181,26 +181,31 @@ def backend() -> str | None:
     return text or None
 
 
-def _path(name: str, text: str) -> Path:
-    try:
-        return Path(text).expanduser()
-    except RuntimeError as error:
-        raise Error(f"{name}={text!r}: {error}") from None
+def _path(name: str, text: str) -> str:
+    found = os.path.expanduser(text)
+    if found.startswith("~"):
+        raise Error(f"{name}={text!r}: could not determine home directory")
+    return found
 
 
-def dump_dir() -> Path | None:
+def dump_dir() -> str | None:
     """Folder for generated sources, or None."""
     text = _text("GPUBCAST_DUMP")
     return _path("GPUBCAST_DUMP", text) if text else None
 
 
-def cache_dir() -> Path:
+def inherited() -> Mapping[str, str]:
+    """What a process that is started has in its environment."""
+    return os.environ
+
+
+def cache_dir() -> str:
     """Folder of compiled kernels (it may not exist yet)."""
     text = _text("GPUBCAST_CACHE_DIR")
     if text:
         return _path("GPUBCAST_CACHE_DIR", text)
     base = _text("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "gpubcast"
+    return os.path.join(base or _path("HOME", "~/.cache"), "gpubcast")
 
 
 def numba_settings() -> tuple[str, ...]:

@@ -199,7 +199,7 @@ def _nvrtc() -> Iterator[Check]:
 
 
 def _cache() -> Iterator[Check]:
-    folder = config.cache_dir()
+    folder = Path(config.cache_dir())
     shown = _home(str(folder))
     if not any((folder / name).exists() for name in ("cubin", "cpu")):
         yield Check("kernel cache", Status.OK, f"{shown}: not there yet, made when first needed")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import enum
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ class ElementType:
         dtype_name: name of the NumPy (or ml_dtypes) dtype.
         storage: C type of an element in memory.
         compute: C type in which operations run.
+        itemsize: bytes of one element in memory; s4 and u4 take a whole byte.
     """
 
     name: str
@@ -51,6 +52,10 @@ class ElementType:
     dtype_name: str
     storage: str
     compute: str
+    itemsize: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "itemsize", max(1, self.bits // 8))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (element_type, (self.name,))
@@ -60,11 +65,6 @@ class ElementType:
 
     def __repr__(self) -> str:
         return f"ElementType({self.name!r})"
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element in memory; s4 and u4 take a whole byte."""
-        return max(1, self.bits // 8)
 
     @property
     def rounds(self) -> bool:
@@ -145,6 +145,8 @@ _NUMPY_NAMES = {
 _COMPONENTS = {"c64": "f32", "c128": "f64"}
 _ROUNDED = {"s4", "u4", "f16", "bf16"} | {t for t in ELEMENT_TYPES if t.startswith("f8")}
 _BY_DTYPE_NAME = {row.dtype_name: row for row in ELEMENT_TYPES.values()}
+# The name of a dtype is put together by NumPy each time.
+_BY_DTYPE = {np.dtype(name): _BY_DTYPE_NAME[name] for name in _NUMPY_NAMES}
 
 
 def element_type(x: Any) -> ElementType:
@@ -160,6 +162,8 @@ def element_type(x: Any) -> ElementType:
     """
     if isinstance(x, ElementType):
         return x
+    if isinstance(x, np.dtype) and x in _BY_DTYPE:
+        return _BY_DTYPE[x]
     if isinstance(x, str):
         row = ELEMENT_TYPES.get(x) or _BY_DTYPE_NAME.get(x)
         if row is not None:

@@ -83,7 +83,7 @@ def _places(device: str | None) -> Iterator[tuple[str, Path]]:
     """Each device and folder of an architecture that there is."""
     for name, (folder, _) in FOLDERS.items():
         if device in (None, name):
-            for place in sorted((config.cache_dir() / folder).glob("*")):
+            for place in sorted(Path(config.cache_dir(), folder).glob("*")):
                 if place.is_dir():
                     yield name, place
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import struct
 import sys
@@ -15,7 +16,7 @@ import numpy as np
 
 from gpubcast import config
 from gpubcast.backends.base import Backend, KernelSource
-from gpubcast.errors import DeviceError, LayoutError, brief
+from gpubcast.errors import DeviceError, Error, LayoutError, brief
 from gpubcast.families import Schedule
 from gpubcast.planning import Access, BroadcastPlan, Operand
 from gpubcast.shape import Shape
@@ -314,3 +315,21 @@ def byte_span(extents: tuple[int, ...], strides: tuple[int, ...], itemsize: int)
 def say(text: str) -> None:
     """One line of tracing, on stderr."""
     print(f"gpubcast: {text}", file=sys.stderr)
+
+
+def dump(source: KernelSource, kind: str) -> None:
+    """Write a kernel's source to the folder that is asked for, if one is.
+
+    Raises:
+        Error: it cannot be written.
+    """
+    folder = config.dump_dir()
+    if folder is None:
+        return
+    suffix = "cu" if kind == "cuda" else "py"
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, f"{source.entry}.{suffix}"), "w") as file:
+            file.write(source.text)
+    except OSError as error:
+        raise Error(f"GPUBCAST_DUMP={folder}: {error}") from error

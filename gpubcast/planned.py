@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from types import FrameType
 
 from gpubcast import expression
@@ -20,7 +20,7 @@ from gpubcast.simplify import normalise
 OutLayouts = tuple[Layout | None, ...] | None
 """Layouts that replace the inferred ones of new results, where not None."""
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = os.path.dirname(__file__)
 
 
 @dataclass(frozen=True, slots=True)

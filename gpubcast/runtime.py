@@ -19,7 +19,7 @@ from typing import Any
 from gpubcast import config, expression
 from gpubcast.backends.base import Backend, KernelSource
 from gpubcast.codegen import generator
-from gpubcast.errors import DeviceError, Error
+from gpubcast.errors import DeviceError
 from gpubcast.expression import Expression
 from gpubcast.families import Target
 from gpubcast.launch import (
@@ -31,6 +31,7 @@ from gpubcast.launch import (
     check_apart,
     device_name,
     devices_of,
+    dump,
     say,
 )
 from gpubcast.layout import Layout
@@ -52,6 +53,7 @@ class _State:
     launches: OrderedDict[Any, Launch]
     kernels: dict[Any, Any]
     calls: dict[Any, Any]
+    begun: set[Launch] = field(default_factory=set)
     doors: list[Any] = field(default_factory=list)
     forget: list[Callable[[], object]] = field(default_factory=list)
     forking: bool = False
@@ -145,6 +147,7 @@ def clear() -> None:
 
 def _forget_calls() -> None:
     _STATE.calls.clear()
+    _STATE.begun.clear()
     for forget in _STATE.forget:
         forget()
 
@@ -175,6 +178,16 @@ def doors() -> list[Any]:
 def known_call(key: Any) -> Any:
     """What ``keep_call`` kept, or None."""
     return _STATE.calls.get(key)
+
+
+def repeated(launch: Launch) -> bool:
+    """Whether a launch is one that this was asked of before."""
+    with _STATE.lock:
+        known = launch in _STATE.begun
+        if len(_STATE.begun) >= MAX_PLANS:
+            _STATE.begun.clear()
+        _STATE.begun.add(launch)
+    return known
 
 
 def keep_call(key: Any, call: Any) -> None:
@@ -317,7 +330,7 @@ def _kernel(host: Backend, device: Device, source: KernelSource) -> Any:
         if kernel is not None:
             return kernel
         began = time.perf_counter()
-        _dump(source, host.kind)
+        dump(source, host.kind)
         kernel = host.load(source)
         with _STATE.lock:
             _STATE.kernels[key] = kernel
@@ -327,18 +340,6 @@ def _kernel(host: Backend, device: Device, source: KernelSource) -> Any:
     if config.debug() >= 4:
         say(source.text)
     return kernel
-
-
-def _dump(source: KernelSource, kind: str) -> None:
-    folder = config.dump_dir()
-    if folder is None:
-        return
-    suffix = "cu" if kind == "cuda" else "py"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{source.entry}.{suffix}").write_text(source.text)
-    except OSError as error:
-        raise Error(f"GPUBCAST_DUMP={folder}: {error}") from error
 
 
 def allocate(shape: Shape, device: Device) -> Any:

@@ -6,9 +6,9 @@ What would need a value or a size is refused, with the line of the function that
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,7 +22,7 @@ from gpubcast.expression import located
 if TYPE_CHECKING:
     from gpubcast.tracing import Trace
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = os.path.dirname(__file__)
 
 
 def outermost(function: Callable[..., Any], *args: Any) -> Any:
@@ -38,7 +38,7 @@ def where() -> str:
         if not path.startswith((_PACKAGE, "<frozen")):
             line = linecache.getline(path, frame.f_lineno).strip()
             shown = f": {line}" if line else ""
-            return f"{frame.f_code.co_name} ({Path(path).name}:{frame.f_lineno}){shown}"
+            return f"{frame.f_code.co_name} ({os.path.basename(path)}:{frame.f_lineno}){shown}"
         frame = frame.f_back
     return ""
 

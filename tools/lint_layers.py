@@ -20,7 +20,7 @@ from pathlib import Path
 # Top to bottom. A package (codegen, backends) is one entry; its modules may import one another.
 # What both speak of, the protocol of a backend, has its own place before them.
 ORDER = (
-    *("errors", "hashed", "config", "progress", "alignment"),
+    *("errors", "hashed", "digests", "config", "progress", "alignment"),
     *("element_types", "layout", "shape_text", "shape"),
     *("elementary", "ops", "kinds", "broadcasting", "inference"),
     *("labels", "expression", "reinterpreted", "planning", "building", "partition"),

@@ -3,25 +3,26 @@
 A file's name ends in the digest of its contents, which is checked before a file is used; writes
 are atomic, a lock keeps two processes from compiling the same kernel, and a folder that another
 user owns is refused. A folder that cannot be written is replaced by a private temporary one.
+
+What only a process needs that writes is imported there: it takes longer than to read a kernel.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import fcntl
 import functools
-import hashlib
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpubcast import config
+from gpubcast.digests import digest
 from gpubcast.errors import Error
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # Ends of the names of files that are no kernels.
 LOCK, PARTIAL = ".lock", ".partial"
@@ -29,8 +30,7 @@ LOCK, PARTIAL = ".lock", ".partial"
 PATIENCE, _TURN = 60.0, 0.005
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(NamedTuple):
     """The files of one kind.
 
     Attributes:
@@ -41,19 +41,25 @@ class Store:
     folder: str
     suffix: str
 
-    def stored(self, key: str) -> Path | None:
-        """The file of a key if it is there, whole and this user's; nothing is made."""
-        place = config.cache_dir() / self.folder
+    def found(self, key: str) -> tuple[str, bytes] | None:
+        """Path and contents of a key's file if it is there, whole and this user's; nothing is
+        made."""
+        place = os.path.join(config.cache_dir(), self.folder)
         try:
-            own = place.stat().st_uid == os.getuid()
+            own = os.stat(place).st_uid == os.getuid()
         except OSError:
             return None
         return self._valid(_shelf(place, key), key) if own else None
 
-    def discard(self, path: Path) -> None:
+    def stored(self, key: str) -> Path | None:
+        """The file itself."""
+        found = self.found(key)
+        return None if found is None else _path(found[0])
+
+    def discard(self, path: str) -> None:
         """Remove a file that turned out to be of no use."""
         with contextlib.suppress(OSError):
-            path.unlink(missing_ok=True)
+            os.unlink(path)
 
     def fetch(self, key: str, make: Callable[[], bytes]) -> Path:
         """The file of a key, made and stored if it is missing or damaged.
@@ -68,35 +74,40 @@ class Store:
         if found is not None:
             return found
         try:
-            return self._fetch(_shelf(self._place(), key), key, make)
+            return _path(self._fetch(_shelf(self._place(), key), key, make))
         except OSError:
-            return self._fetch(_shelf(self._private_place(), key), key, make)
+            return _path(self._fetch(_shelf(self._private_place(), key), key, make))
 
-    def _fetch(self, shelf: Path, key: str, make: Callable[[], bytes]) -> Path:
+    def _fetch(self, shelf: str, key: str, make: Callable[[], bytes]) -> str:
         found = self._valid(shelf, key)
         if found is not None:
-            return found
-        shelf.mkdir(exist_ok=True)
-        with _locked(shelf, key):
-            return self._valid(shelf, key) or self._store(shelf, key, make())
+            return found[0]
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(shelf)
+        with _locked(os.path.join(shelf, key + LOCK)):
+            found = self._valid(shelf, key)
+            return self._store(shelf, key, make()) if found is None else found[0]
 
-    def _valid(self, shelf: Path, key: str) -> Path | None:
+    def _valid(self, shelf: str, key: str) -> tuple[str, bytes] | None:
         for path in self._files(shelf, key):
             try:
-                if _digest(path.read_bytes()) == path.name.split(".")[1]:
-                    return path
+                with open(path, "rb", buffering=0) as file:
+                    contents = file.read()
             except OSError:
                 continue
+            if digest(contents) == path.rsplit(".", 2)[1]:
+                return path, contents
         return None
 
-    def _store(self, shelf: Path, key: str, image: bytes) -> Path:
-        path = shelf / f"{key}.{_digest(image)}.{self.suffix}"
-        handle, name = tempfile.mkstemp(dir=shelf, suffix=PARTIAL)
-        partial = Path(name)
+    def _store(self, shelf: str, key: str, image: bytes) -> str:
+        import tempfile
+
+        path = os.path.join(shelf, f"{key}.{digest(image)}.{self.suffix}")
+        handle, partial = tempfile.mkstemp(dir=shelf, suffix=PARTIAL)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(image)
-            partial.replace(path)
+            os.replace(partial, path)
         except BaseException:
             self.discard(partial)
             raise
@@ -105,20 +116,20 @@ class Store:
                 self.discard(stale)
         return path
 
-    def _files(self, shelf: Path, key: str) -> list[Path]:
+    def _files(self, shelf: str, key: str) -> list[str]:
         """What is there of a key. A pattern would be compiled anew for each."""
         try:
             names = os.listdir(shelf)
         except OSError:
             return []
         own = (n for n in names if n.startswith(f"{key}.") and n.endswith(f".{self.suffix}"))
-        return [shelf / name for name in sorted(own)]
+        return [os.path.join(shelf, name) for name in sorted(own)]
 
-    def _place(self) -> Path:
-        place = config.cache_dir() / self.folder
+    def _place(self) -> str:
+        place = os.path.join(config.cache_dir(), self.folder)
         try:
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            owner = place.stat().st_uid
+            os.makedirs(place, mode=0o700, exist_ok=True)
+            owner = os.stat(place).st_uid
             writable = os.access(place, os.W_OK)
         except OSError:
             return self._private_place()
@@ -129,30 +140,34 @@ class Store:
             )
         if not writable:
             return self._private_place()
-        place.chmod(0o700)
+        os.chmod(place, 0o700)
         return place
 
-    def _private_place(self) -> Path:
-        place = _private_root() / self.folder
-        place.mkdir(parents=True, exist_ok=True)
+    def _private_place(self) -> str:
+        place = os.path.join(_private_root(), self.folder)
+        os.makedirs(place, exist_ok=True)
         return place
 
 
-def _shelf(place: Path, key: str) -> Path:
+def _path(text: str) -> Path:
+    from pathlib import Path
+
+    return Path(text)
+
+
+def _shelf(place: str, key: str) -> str:
     """Where a key's file lies: to find one among thousands takes longer than to read it."""
-    return place / key[:2]
-
-
-def _digest(image: bytes) -> str:
-    return hashlib.sha256(image).hexdigest()[:32]
+    return os.path.join(place, key[:2])
 
 
 @contextlib.contextmanager
-def _locked(shelf: Path, key: str) -> Iterator[None]:
+def _locked(path: str) -> Iterator[None]:
     """Wait for another process that makes the same kernel. It may have been stopped, so not for
     ever: two that write the same file do no harm."""
+    import fcntl
+
     until = time.monotonic() + PATIENCE
-    with (shelf / f"{key}{LOCK}").open("w") as file:
+    with open(path, "w") as file:
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -165,7 +180,10 @@ def _locked(shelf: Path, key: str) -> Iterator[None]:
 
 
 @functools.cache
-def _private_root() -> Path:
-    root = Path(tempfile.mkdtemp(prefix="gpubcast-"))
+def _private_root() -> str:
+    import shutil
+    import tempfile
+
+    root = tempfile.mkdtemp(prefix="gpubcast-")
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     return root

@@ -37,6 +37,11 @@ class _Nest:
         self.outputs = outputs
         self.fills = table.schedule.fills
         self.split = table.schedule.split
+        # In how many of the loops each access lies.
+        self.depths = [
+            max([d for d, axis in enumerate(axes, 1) if table.moves(slot, axis)], default=0)
+            for slot in range(len(table.kinds))
+        ]
         program = self.plan.program
         results = tuple(program.results[output] for output in outputs)
         main = len(axes) == table.rank
@@ -53,16 +58,11 @@ class _Nest:
         levels: dict[int, int] = {}
         for value in sorted({*self.own, *self.before}):
             if value < len(program.reads):
-                levels[value] = self._depth(value)
+                levels[value] = self.depths[value]
             else:
                 args = program.code[value - len(program.reads)].args
                 levels[value] = max((levels[a] for a in args), default=0)
         return levels
-
-    def _depth(self, slot: int) -> int:
-        """In how many of the loops an access lies."""
-        moving = (d for d, axis in enumerate(self.axes, 1) if self.table.moves(slot, axis))
-        return max(moving, default=0)
 
     def lines(self) -> list[str]:
         """The nest. A part of the split axis may be all that it runs over (``low``, ``high``);
@@ -129,7 +129,7 @@ class _Nest:
         lines = []
         for output in self.outputs:
             slot = self.table.first + output
-            if self._depth(slot) == level:
+            if self.depths[slot] == level:
                 value = f"v{self.plan.program.results[output]}"
                 lines.append(self.table.store(output, self._index(slot), value))
         return lines
@@ -137,7 +137,7 @@ class _Nest:
     def _index(self, slot: int, outer: int | None = None) -> str:
         """Distance of an access from its first element, where it is loaded or stored; in the
         innermost loop, with ``outer`` loops around it."""
-        depth = self._depth(slot)
+        depth = self.depths[slot]
         if depth == 0:
             return "0"
         if depth < len(self.axes):
@@ -153,7 +153,7 @@ class _Nest:
             return []
         axis, lines = self.axes[position], []
         for slot in slots:
-            if position < self._depth(slot):
+            if position < self.depths[slot]:
                 step = f"i{axis} * s{slot}_{axis}" if self.table.moves(slot, axis) else "0"
                 before = f"o{slot}_{self.axes[position - 1]} + " if position > 0 else ""
                 lines.append(f"o{slot}_{axis} = {before}{step}")

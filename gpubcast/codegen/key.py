@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-
+from gpubcast.digests import digest
 from gpubcast.families import Family, Schedule
 from gpubcast.planning import BroadcastPlan
 
@@ -53,4 +52,4 @@ def _along(axes: tuple[int, ...] | None) -> str:
 
 def entry_name(key: str) -> str:
     """A C and Python identifier for a kernel key."""
-    return "gb_" + hashlib.sha256(key.encode()).hexdigest()[:16]
+    return "gb_" + digest(key.encode())[:16]

@@ -7,6 +7,7 @@ types: each kernel is compiled with g++.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import cupy
@@ -33,7 +34,7 @@ class Emulated(Place):
 
 @pytest.fixture
 def device() -> Iterator[Place]:
-    with cupy_device.device(config.cache_dir() / "emulator") as made:
+    with cupy_device.device(Path(config.cache_dir(), "emulator")) as made:
         yield Emulated("cuda", cupy)
         made.emulator.check_canaries()
 

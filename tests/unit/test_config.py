@@ -26,7 +26,7 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     assert config.check() is False
     assert config.backend() is None
     assert config.dump_dir() is None
-    assert config.cache_dir() == Path("/home/someone/.cache/gpubcast")
+    assert config.cache_dir() == "/home/someone/.cache/gpubcast"
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
         ("GPUBCAST_BACKEND", "cpu", config.backend, "cpu"),
         ("GPUBCAST_BACKEND", " CUDA ", config.backend, "cuda"),
         ("GPUBCAST_BACKEND", " ", config.backend, None),
-        ("GPUBCAST_DUMP", "/tmp/dump", config.dump_dir, Path("/tmp/dump")),
-        ("GPUBCAST_CACHE_DIR", "/tmp/cache", config.cache_dir, Path("/tmp/cache")),
+        ("GPUBCAST_DUMP", "/tmp/dump", config.dump_dir, "/tmp/dump"),
+        ("GPUBCAST_CACHE_DIR", "/tmp/cache", config.cache_dir, "/tmp/cache"),
     ],
 )
 def test_values(monkeypatch: pytest.MonkeyPatch, name: str, text: str, read, value) -> None:
@@ -98,9 +98,9 @@ def test_threads_default_to_what_this_process_may_use() -> None:
 def test_cache_folder_order_of_precedence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/someone")
     monkeypatch.setenv("XDG_CACHE_HOME", "/var/xdg")
-    assert config.cache_dir() == Path("/var/xdg/gpubcast")
+    assert config.cache_dir() == "/var/xdg/gpubcast"
     monkeypatch.setenv("GPUBCAST_CACHE_DIR", "~/kernels")
-    assert config.cache_dir() == Path("/home/someone/kernels")
+    assert config.cache_dir() == "/home/someone/kernels"
 
 
 def test_variables_are_read_when_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,7 +105,7 @@ def test_an_edit_that_finds_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def emulator() -> Any:
-    device = EmulatorBackend(config.cache_dir() / "emulator")
+    device = EmulatorBackend(Path(config.cache_dir(), "emulator"))
     with runtime.use_backend(device):
         yield device
 

@@ -1,31 +1,28 @@
 """Machine code of CPU kernels: numba compiles it once, later processes load it without numba.
 
 A kernel's object file is kept under a key of everything its code depends on: the source, functions
-of ours, the processor, the versions of numba and llvmlite. It is loaded through llvmlite. Such code
-may call the C math library and nothing else: an object with any other undefined symbol is not kept,
-and not loaded.
+of ours, the processor, the versions of numba and llvmlite. It is loaded without llvmlite, too,
+where ``elf`` can. Such code may call the C math library and nothing else: an object with any other
+undefined symbol is not kept, and not loaded.
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
+import os
 import platform
-import struct
 import sys
 import threading
 from collections.abc import Callable
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
-
-import llvmlite
-from llvmlite import binding
 
 from gpubcast import config
 from gpubcast.backends.base import KernelSource
+from gpubcast.backends.cpu import elf, host
 from gpubcast.backends.store import Store
-from gpubcast.errors import CompileError, Error
+from gpubcast.digests import digest
+from gpubcast.errors import CompileError, DeviceError, Error
 
 # Raised when the meaning of a file changes.
 SCHEMA = 1
@@ -45,23 +42,69 @@ ALLOWED = frozenset(
      "PyEval_RestoreThread", "Py_IncRef", "_GLOBAL_OFFSET_TABLE_", "clock_gettime", "sched_getcpu",
      "syscall")
 )  # fmt: skip
+_STORE = Store(f"cpu/{platform.machine()}", "o")
 _LOCK = threading.Lock()
-_FORK_SECONDS = 5
+_FORK_SECONDS = 30.0
 _HELD: list[Any] = []
+_MISSED: list[Any] = []
 
 
 def before_fork() -> None:
-    """Hold our lock and LLVM's over a fork: a collection in any thread may hold the latter."""
+    """Hold the locks of numba, ours and LLVM's over a fork, in the order in which threads take
+    them: a collection in any thread may hold the last."""
+    numba: Any = sys.modules.get("numba.core.compiler_lock")
     ffi: Any = sys.modules.get("llvmlite.binding.ffi")
-    for lock in (_LOCK, None if ffi is None else ffi.lib._lock._lock):
-        if lock is not None and lock.acquire(timeout=_FORK_SECONDS):
-            _HELD.append(lock)
+    locks = (
+        None if numba is None else numba.global_compiler_lock._lock,
+        _LOCK,
+        None if ffi is None else ffi.lib._lock._lock,
+    )
+    for lock in locks:
+        if lock is not None:
+            (_HELD if lock.acquire(timeout=_FORK_SECONDS) else _MISSED).append(lock)
 
 
-def after_fork() -> None:
-    """Release what ``before_fork`` holds, in the parent and in the child."""
+def after_fork(*, child: bool) -> None:
+    """Release what ``before_fork`` holds. What it missed nobody releases in a child."""
     while _HELD:
         _HELD.pop().release()
+    if not child:
+        _MISSED.clear()
+
+
+def _compilers() -> None:
+    """Refuse to wait for ever in a child for a thread of its parent.
+
+    Raises:
+        DeviceError: that thread compiled when the process was forked.
+    """
+    if _MISSED:
+        raise DeviceError(
+            "this process was forked while another thread of its parent compiled, so new kernels "
+            "cannot be made in it; fork earlier or later, or spawn the process"
+        )
+
+
+class Unit:
+    """A function of machine code: its name and an object file that has it."""
+
+    def __init__(self, image: bytes, name: str) -> None:
+        self.image, self.name = image, name
+        self.object = elf.parsed(image)
+
+    @classmethod
+    def kept(cls, contents: bytes) -> Unit:
+        """What a file has."""
+        name, _, image = contents.partition(b"\0")
+        return cls(image, name.decode(errors="replace"))
+
+    def contents(self) -> bytes:
+        """What is kept in a file."""
+        return self.name.encode() + b"\0" + self.image
+
+    def may_be_kept(self) -> bool:
+        """Whether it needs only what every process of this machine has."""
+        return self.object is not None and self.object.undefined() <= ALLOWED
 
 
 def load(source: KernelSource, make: Callable[[], tuple[bytes, str]]) -> int:
@@ -72,34 +115,36 @@ def load(source: KernelSource, make: Callable[[], tuple[bytes, str]]) -> int:
         make: compiles it: an object file and the name of its function. It is called if no file is
             there, or none that may be loaded.
     """
-    store, key = Store(f"cpu/{platform.machine()}", "o"), _key(source)
-    path = store.stored(key)
-    if path is not None:
-        unit = path.read_bytes()
-        if _usable(unit):
+    key = _key(source)
+    found = _STORE.found(key)
+    if found is not None:
+        unit = Unit.kept(found[1])
+        if unit.may_be_kept():
             return _load(unit)
-        store.discard(path)
-    image, name = make()
-    unit = name.encode() + b"\0" + image
-    if _usable(unit):
-        found = store.fetch(key, lambda: unit).read_bytes()
-        unit = found if _usable(found) else unit
+        _STORE.discard(found[0])
+    _compilers()
+    unit = Unit(*make())
+    if unit.may_be_kept():
+        theirs = Unit.kept(_STORE.fetch(key, unit.contents).read_bytes())
+        unit = theirs if theirs.may_be_kept() else unit
     else:
-        _check(source, image)
+        _check(source, unit)
     return _load(unit)
 
 
-def _check(source: KernelSource, image: bytes) -> None:
+def is_stored(source: KernelSource) -> bool:
+    """Whether a kernel's code is known here, as far as a file of its name tells."""
+    return _STORE.found(_key(source)) is not None
+
+
+def _check(source: KernelSource, unit: Unit) -> None:
     """Refuse code that needs what this process does not have, and would end it.
 
     Raises:
         CompileError: it does.
     """
-    try:
-        beyond = undefined(image) - ALLOWED
-    except (ValueError, struct.error):
-        return
-    missing = sorted(name for name in beyond if binding.address_of_symbol(name) is None)
+    beyond = set() if unit.object is None else unit.object.undefined() - ALLOWED
+    missing = sorted(name for name in beyond if _llvm().address_of_symbol(name) is None)
     if missing:
         raise CompileError(
             f"kernel {source.entry} needs {', '.join(missing)}, which no library here has",
@@ -107,115 +152,93 @@ def _check(source: KernelSource, image: bytes) -> None:
         )
 
 
-def is_stored(source: KernelSource) -> bool:
-    """Whether a kernel's code is known here, as far as a file of its name tells."""
-    return Store(f"cpu/{platform.machine()}", "o").stored(_key(source)) is not None
-
-
-def _usable(unit: bytes) -> bool:
-    return may_be_kept(unit.partition(b"\0")[2])
-
-
-def may_be_kept(image: bytes) -> bool:
-    """Whether an object file needs only what every process of this machine has."""
-    try:
-        return undefined(image) <= ALLOWED
-    except (ValueError, struct.error):
-        return False
-
-
-def undefined(image: bytes) -> set[str]:
-    """The symbols that an ELF object needs from elsewhere.
-
-    Raises:
-        ValueError: it is no 64-bit little-endian ELF file.
-    """
-    if image[:6] != b"\x7fELF\x02\x01":
-        raise ValueError("no 64-bit little-endian ELF object")
-    offset, size, count = struct.unpack_from("<Q10xHH", image, 0x28)
-    sections = [
-        struct.unpack_from("<4xI16xQQI12xQ", image, offset + i * size) for i in range(count)
-    ]
-    names: set[str] = set()
-    for kind, start, length, link, step in sections:
-        if kind != 2:  # SHT_SYMTAB
-            continue
-        strings = sections[link][1]
-        for at in range(start + step, start + length, step):
-            name, _, section = struct.unpack_from("<IHH", image, at)
-            if section == 0:
-                begin = strings + name
-                names.add(image[begin : image.index(b"\0", begin)].decode())
-    return names
-
-
-def _load(unit: bytes) -> int:
-    name, _, image = unit.partition(b"\0")
-    digest = hashlib.sha256(image).digest()
+def _load(unit: Unit) -> int:
+    contents = digest(unit.contents())
     with _LOCK:
-        if (name, digest) in _LOADED:
-            return _LOADED[name, digest]
-        # In one engine a name stands for one function only.
-        if not _ENGINES or any(known == name for known, _ in _LOADED):
-            _ENGINES.append(_engine())
-        engine = _ENGINES[-1]
-        engine.add_object_file(binding.ObjectFileRef.from_data(image))
-        engine.finalize_object()
-        address = int(engine.get_function_address(name.decode()))
-        if not address:
-            raise Error(f"the object of kernel {name.decode()} has no such function")
-        _LOADED[name, digest] = address
+        if contents not in _LOADED:
+            found = None if unit.object is None else unit.object.load(unit.name)
+            _LOADED[contents] = _loaded_by_llvm(unit) if found is None else found
+        return _LOADED[contents]
+
+
+# Where the code of this process is, which stays until it ends; and that of LLVM's loader.
+_LOADED: dict[str, int] = {}
+_ENGINES: list[tuple[Any, set[str]]] = []
+
+
+def _loaded_by_llvm(unit: Unit) -> int:
+    _compilers()
+    binding, function = _llvm(), unit.name
+    # In one engine a name stands for one function only.
+    if not _ENGINES or function in _ENGINES[-1][1]:
+        engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine(binding))
+        _ENGINES.append((engine, set()))
+    engine, names = _ENGINES[-1]
+    names.add(function)
+    engine.add_object_file(binding.ObjectFileRef.from_data(unit.image))
+    engine.finalize_object()
+    address = int(engine.get_function_address(function))
+    if not address:
+        raise Error(f"the object of kernel {function} has no such function")
     return address
-
-
-# The code of the kernels of this process, which stays until it ends.
-_ENGINES: list[binding.ExecutionEngine] = []
-_LOADED: dict[tuple[bytes, bytes], int] = {}
-
-
-def _engine() -> binding.ExecutionEngine:
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    machine = binding.Target.from_default_triple().create_target_machine(
-        opt=3, jit=True, reloc="default", codemodel="jitdefault"
-    )
-    return binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
 
 
 def compiled_ir(text: str) -> bytes:
     """The object file of LLVM assembly for this processor."""
+    binding = _llvm()
+    return bytes(_machine(binding).emit_object(binding.parse_assembly(text)))
+
+
+def _llvm() -> Any:
+    """llvmlite, ready for this processor; a process that compiles nothing does not need it."""
+    from llvmlite import binding
+
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
-    machine = binding.Target.from_default_triple().create_target_machine(opt=3, jit=True)
-    return bytes(machine.emit_object(binding.parse_assembly(text)))
+    return binding
+
+
+def _machine(binding: Any) -> Any:
+    return binding.Target.from_default_triple().create_target_machine(
+        opt=3, jit=True, reloc="default", codemodel="jitdefault"
+    )
 
 
 def _key(source: KernelSource) -> str:
     parts = (str(SCHEMA), source.text, str(source.fast_math), *_surroundings())
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
+    return digest("\0".join(parts).encode())
 
 
 @functools.cache
 def _surroundings() -> tuple[str, ...]:
     """What a kernel's code depends on beside its source."""
-    package = Path(__file__).resolve().parents[2]
-    own = sorted((*Path(__file__).parent.glob("*.py"), *(package / "elementary").glob("*.py")))
-    own += [package / "nest.py", package / "tiles.py", package / "element_types.py"]
-    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in own)).hexdigest()
+    here = os.path.dirname(__file__)
+    package = os.path.dirname(os.path.dirname(here))
+    files = [
+        os.path.join(folder, name)
+        for folder in (here, os.path.join(package, "elementary"))
+        for name in sorted(os.listdir(folder))
+        if name.endswith(".py")
+    ]
+    files += [os.path.join(package, name) for name in ("nest.py", "tiles.py", "element_types.py")]
     return (
-        digest,
-        str(binding.get_host_cpu_name()),
-        str(binding.get_host_cpu_features().flatten()),
-        llvmlite.__version__,
-        _numba_version(),
+        digest(b"\0".join(map(_contents, files))),
+        *host.identity(),
+        _version("llvmlite"),
+        _version("numba"),
         sys.version,
         *config.numba_settings(),
     )
 
 
-def _numba_version() -> str:
-    """What numba says of its version in a file, since importing it takes longer than a kernel."""
-    found = find_spec("numba")
+def _version(library: str) -> str:
+    """What a library says of its version in a file: importing it takes longer than a kernel."""
+    found = find_spec(library)
     if found is None or found.origin is None:
         return "none"
-    return Path(found.origin).with_name("_version.py").read_text()
+    return _contents(os.path.join(os.path.dirname(found.origin), "_version.py")).decode()
+
+
+def _contents(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:
+        return file.read()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 from gpubcast.backends.cuda import headers, nvrtc
 from gpubcast.backends.store import Store
+from gpubcast.digests import digest
 
 # Raised when the meaning of a file changes.
 SCHEMA = 2
@@ -16,7 +16,7 @@ def key(text: str, arch: str, options: tuple[str, ...] = ()) -> str:
     """The cache key of a program."""
     parts = (str(SCHEMA), text, headers.digest(), arch, nvrtc.identity())
     joined = "\0".join((*parts, *nvrtc.OPTIONS, *options))
-    return hashlib.sha256(joined.encode()).hexdigest()[:40]
+    return digest(joined.encode())
 
 
 def cubin_path(text: str, arch: str, options: tuple[str, ...] = ()) -> Path:

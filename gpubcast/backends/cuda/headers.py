@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from pathlib import Path
 
+from gpubcast import digests
 from gpubcast.errors import CompileError
 
 
@@ -33,4 +33,4 @@ def texts() -> dict[str, str]:
 def digest() -> str:
     """Changes when any header changes."""
     joined = "\0".join(part for item in texts().items() for part in item)
-    return hashlib.sha256(joined.encode()).hexdigest()
+    return digests.digest(joined.encode())

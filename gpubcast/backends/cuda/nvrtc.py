@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
-import hashlib
 import os
 import threading
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from pathlib import Path
 
 from gpubcast.backends.base import KernelSource
 from gpubcast.backends.cuda import headers
+from gpubcast.digests import digest
 from gpubcast.errors import CompileError, numbered
 
 # Contraction of a * b + c would round once where the CPU rounds twice.
@@ -129,7 +129,7 @@ def identity() -> str:
         if path.is_file():
             with path.open("rb") as file:
                 head = file.read(_HEAD)
-            return f"{path.stat().st_size} {hashlib.sha256(head).hexdigest()}"
+            return f"{path.stat().st_size} {digest(head)}"
     return "{}.{}".format(*version())
 
 
