@@ -3,8 +3,8 @@
 A run is walked a *stretch* at a time: all of some inner axes, and some indices of the axis around
 them. Over a stretch an operand is linear, or stands still, or is first written out: into memory of
 the kernel's own, as far out as it does not vary, so that one loop over linear memory is left,
-however short the rows are. Large results are computed into such memory too, and copied from there
-past the caches.
+however short the rows are. A large result is written past the caches, straight from that loop; one
+of several, or of short elements, is computed into such memory too, and copied from there.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def runs(plan: BroadcastPlan, target: CpuTarget) -> Schedule | None:
         return None
     block = plan.rank - 1 - best.group
     inner = range(block, plan.rank)
-    told = bool(best.group) or _leaves(plan, block)
+    # A streamed kernel asks for memory ahead, but not for what is read again in every row.
+    told = streams or bool(best.group) or _leaves(plan, block)
     axes = tuple(along(read) if told else None for read in plan.reads)
     split, grid, parts = divided(plan, target, block + 1)
     whole = granularity(plan) if best.group == 0 else _whole(plan, best.group)

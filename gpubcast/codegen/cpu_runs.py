@@ -2,7 +2,8 @@
 
 A stretch has ``count`` indices of one axis, the *block* axis, and all of the axes within it. What
 varies along only some of these is written out for a whole stretch first, as far out in the loops as
-it may; then one loop, that the compiler makes vectors of, computes the stretch.
+it may; then one loop, that the compiler makes vectors of, computes the stretch. A single result
+that is streamed is computed in two: where it lies in whole lines of memory, and beside them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from gpubcast.codegen.cpu_table import INDENT, Table
 from gpubcast.codegen.cpu_values import expression, kept_name
 from gpubcast.element_types import ELEMENT_TYPES
 from gpubcast.families import Kind
+from gpubcast.nest import AHEAD, VECTOR
 
 
 def runs(table: Table) -> list[str]:
@@ -21,8 +23,8 @@ def runs(table: Table) -> list[str]:
 class _Runs:
     """Names: ``i<axis>`` is an index, ``o<slot>_<axis>`` how far an access is after the step along
     an axis, ``a<slot>`` where the stretch begins in it, ``w<axis>`` how many elements of a run one
-    index of an axis is, ``t<value>`` is memory for a value written out, ``r<output>`` for a result
-    that is then streamed."""
+    index of an axis is, ``t<value>`` is memory for a value written out, ``r<output>`` for one of
+    several results, that is then streamed."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -33,16 +35,28 @@ class _Runs:
         self.last = table.rank - 1
         self.written_out = table.schedule.kept
         self.streams = table.schedule.streams
-        # While a stretch is computed the processor does not look ahead in memory by itself: it
-        # is asked to, but for what takes no time.
-        reads = [kind for kind in table.kinds[: table.first] if kind is Kind.LINEAR]
-        busy = any(map(self.program.heavy, self.program.code))
-        self.fetches = self.streams and (busy or len(reads) == 1 < len(self.program.code))
+        # Shorter elements are narrowed by instructions that store what they make themselves.
+        sizes = [write.element_type.itemsize for write in self.plan.writes]
+        self.direct = self.streams and len(sizes) == 1 and sizes[0] >= 4 and not self._lies(0)
+        self.far = self._far()
         self.varies = self._varies()
         results = self.program.results
         self.own = self.program.needed(results, stop=self.written_out)
         before = (v for value in self.written_out for v in self._chain(value))
         self.needed = tuple(sorted({*self.own, *before}))
+
+    def _far(self) -> tuple[int, ...]:
+        """The accesses whose memory is asked for ahead, as the processor does not far enough where
+        results are streamed: those that are not read again. Where stretches are copied it does look
+        ahead in several, but for what takes time."""
+        found = tuple(
+            slot
+            for slot, kind in enumerate(self.table.kinds[: self.table.first])
+            if kind is Kind.LINEAR
+            and all(self.table.moves(slot, axis) for axis in range(self.block))
+        )
+        busy = any(map(self.program.heavy, self.program.code))
+        return found if self.streams and (self.direct or busy or len(found) == 1) else ()
 
     def _varies(self) -> list[frozenset[int]]:
         """The axes along which each value may vary, as far as the schedule tells."""
@@ -81,7 +95,7 @@ class _Runs:
             lines.append(f"t{value} = scratch_{self._kept(value)}()")
         if self.streams:
             for output, write in enumerate(self.plan.writes):
-                if self._lies(output) is None:
+                if not self.direct and self._lies(output) is None:
                     lines.append(f"r{output} = scratch_{write.element_type.name}()")
         lines += self._at_level(0) + self._loop(0)
         return lines + ["fence()"] * self.streams
@@ -123,6 +137,10 @@ class _Runs:
         """The loop over stretches."""
         split = self.schedule.split == self.block
         low, high = ("low", "high") if split else ("0", f"n{self.block}")
+        if self.direct and self.block == self.last:
+            # Nothing is kept for a stretch, so it may be as long as there are elements.
+            count = f"{high} - {low}" if split else high
+            return [f"begin, count = {low}, {count}", *self._stretch()]
         lines = []
         if self.streams and self.block == self.last:
             # Stretches end where a line of the first result does.
@@ -148,16 +166,17 @@ class _Runs:
         if self.block < self.last:
             lines.append(f"length = count * w{self.block}")
             length = "length"
+        verb = "read" if self.table.apart else "load"
         for value in self.own:
             if value in self.written_out:
-                body.append(f"v{value} = load_{self._kept(value)}(t{value}, j)")
+                body.append(f"v{value} = {verb}_{self._kept(value)}(t{value}, j)")
             elif not self._inside(value):
                 continue
             elif value < self.table.first:
                 lines.append(f"a{value} = {self._begin(value)}")
-                if self.fetches and self.table.kinds[value] is Kind.LINEAR:
+                if value in self.far and not self.direct:
                     size = self.plan.reads[value].element_type.itemsize
-                    ahead = f"p{value} + {size} * (a{value} + {length})"
+                    ahead = f"p{value} + {size} * a{value} + {AHEAD}"
                     lines.append(f"fetch({ahead}, {size} * {length})")
                 body.append(self._value(value, self._sum(f"a{value}", self._step(value))))
             else:
@@ -170,6 +189,8 @@ class _Runs:
                 stores.append(self.table.store(output, f"a{slot} + j", result))
                 continue
             size = write.element_type.itemsize
+            if self.direct:
+                return lines + self._direct(slot, name, length, body, result)
             source = self._lies(output)
             if source is None:
                 source = f"r{output}"
@@ -178,6 +199,24 @@ class _Runs:
         if stores:
             lines += [f"for j in range({length}):", *(INDENT + line for line in body + stores)]
         return lines + after
+
+    def _direct(self, slot: int, name: str, length: str, body: list[str], result: str) -> list[str]:
+        """The loop over the whole lines of a stretch of the result, and that over what lies before
+        and behind them."""
+        size = ELEMENT_TYPES[name].itemsize
+        lines = [*body, f"line_{name}(line, j - head, {result})"]
+        edges = [*body, f"write_{name}(to, j, {result})"]
+        return [
+            f"to = p{slot} + {size} * a{slot}",
+            f"head = min((-to & {VECTOR - 1}) // {size}, {length})",
+            f"whole = ({length} - head) & {-VECTOR // size}",
+            f"line = (to + {size} * head) & {-VECTOR}",
+            "for j in range(head, head + whole):",
+            *(INDENT + line for line in lines),
+            f"for first, end in ((0, head), (head + whole, {length})):",
+            f"{INDENT}for j in range(first, end):",
+            *(2 * INDENT + line for line in edges),
+        ]
 
     def _lies(self, output: int) -> str | None:
         """Where all of a stretch of a result is that need not be computed, if there is such a
@@ -214,7 +253,7 @@ class _Runs:
             return f"v{value} = {expression(self.program, value)}"
         if not self._inside(value):
             index = self._offset(value, self.block) or "0"
-        return self.table.load(value, index)
+        return self.table.load(value, index, far=self.direct and value in self.far)
 
     # --- values written out ----------------------------------------------------------------------
 

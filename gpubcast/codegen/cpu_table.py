@@ -89,13 +89,14 @@ class Table:
             return f"{index} * s{slot}_{axis}"
         return _STEPS[self.kinds[slot]].format(index)
 
-    def load(self, value: int, index: str) -> str:
-        """The statement that reads a value of the program that is an access."""
+    def load(self, value: int, index: str, *, far: bool = False) -> str:
+        """The statement that reads a value of the program that is an access, and asks for memory
+        ahead where it lies ``far``."""
         read = self.plan.reads[value]
         if read.generated:
             # As if it were the s64 at that offset from address 0.
             return f"v{value} = (p{value} >> 3) + {index}"
-        verb = "read" if self.apart else "load"
+        verb = "far" if far else "read" if self.apart else "load"
         return f"v{value} = {verb}_{read.element_type.name}(p{value}, {index})"
 
     def store(self, output: int, index: str, value: str) -> str:

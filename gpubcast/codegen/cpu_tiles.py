@@ -114,8 +114,9 @@ class _Tiles:
                 write = self.table.first
                 to = f"p{write} + {size} * ({self._at(write, 'top', 'left')})"
                 apart = f"{size} * s{write}_{self.row}"
+            verb = "transpose_lines" if self.streams else "transpose"
             lines.append(
-                f"transpose_{size}({source}, s{slot}_{self.row}, {size} * s{slot}_{self.inner}, "
+                f"{verb}_{size}({source}, s{slot}_{self.row}, {size} * s{slot}_{self.inner}, "
                 f"{to}, {apart}, height, width)"
             )
         return lines

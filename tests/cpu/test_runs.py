@@ -280,8 +280,32 @@ def test_a_kernel_serves_every_size_of_its_class(streaming: str) -> None:
     assert len(set(runtime.kernels()) - known) <= 1
 
 
-def test_memory_is_asked_for_where_a_stretch_takes_time() -> None:
-    for operation, shapes, wanted in (("exp", 1, True), ("add", 2, False), ("neg", 1, False)):
-        source = gb.plan(operation, *["f32[16777216]"] * shapes).cpu_source()
-        assert "stream(p" in source
-        assert ("fetch(p0 + 4 * (a0 + count), 4 * count)" in source) is wanted, operation
+def test_memory_is_asked_for_ahead() -> None:
+    """That of all operands but what is read again in every row."""
+    shape = "f32[4096,4096]"
+    for operation, shapes, wanted in (
+        ("exp", (shape,), (0,)),
+        ("neg", (shape,), (0,)),
+        ("add", (shape, shape), (0, 1)),
+        ("add", (shape, "f32[1,4096]"), (0,)),
+        ("add", ("f32[4096,1]", shape), (1,)),
+        ("add", ("f32[999,8,999]", "f32[999,1,999]"), (0,)),
+    ):
+        source = gb.plan(operation, *shapes).cpu_source()
+        assert "line_f32(line, j - head, " in source and "stream(" not in source
+        asked = [slot for slot in range(len(shapes)) if f"far_f32(p{slot}, a{slot} + j)" in source]
+        assert asked == list(wanted), (operation, shapes)
+
+
+def test_several_results_are_streamed_from_memory_beside() -> None:
+    @gb.fuse
+    def both(x: Any, y: Any) -> Any:
+        return gb.exp(x), gb.sub(x, y)
+
+    shape = "f32[16777216]"
+    source = both.plan(shape, shape).cpu_source()
+    assert source.count("stream(p") == 2 and "line_f32" not in source
+    assert source.count("fetch(p") == 2 and "fetch(p0 + 4 * a0 + 3072, 4 * count)" in source
+    for operation, operands, wanted in (("neg", 1, True), ("add", 2, False)):
+        source = gb.plan(operation, *["f16[67108864]"] * operands).cpu_source()
+        assert "stream(p" in source and ("fetch(" in source) is wanted

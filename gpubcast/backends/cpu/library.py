@@ -11,6 +11,8 @@ import functools
 import re
 from typing import Any
 
+from gpubcast.backends.cpu.lines import STREAMED, streamed
+
 # What ``wide_vectors`` says of a kernel that computes much.
 WIDE = '"prefer-vector-width"="512"'
 _VARIANTS = '"vector-function-abi-variant"'
@@ -43,8 +45,10 @@ def _class() -> Any:
                 self._replace(interleaved(text))
             super()._optimize_final_module()
             text = str(self._final_module)
+            if STREAMED in text:
+                self._replace(streamed(text))
             if _VARIANTS in text:
-                self._replace(inlining(text))
+                self._replace(inlining(str(self._final_module)))
                 passes, builder = self._codegen._module_pass_manager(opt=0)
                 passes.add_always_inliner_pass()
                 passes.add_instruction_combine_pass()

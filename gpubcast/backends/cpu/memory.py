@@ -3,7 +3,9 @@
 ``load_<type>(address, index)`` returns the compute value of an element, ``store_<type>(address,
 index, value)`` rounds and writes it; ``index`` counts elements. ``read_<type>`` and
 ``write_<type>`` are the same for operands and a kernel's only result, where no write changes what a
-read elsewhere finds: loops over them become vector loops in place, too.
+read elsewhere finds: loops over them become vector loops in place, too. In vector loops
+``far_<type>`` also asks for memory ahead, and ``line_<type>`` writes past the caches if ``address``
+is known to be a multiple of a vector's size (see ``lines``).
 
 f8, f16 and bf16 are computed as float32: f16 through LLVM's half where the processor has it, the
 others by integer arithmetic (LLVM's own bf16 truncation flushes denormals on some processors). s4
@@ -20,6 +22,7 @@ from numba.extending import intrinsic
 
 from gpubcast.backends.cpu.complex_numbers import pair, parts
 from gpubcast.backends.cpu.instructions import converts_halves
+from gpubcast.backends.cpu.lines import STREAMED
 from gpubcast.element_types import ELEMENT_TYPES, Category, ElementType
 from gpubcast.nest import STRETCH
 
@@ -32,6 +35,8 @@ NUMBA_TYPES |= {"c64": types.complex64, "c128": types.complex128}
 # Bytes behind a stretch: more than a vector, and such that the same places of several stretches do
 # not look alike to the processor, which tells recent stores from loads by the lowest 12 bits.
 APART = 704
+# The scope of every access that is apart from those on the other side.
+_OPERANDS = "operands"
 _HALF, _FLOAT, _DOUBLE = ir.HalfType(), ir.FloatType(), ir.DoubleType()
 
 
@@ -168,16 +173,15 @@ def _parts(builder: Any, pointer: Any, memory: ir.Type) -> list[tuple[Any, int]]
     return [(at[0], 2 * size), (at[1], size)]
 
 
-def _apart(builder: Any, access: Any, kind: str) -> Any:
+def _apart(builder: Any, access: Any, kind: str, names: tuple[str, ...]) -> None:
     """Tells LLVM that what is written is not what is read, but by the very same element."""
     module = builder.module
     domain = module.add_metadata([ir.MetaDataString(module, "gpubcast")])
-    scope = module.add_metadata([ir.MetaDataString(module, "operands"), domain])
-    access.set_metadata(kind, module.add_metadata([scope]))
-    return access
+    scopes = [module.add_metadata([ir.MetaDataString(module, name), domain]) for name in names]
+    access.set_metadata(kind, module.add_metadata(scopes))
 
 
-def _load(element_type: ElementType, *, apart: bool = False) -> Any:
+def _load(element_type: ElementType, *apart: str) -> Any:
     memory, value = memory_type(element_type), NUMBA_TYPES[element_type.compute]
 
     def load(typing_context: Any, address: Any, index: Any) -> Any:
@@ -191,7 +195,7 @@ def _load(element_type: ElementType, *, apart: bool = False) -> Any:
             read = [builder.load(at, typ=kind, align=align) for at, kind, align in places]
             if apart:
                 for one in read:
-                    _apart(builder, one, "alias.scope")
+                    _apart(builder, one, "alias.scope", apart)
             if element_type.is_complex:
                 return pair(builder, *read)
             return from_memory(builder, element_type, read[0])
@@ -201,7 +205,7 @@ def _load(element_type: ElementType, *, apart: bool = False) -> Any:
     return intrinsic(load)
 
 
-def _store(element_type: ElementType, *, apart: bool = False) -> Any:
+def _store(element_type: ElementType, *apart: str) -> Any:
     memory, value = memory_type(element_type), NUMBA_TYPES[element_type.compute]
 
     def store(typing_context: Any, address: Any, index: Any, element: Any) -> Any:
@@ -216,7 +220,7 @@ def _store(element_type: ElementType, *, apart: bool = False) -> Any:
             for part, (at, align) in zip(raw, places, strict=True):
                 stored = builder.store(part, at, align=align)
                 if apart:
-                    _apart(builder, stored, "noalias")
+                    _apart(builder, stored, "noalias", apart)
             return context.get_dummy_value()
 
         return types.void(types.int64, types.int64, value), codegen
@@ -285,8 +289,10 @@ def namespace() -> dict[str, Any]:
     for row in ELEMENT_TYPES.values():
         names[f"load_{row.name}"] = _load(row)
         names[f"store_{row.name}"] = _store(row)
-        names[f"read_{row.name}"] = _load(row, apart=True)
-        names[f"write_{row.name}"] = _store(row, apart=True)
+        names[f"read_{row.name}"] = _load(row, _OPERANDS)
+        names[f"write_{row.name}"] = _store(row, _OPERANDS)
+        names[f"far_{row.name}"] = _load(row, _OPERANDS, STREAMED)
+        names[f"line_{row.name}"] = _store(row, _OPERANDS, STREAMED)
         names[f"scratch_{row.name}"] = _scratch(row)
         if row.is_complex:
             continue

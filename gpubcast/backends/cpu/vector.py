@@ -8,7 +8,6 @@ that behind each stretch. Nothing reads a byte that it is not told to read, outs
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from gpubcast.backends.cpu.complex_numbers import parts
+from gpubcast.backends.cpu.instructions import architecture
 from gpubcast.backends.cpu.memory import NUMBA_TYPES, memory_type, to_memory
 from gpubcast.element_types import ELEMENT_TYPES, ElementType
 from gpubcast.nest import VECTOR
@@ -24,7 +24,6 @@ from gpubcast.nest import VECTOR
 _VECTOR = ir.VectorType(ir.IntType(64), VECTOR // 8)
 _intrinsic: Callable[[Any], Any] = intrinsic
 _function: Callable[[Any], Any] = njit(error_model="numpy", nogil=True, forceinline=True)
-_X86 = platform.machine().lower() in ("x86_64", "amd64")
 
 
 def _pointer(builder: Any, address: Any) -> Any:
@@ -77,7 +76,7 @@ def _fence(typing_context: Any) -> Any:
     """Streamed memory is there for other threads before anything that is written later."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if _X86:
+        if architecture() == "x86_64":
             kind = ir.FunctionType(ir.VoidType(), [])
             builder.call(builder.module.declare_intrinsic("llvm.x86.sse.sfence", [], kind), [])
         else:
