@@ -18,10 +18,12 @@ from gpubcast.planning import Access, BroadcastPlan
 SHORTEST_CROSSED = 16
 # Crossed operands that have a tile each: the stack of a thread may have little more room.
 MOST_CROSSED = 4
-# Bytes of all tiles at a time: of results that are streamed, which fill half of a second cache, and
-# of others, which fill half of a first one. Memory for one tile has the larger size.
-TILE_BYTES, CACHED_TILE_BYTES = 160 << 10, 20 << 10
-# Bytes read from one place of an operand, and rows of a tile, where results are streamed.
+# Bytes of all tiles at a time: of results that are streamed, which fill half of a second cache, or
+# nearly a first one where all is read and written in whole lines; and of others, which fill half of
+# a first one. Memory for one tile has the largest size.
+TILE_BYTES, LINES_TILE_BYTES, CACHED_TILE_BYTES = 160 << 10, 40 << 10, 20 << 10
+# Bytes read from one place of an operand, and rows of a tile, where results are streamed and lines
+# are not whole: each run begins and ends within one.
 STREAMED_BYTES, MOST_ROWS = 1 << 10, 512
 
 
@@ -108,12 +110,30 @@ def _tile(
     widest = max(sizes)
     narrowest = min(access.element_type.itemsize for access in plan.accesses)
     line, whole = VECTOR // widest, VECTOR // narrowest
-    rows = min(STREAMED_BYTES // widest, MOST_ROWS) if streams else line
+    if not streams:
+        room, rows = CACHED_TILE_BYTES, line
+    elif _whole_lines(plan, reads, row):
+        room = LINES_TILE_BYTES
+        rows = 1 << math.isqrt(room // len(sizes) // widest).bit_length() - 1
+    else:
+        room, rows = TILE_BYTES, min(STREAMED_BYTES // widest, MOST_ROWS)
+    room //= len(sizes)
     rows = _even(plan.axes[row].size, rows, line)
     # Rows are an odd number of lines apart, so that they are not in one another's way in a cache.
-    lines = (TILE_BYTES if streams else CACHED_TILE_BYTES) // len(sizes) // rows // VECTOR
+    lines = room // rows // VECTOR
     columns = max((lines - 1 & -2) * line // whole, 1) * whole
     return rows, _even(plan.axes[-1].size, min(columns, STRETCH), whole)
+
+
+def _whole_lines(plan: BroadcastPlan, reads: tuple[Kind, ...], row: int) -> bool:
+    """Whether runs of crossed operands, and rows of results, are whole lines of memory apart."""
+    steps = [
+        read.inner * read.element_type.itemsize
+        for read, walked in zip(plan.reads, reads, strict=True)
+        if walked is Kind.CROSSED
+    ]
+    steps += [write.strides[row] * write.element_type.itemsize for write in plan.writes]
+    return all(step % VECTOR == 0 for step in steps)
 
 
 def _even(size: int, most: int, unit: int) -> int:

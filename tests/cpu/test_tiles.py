@@ -249,6 +249,16 @@ def test_the_longest_tile_fits() -> None:
                 assert memory <= (160 << 10 if found.streams else 20 << 10)
 
 
+def test_tiles_of_whole_lines_fit_a_first_cache() -> None:
+    for name, wanted in (("u8", 128), ("f16", 128), ("f32", 64), ("f64", 64), ("c128", 32)):
+        size, dimensions = gb.Shape(name, ()).element_type.itemsize, "[8192,4096]"
+        plan = crossing("add", *[name + dimensions] * 2)
+        height, width = tile(plan.broadcast_plan, of(plan, CpuTarget(1, 0)))
+        assert height == wanted and height * (width * size | 64) <= 40 << 10
+        ragged = crossing("add", *[f"{name}[8191,4095]"] * 2)
+        assert tile(ragged.broadcast_plan, of(ragged, CpuTarget(1, 0)))[0] >= height
+
+
 def test_threads_share_the_axis_that_can_be_cut() -> None:
     many = CpuTarget(2)
     tall = of(crossing("add", "f32[100000,64]", "f32[100000,64]"), many)

@@ -22,9 +22,9 @@ def size(request: pytest.FixtureRequest) -> int:
     return int(request.param)
 
 
-@pytest.fixture(scope="module")
-def transpose(size: int) -> Any:
-    function = functions()[f"transpose_{size}"]
+@pytest.fixture(scope="module", params=["transpose", "transpose_lines"])
+def transpose(size: int, request: pytest.FixtureRequest) -> Any:
+    function = functions()[f"{request.param}_{size}"]
 
     @njit
     def call(source, along, step, target, pitch, rows, columns):  # type: ignore[no-untyped-def]

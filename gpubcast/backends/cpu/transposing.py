@@ -1,9 +1,10 @@
 """Transposing in registers: rows of memory written as columns, for generated code.
 
 Memory is read in pieces of 16 bytes, put beside each other until they fill a vector, and
-interleaved until neighbours of a column are neighbours in a vector. A block is as wide as the
-processor's vectors; the last block of a row overlaps the one before it, so that no byte is read or
-written beside the elements that are asked for.
+interleaved until neighbours of a column are neighbours in a vector. Where memory is far it is read
+by whole vectors, so that no line is asked for twice; the pieces of several are exchanged first. A
+block is as wide as the processor's vectors; the last block of a row overlaps the one before it, so
+that no byte is read or written beside the elements that are asked for.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from gpubcast.tiles import TILE_BYTES
 # Bytes read from one place at a time.
 PIECE = 16
 SIZES = (1, 2, 4, 8, 16)
+# Elements that are read by whole lines, where memory is far: a block of smaller ones fills more
+# than all registers.
+LEAST_BY_LINES = 2
 _intrinsic: Callable[[Any], Any] = intrinsic
 _function: Callable[[Any], Any] = njit(error_model="numpy", nogil=True, forceinline=True)
 _WORD, _HALF = ir.IntType(64), ir.IntType(32)
@@ -54,16 +58,18 @@ def _beside(builder: Any, pieces: list[Any]) -> Any:
     return pieces[0]
 
 
-def _interleaved(builder: Any, rows: list[Any]) -> list[Any]:
-    """Transposes every square of as many elements as there are rows: in each vector, one beside
-    the other. A step moves one bit of the number of a row into that of a column."""
+def _interleaved(builder: Any, rows: list[Any], unit: int = 1) -> list[Any]:
+    """Transposes every square of as many units as there are rows: in each vector, one beside the
+    other. A unit is so many elements. A step moves one bit of the number of a row into that of a
+    column."""
     side = len(rows)
     if side == 1:
         return rows
     count = rows[0].type.count
     low, high = (
-        [k + part for first in range(begin, count, side) for k in range(first, first + side // 2)
-         for part in (0, count)]
+        [k * unit + part + lane
+         for first in range(begin, count // unit, side) for k in range(first, first + side // 2)
+         for part in (0, count) for lane in range(unit)]
         for begin in (0, side // 2)
     )  # fmt: skip
     for _ in range(side.bit_length() - 1):
@@ -72,21 +78,31 @@ def _interleaved(builder: Any, rows: list[Any]) -> list[Any]:
     return rows
 
 
-def _block(size: int, vector: int) -> Any:
-    """An intrinsic that transposes one block: a piece from each of ``vector // size`` places to a
-    vector at each of ``PIECE // size`` places. Addresses and steps are in bytes."""
+def _block(size: int, vector: int, piece: int) -> Any:
+    """An intrinsic that transposes one block: so many bytes from each of ``vector // size`` places
+    to a vector at each of ``piece // size`` places. Addresses and steps are in bytes."""
     side, word = PIECE // size, ir.IntType(8 * size)
 
     def block(typing_context: Any, source: Any, step: Any, target: Any, pitch: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             source, step, target, pitch = args
-            piece = ir.VectorType(word, side)
+            kind = ir.VectorType(word, piece // size)
             pieces = [
-                builder.load(_at(builder, source, step, place), typ=piece, align=1)
+                builder.load(_at(builder, source, step, place), typ=kind, align=1)
                 for place in range(vector // size)
             ]
-            rows = [_beside(builder, pieces[k::side]) for k in range(side)]
-            for k, row in enumerate(_interleaved(builder, rows)):
+            # Of every place, the first 16 bytes; of every place, the next ones.
+            if piece == PIECE:
+                beside = [[_beside(builder, pieces[k::side])] for k in range(side)]
+            else:
+                beside = [_interleaved(builder, pieces[k::side], side) for k in range(side)]
+            rows = [row for few in zip(*beside, strict=True) for row in few]
+            done = [
+                row
+                for first in range(0, len(rows), side)
+                for row in _interleaved(builder, rows[first : first + side])
+            ]
+            for k, row in enumerate(done):
                 builder.store(row, _at(builder, target, pitch, k), align=1)
             return context.get_dummy_value()
 
@@ -95,9 +111,9 @@ def _block(size: int, vector: int) -> Any:
     return _intrinsic(block)
 
 
-def _blocks(size: int, vector: int) -> Any:
+def _blocks(size: int, vector: int, piece: int) -> Any:
     """A function that transposes at least one block."""
-    block, side, across = _block(size, vector), PIECE // size, vector // size
+    block, side, across = _block(size, vector, piece), piece // size, vector // size
 
     @_function
     def blocks(source: Any, step: Any, target: Any, pitch: Any, rows: Any, columns: Any) -> None:
@@ -113,13 +129,14 @@ def _blocks(size: int, vector: int) -> Any:
     return blocks
 
 
-def _transpose(size: int) -> Any:
+def _transpose(size: int, *, by_lines: bool) -> Any:
     """``transpose_<size>``: element (row, column) goes from ``source + column * step + along * row
     * size`` to ``target + row * pitch + column * size``, where ``along`` is 1 or -1; ``step`` and
-    ``pitch`` are in bytes."""
+    ``pitch`` are in bytes. ``transpose_lines_<size>`` is the same."""
     vector = _vector_bytes()
-    wide, narrow = _blocks(size, vector), _blocks(size, PIECE)
-    side, across = PIECE // size, vector // size
+    piece = vector if by_lines else PIECE
+    wide, narrow = _blocks(size, vector, piece), _blocks(size, PIECE, PIECE)
+    side, down, across = PIECE // size, piece // size, vector // size
     word = f"u{8 * size}" if size < PIECE else "c128"
     load, store = (namespace()[f"{name}_{word}"] for name in ("load", "store"))
 
@@ -137,7 +154,7 @@ def _transpose(size: int) -> Any:
                 for row in range(rows):
                     found = load(source + column * step, row)
                     store(target + row * pitch, column, found)
-        elif columns < across:
+        elif rows < down or columns < across:
             narrow(source, step, target, pitch, rows, columns)
         else:
             wide(source, step, target, pitch, rows, columns)
@@ -181,5 +198,8 @@ def _tile(typing_context: Any) -> Any:
 
 def functions() -> dict[str, Any]:
     """The functions under the names that generated code uses."""
-    transposes = {f"transpose_{size}": _transpose(size) for size in SIZES}
-    return {"fetch": _fetch, "tile": _tile} | transposes
+    found = {"fetch": _fetch, "tile": _tile}
+    for size in SIZES:
+        found[f"transpose_{size}"] = _transpose(size, by_lines=False)
+        found[f"transpose_lines_{size}"] = _transpose(size, by_lines=size >= LEAST_BY_LINES)
+    return found
