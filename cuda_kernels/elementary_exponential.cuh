@@ -74,12 +74,11 @@ GB_FN float expm1(float x) {
   const float t6 = (t3 > 89.0f) ? 89.0f : t3;
   const float t9 = fma(t6, 1.442695f, 12583038.0f);
   const float t10 = t9 - 12583038.0f;
-  const float t14 = bits_as<float>(bits_as<u32>(t9) << 23);
-  const float t18 = fma(t10, -5.769999e-08f, fma(t10, -0.6931471f, t6));
-  const float t26 = fma(fma(fma(0.0013820748f, t18, 0.008368677f), t18, 0.041668266f), t18,
+  const float power = bits_as<float>(bits_as<u32>(t9) << 23);
+  const float r = fma(t10, -5.769999e-08f, fma(t10, -0.6931471f, t6));
+  const float t26 = fma(fma(fma(0.0013820748f, r, 0.008368677f), r, 0.041668266f), r,
       0.16666521f);
-  const float y = fma(t14, (t18 * t18) * fma(t26, t18, 0.49999994f), fma(t14, t18, t14 -
-      0.5f));
+  const float y = fma(power, (r * r) * fma(t26, r, 0.49999994f), fma(power, r, power - 0.5f));
   return (fabs(x) < 1.4901161e-08f) ? x : (y * 2.0f);
 }
 
@@ -90,15 +89,15 @@ GB_FN double expm1(double x) {
   const double t6 = (t3 > 710.0) ? 710.0 : t3;
   const double t9 = fma(t6, 1.4426950408889634, 6755399441056766.0);
   const double t10 = t9 - 6755399441056766.0;
-  const double t14 = bits_as<double>(bits_as<u64>(t9) << 52);
-  const double t18 = fma(t10, -2.3190468138462996e-17, fma(t10, -0.6931471805599453, t6));
-  const double t24 = fma(fma(2.500961773811377e-08, t18, 2.7630483934343876e-07), t18,
+  const double power = bits_as<double>(bits_as<u64>(t9) << 52);
+  const double r = fma(t10, -2.3190468138462996e-17, fma(t10, -0.6931471805599453, t6));
+  const double t24 = fma(fma(2.500961773811377e-08, r, 2.7630483934343876e-07), r,
       2.755755553229745e-06);
-  const double t28 = fma(fma(t24, t18, 2.4801492390655727e-05), t18, 0.00019841269542138592);
-  const double t32 = fma(fma(t28, t18, 0.0013888888944381223), t18, 0.008333333333477345);
-  const double t36 = fma(fma(t32, t18, 0.041666666666526894), t18, 0.1666666666666644);
-  const double y = fma(t14, (t18 * t18) * fma(t36, t18, 0.5000000000000011), fma(t14, t18,
-      t14 - 0.5));
+  const double t28 = fma(fma(t24, r, 2.4801492390655727e-05), r, 0.00019841269542138592);
+  const double t32 = fma(fma(t28, r, 0.0013888888944381223), r, 0.008333333333477345);
+  const double t38 = fma(fma(fma(t32, r, 0.041666666666526894), r, 0.1666666666666644), r,
+      0.5000000000000011);
+  const double y = fma(power, (r * r) * t38, fma(power, r, power - 0.5));
   return (fabs(x) < 2.7755575615628914e-17) ? x : (y * 2.0);
 }
 
@@ -321,29 +320,30 @@ GB_FN double tanh(double x) {
   GB_ENTER
   const double t1 = fabs(x);
   const double a = (t1 > 19.1) ? 19.1 : t1;
-  const double t5 = a + a;
-  const double t8 = fma(t5, 1.4426950408889634, 6755399441056767.0);
-  const double t9 = t8 - 6755399441056767.0;
-  const double t13 = bits_as<double>(bits_as<u64>(t8) << 52);
-  const double t17 = fma(t9, -2.3190468138462996e-17, fma(t9, -0.6931471805599453, t5));
-  const double t23 = fma(fma(2.500961773811377e-08, t17, 2.7630483934343876e-07), t17,
-      2.755755553229745e-06);
-  const double t27 = fma(fma(t23, t17, 2.4801492390655727e-05), t17, 0.00019841269542138592);
-  const double t31 = fma(fma(t27, t17, 0.0013888888944381223), t17, 0.008333333333477345);
-  const double t35 = fma(fma(t31, t17, 0.041666666666526894), t17, 0.1666666666666644);
-  const double t38 = (t17 * t17) * fma(t35, t17, 0.5000000000000011);
-  const double t41 = fma(t13, t17, t13 - 1.0);
-  const double t42 = fma(t13, t38, t41);
-  const double low = fma(t13, t38, t41 - t42);
+  const double t7 = fma(a, 2.8853900817779268, 6755399441056768.0);
+  const double n = t7 - 6755399441056768.0;
+  const double twice = bits_as<double>(bits_as<u64>(t7) << 52);
+  const double r = fma(n, -1.1595234069231498e-17, fma(n, -0.34657359027997264, a));
+  const double z = r * r;
+  const double t22 = fma(fma(0.00014146807774384064, z, 0.003174591026003933), z,
+      0.044444444622019914);
+  const double t31 = fma(fma(2.56098485638285e-05, z, 0.0007054734216268147), z,
+      0.012698412506968699);
+  const double t36 = fma(fma(fma(t31, z, 0.13333333333563752), z, 0.6666666666666576), r,
+      fma(fma(t22, z, 0.33333333333221515), z, 1.0000000000000022));
+  const double rest = z * t36;
+  const double first = fma(twice, r, fma(twice, 0.5, -1.0));
+  const double t42 = fma(twice, rest, first);
+  const double y_low = fma(twice, rest, first - t42);
   const double below = t42 + 2.0;
-  const double t50 = 1.0 / below;
-  const double t51 = t42 * t50;
-  const double t52 = -t51;
-  const double t55 = fma(t52, ((2.0 - below) + t42) + low, fma(t52, below, t42)) + low;
-  const double y = fma(t55, t50, t51);
-  const double t62 = bits_as<double>(bits_as<u64>(y) | (bits_as<u64>(x) &
+  const double t51 = 1.0 / below;
+  const double t52 = t42 * t51;
+  const double t53 = -t52;
+  const double t56 = fma(t53, ((2.0 - below) + t42) + y_low, fma(t53, below, t42)) + y_low;
+  const double y = fma(t56, t51, t52);
+  const double t63 = bits_as<double>(bits_as<u64>(y) | (bits_as<u64>(x) &
       0x8000000000000000ull));
-  return t62;
+  return t63;
 }
 
 }  // namespace gb

@@ -255,271 +255,305 @@ GB_FN double asinh(double x) {
   return t88;
 }
 
-// log(1 + z) where z = t + sqrt(t^2 + 2 t) and t = x - 1.
+// log(x / 2 + sqrt(x^2 - 1) / 2) + ln 2: the root is that of t^2 + t, t = (x - 1) / 2.
 GB_FN float acosh(float x) {
   GB_ENTER
-  const float t = x - 1.0f;
-  const float twice = t + t;
-  const float square = fma(t, t, twice);
+  const float t = fma(x, 0.5f, -0.5f);
+  const float square = fma(t, t, t);
   const float root = sqrt(square);
   const float t6 = -root;
-  const float rest = fma(t6, root, square) + fma(t, t, twice - square);
+  const float rest = fma(t6, root, square) + fma(t, t, t - square);
   const float t14 = bits_as<float>(0x7ef311c7u - bits_as<u32>(root));
   const float root_low = rest * ((t14 * fma(t6, t14, 2.0f)) * 0.5f);
-  const float z = root + t;
-  const float total = 1.0f + z;
-  const float t25 = total - 1.0f;
-  const float low = (1.0f - (total - t25)) + (z - t25);
-  const float z_low = (t - (z - root)) + root_low;
+  const float t20 = x * 0.5f;
+  const float total = t20 + root;
+  const float low = root - (total - t20);
   const bool large = x > 8192.0f;
-  const float t33 = large ? x : total;
-  const float t38 = mantissa(t33);
-  const u32 t41 = bits_as<u32>(t38) >> 19;
-  const float t42 = TABLE_f2a695b8[t41 & 15];
-  const float t45 = fma(t38, t42, -1.0f);
-  const float t46 = exponent(t33);
-  const float t49 = (t38 < 1.0f) ? (t46 + 1.0f) : t46;
-  const float t50 = t49 + (large ? 1.0f : 0.0f);
-  const float t52 = fma(t50, 0.69314575f, TABLE_cceb3669[t41 & 15]);
-  const float t53 = t52 + t45;
-  const float t63 = fma(fma(fma(0.18884762f, t45, -0.25009185f), t45, 0.33334476f), t45,
+  const float t26 = large ? x : total;
+  const float t31 = mantissa(t26);
+  const u32 t34 = bits_as<u32>(t31) >> 19;
+  const float t35 = TABLE_f2a695b8[t34 & 15];
+  const float t38 = fma(t31, t35, -1.0f);
+  const float t39 = exponent(t26);
+  const float t42 = (t31 < 1.0f) ? (t39 + 1.0f) : t39;
+  const float t43 = t42 + 1.0f;
+  const float t45 = fma(t43, 0.69314575f, TABLE_cceb3669[t34 & 15]);
+  const float t46 = t45 + t38;
+  const float t55 = fma(fma(fma(0.18884762f, t38, -0.25009185f), t38, 0.33334476f), t38,
       -0.5f);
-  const u32 t74 = bits_as<u32>(12583039.0f - ((t49 < 127.0f) ? t49 : 127.0f)) << 23;
-  const float t79 = fma((large ? 0.0f : (low + z_low)) * bits_as<float>(t74), fma(-t42, t45,
-      t42), fma(t45 * t45, t63, t50 * 1.4286068e-06f));
-  const float y = t53 + ((t45 - (t53 - t52)) + t79);
-  const float t87 = (x < 1.0f) ? bits_as<float>(0x7fc00000u) : ((x <
+  const u32 t66 = bits_as<u32>(12583039.0f - ((t42 < 127.0f) ? t42 : 127.0f)) << 23;
+  const float t71 = fma((large ? 0.0f : (low + root_low)) * bits_as<float>(t66), fma(-t35,
+      t38, t35), fma(t38 * t38, t55, t43 * 1.4286068e-06f));
+  const float y = t46 + ((t38 - (t46 - t45)) + t71);
+  const float t79 = (x < 1.0f) ? bits_as<float>(0x7fc00000u) : ((x <
       bits_as<float>(0x7f800000u)) ? y : x);
-  return t87;
+  return t79;
 }
 
-// log(1 + z) where z = t + sqrt(t^2 + 2 t) and t = x - 1.
+// log(x / 2 + sqrt(x^2 - 1) / 2) + ln 2: the root is that of t^2 + t, t = (x - 1) / 2.
 GB_FN double acosh(double x) {
   GB_ENTER
-  const double t = x - 1.0;
-  const double twice = t + t;
-  const double square = fma(t, t, twice);
+  const double t = fma(x, 0.5, -0.5);
+  const double square = fma(t, t, t);
   const double root = sqrt(square);
   const double t6 = -root;
-  const double rest = fma(t6, root, square) + fma(t, t, twice - square);
+  const double rest = fma(t6, root, square) + fma(t, t, t - square);
   const double t14 = bits_as<double>(0x7fde623822fc16e6ull - bits_as<u64>(root));
   const double root_low = rest * ((t14 * fma(t6, t14, 2.0)) * 0.5);
-  const double z = root + t;
-  const double total = 1.0 + z;
-  const double t25 = total - 1.0;
-  const double low = (1.0 - (total - t25)) + (z - t25);
-  const double z_low = (t - (z - root)) + root_low;
+  const double t20 = x * 0.5;
+  const double total = t20 + root;
+  const double low = root - (total - t20);
   const bool large = x > 268435456.0;
-  const double t33 = large ? x : total;
-  const double t38 = mantissa(t33);
-  const u64 t41 = bits_as<u64>(t38) >> 48;
-  const double t42 = TABLE_35121f13[t41 & 15];
-  const double t45 = fma(t38, t42, -1.0);
-  const double t46 = exponent(t33);
-  const double t49 = (t38 < 1.0) ? (t46 + 1.0) : t46;
-  const double t50 = t49 + (large ? 1.0 : 0.0);
-  const double t52 = fma(t50, 0.6931471805601177, TABLE_858ffe45[t41 & 15]);
-  const double t53 = t52 + t45;
-  const double t61 = fma(fma(0.07943081504681777, t45, -0.09970829073707954), t45,
+  const double t26 = large ? x : total;
+  const double t31 = mantissa(t26);
+  const u64 t34 = bits_as<u64>(t31) >> 48;
+  const double t35 = TABLE_35121f13[t34 & 15];
+  const double t38 = fma(t31, t35, -1.0);
+  const double t39 = exponent(t26);
+  const double t42 = (t31 < 1.0) ? (t39 + 1.0) : t39;
+  const double t43 = t42 + 1.0;
+  const double t45 = fma(t43, 0.6931471805601177, TABLE_858ffe45[t34 & 15]);
+  const double t46 = t45 + t38;
+  const double t54 = fma(fma(0.07943081504681777, t38, -0.09970829073707954), t38,
       0.1111382520379317);
-  const double t65 = fma(fma(t61, t45, -0.1250012609324571), t45, 0.14285712390724703);
-  const double t69 = fma(fma(t65, t45, -0.1666666653051613), t45, 0.20000000000328122);
-  const double t73 = fma(fma(t69, t45, -0.2500000000005287), t45, 0.33333333333333354);
-  const double t78 = fma(t45 * t45, fma(t73, t45, -0.49999999999999994), t50 *
+  const double t58 = fma(fma(t54, t38, -0.1250012609324571), t38, 0.14285712390724703);
+  const double t62 = fma(fma(t58, t38, -0.1666666653051613), t38, 0.20000000000328122);
+  const double t66 = fma(fma(t62, t38, -0.2500000000005287), t38, 0.33333333333333354);
+  const double t71 = fma(t38 * t38, fma(t66, t38, -0.49999999999999994), t43 *
       (-1.7239444525614835e-13));
-  const u64 t84 = bits_as<u64>(6755399441056767.0 - ((t49 < 1023.0) ? t49 : 1023.0));
-  const double t91 = fma((large ? 0.0 : (low + z_low)) * bits_as<double>(t84 << 52),
-      fma(-t42, t45, t42), t78);
-  const double y = t53 + ((t45 - (t53 - t52)) + t91);
-  const double t99 = (x < 1.0) ? bits_as<double>(0x7ff8000000000000ull) : ((x <
+  const u64 t77 = bits_as<u64>(6755399441056767.0 - ((t42 < 1023.0) ? t42 : 1023.0));
+  const double t84 = fma((large ? 0.0 : (low + root_low)) * bits_as<double>(t77 << 52),
+      fma(-t35, t38, t35), t71);
+  const double y = t46 + ((t38 - (t46 - t45)) + t84);
+  const double t92 = (x < 1.0) ? bits_as<double>(0x7ff8000000000000ull) : ((x <
       bits_as<double>(0x7ff0000000000000ull)) ? y : x);
-  return t99;
+  return t92;
 }
 
-// log(1 + 2 |x| / (1 - |x|)) / 2 with the sign of x; the quotient is in two parts.
+// log((1 + |x|) / (1 - |x|)) / 2 with the sign of x; the quotient is in two parts.
 GB_FN float atanh(float x) {
   GB_ENTER
   const float a = fabs(x);
-  const float t3 = -a;
-  const float below = 1.0f + t3;
-  const float below_low = t3 - (below - 1.0f);
+  const float above = 1.0f + a;
+  const float above_low = a - (above - 1.0f);
+  const float t6 = -a;
+  const float below = 1.0f + t6;
+  const float below_low = t6 - (below - 1.0f);
   const float inverse = 1.0f / below;
-  const float t8 = a + a;
-  const float z = t8 * inverse;
-  const float t10 = -z;
-  const float z_low = fma(t10, below_low, fma(t10, below, t8)) * inverse;
-  const float total = 1.0f + z;
-  const float t15 = total - 1.0f;
-  const float low = (1.0f - (total - t15)) + (z - t15);
-  const float t21 = mantissa(total);
-  const u32 t24 = bits_as<u32>(t21) >> 19;
-  const float t25 = TABLE_f2a695b8[t24 & 15];
-  const float t28 = fma(t21, t25, -1.0f);
-  const float t29 = exponent(total);
-  const float t32 = (t21 < 1.0f) ? (t29 + 1.0f) : t29;
-  const float t34 = fma(t32, 0.69314575f, TABLE_cceb3669[t24 & 15]);
-  const float t35 = t34 + t28;
-  const float t45 = fma(fma(fma(0.18884762f, t28, -0.25009185f), t28, 0.33334476f), t28,
+  const float total = above * inverse;
+  const float t12 = -total;
+  const float low = (fma(t12, below, above) + fma(t12, below_low, above_low)) * inverse;
+  const float t17 = mantissa(total);
+  const u32 t20 = bits_as<u32>(t17) >> 19;
+  const float t21 = TABLE_f2a695b8[t20 & 15];
+  const float t24 = fma(t17, t21, -1.0f);
+  const float t25 = exponent(total);
+  const float t28 = (t17 < 1.0f) ? (t25 + 1.0f) : t25;
+  const float t30 = fma(t28, 0.69314575f, TABLE_cceb3669[t20 & 15]);
+  const float t31 = t30 + t24;
+  const float t41 = fma(fma(fma(0.18884762f, t24, -0.25009185f), t24, 0.33334476f), t24,
       -0.5f);
-  const u32 t56 = bits_as<u32>(12583039.0f - ((t32 < 127.0f) ? t32 : 127.0f)) << 23;
-  const float t61 = fma((low + z_low) * bits_as<float>(t56), fma(-t25, t28, t25), fma(t28 *
-      t28, t45, t32 * 1.4286068e-06f));
-  const float y = (t35 + ((t28 - (t35 - t34)) + t61)) * 0.5f;
-  const float t73 = (a > 1.0f) ? bits_as<float>(0x7fc00000u) : ((a < 2.0f) ?
+  const u32 t52 = bits_as<u32>(12583039.0f - ((t28 < 127.0f) ? t28 : 127.0f)) << 23;
+  const float t57 = fma(low * bits_as<float>(t52), fma(-t21, t24, t21), fma(t24 * t24, t41,
+      t28 * 1.4286068e-06f));
+  const float y = (t31 + ((t24 - (t31 - t30)) + t57)) * 0.5f;
+  const float t69 = (a > 1.0f) ? bits_as<float>(0x7fc00000u) : ((a < 2.0f) ?
       bits_as<float>(0x7f800000u) : a);
-  const u32 t79 = bits_as<u32>((a < 1.0f) ? y : t73) | (bits_as<u32>(x) & 0x80000000u);
-  return bits_as<float>(t79);
+  const u32 t75 = bits_as<u32>((a < 1.0f) ? y : t69) | (bits_as<u32>(x) & 0x80000000u);
+  return bits_as<float>(t75);
 }
 
-// log(1 + 2 |x| / (1 - |x|)) / 2 with the sign of x; the quotient is in two parts.
+// log((1 + |x|) / (1 - |x|)) / 2 with the sign of x; the quotient is in two parts.
 GB_FN double atanh(double x) {
   GB_ENTER
   const double a = fabs(x);
-  const double t3 = -a;
-  const double below = 1.0 + t3;
-  const double below_low = t3 - (below - 1.0);
+  const double above = 1.0 + a;
+  const double above_low = a - (above - 1.0);
+  const double t6 = -a;
+  const double below = 1.0 + t6;
+  const double below_low = t6 - (below - 1.0);
   const double inverse = 1.0 / below;
-  const double t8 = a + a;
-  const double z = t8 * inverse;
-  const double t10 = -z;
-  const double z_low = fma(t10, below_low, fma(t10, below, t8)) * inverse;
-  const double total = 1.0 + z;
-  const double t15 = total - 1.0;
-  const double low = (1.0 - (total - t15)) + (z - t15);
-  const double t21 = mantissa(total);
-  const u64 t24 = bits_as<u64>(t21) >> 48;
-  const double t25 = TABLE_35121f13[t24 & 15];
-  const double t28 = fma(t21, t25, -1.0);
-  const double t29 = exponent(total);
-  const double t32 = (t21 < 1.0) ? (t29 + 1.0) : t29;
-  const double t34 = fma(t32, 0.6931471805601177, TABLE_858ffe45[t24 & 15]);
-  const double t35 = t34 + t28;
-  const double t43 = fma(fma(0.07943081504681777, t28, -0.09970829073707954), t28,
+  const double total = above * inverse;
+  const double t12 = -total;
+  const double low = (fma(t12, below, above) + fma(t12, below_low, above_low)) * inverse;
+  const double t17 = mantissa(total);
+  const u64 t20 = bits_as<u64>(t17) >> 48;
+  const double t21 = TABLE_35121f13[t20 & 15];
+  const double t24 = fma(t17, t21, -1.0);
+  const double t25 = exponent(total);
+  const double t28 = (t17 < 1.0) ? (t25 + 1.0) : t25;
+  const double t30 = fma(t28, 0.6931471805601177, TABLE_858ffe45[t20 & 15]);
+  const double t31 = t30 + t24;
+  const double t39 = fma(fma(0.07943081504681777, t24, -0.09970829073707954), t24,
       0.1111382520379317);
-  const double t47 = fma(fma(t43, t28, -0.1250012609324571), t28, 0.14285712390724703);
-  const double t51 = fma(fma(t47, t28, -0.1666666653051613), t28, 0.20000000000328122);
-  const double t55 = fma(fma(t51, t28, -0.2500000000005287), t28, 0.33333333333333354);
-  const double t60 = fma(t28 * t28, fma(t55, t28, -0.49999999999999994), t32 *
+  const double t43 = fma(fma(t39, t24, -0.1250012609324571), t24, 0.14285712390724703);
+  const double t47 = fma(fma(t43, t24, -0.1666666653051613), t24, 0.20000000000328122);
+  const double t51 = fma(fma(t47, t24, -0.2500000000005287), t24, 0.33333333333333354);
+  const double t56 = fma(t24 * t24, fma(t51, t24, -0.49999999999999994), t28 *
       (-1.7239444525614835e-13));
-  const u64 t66 = bits_as<u64>(6755399441056767.0 - ((t32 < 1023.0) ? t32 : 1023.0));
-  const double t73 = fma((low + z_low) * bits_as<double>(t66 << 52), fma(-t25, t28, t25),
-      t60);
-  const double y = (t35 + ((t28 - (t35 - t34)) + t73)) * 0.5;
-  const double t85 = (a > 1.0) ? bits_as<double>(0x7ff8000000000000ull) : ((a < 2.0) ?
+  const u64 t62 = bits_as<u64>(6755399441056767.0 - ((t28 < 1023.0) ? t28 : 1023.0));
+  const double t69 = fma(low * bits_as<double>(t62 << 52), fma(-t21, t24, t21), t56);
+  const double y = (t31 + ((t24 - (t31 - t30)) + t69)) * 0.5;
+  const double t81 = (a > 1.0) ? bits_as<double>(0x7ff8000000000000ull) : ((a < 2.0) ?
       bits_as<double>(0x7ff0000000000000ull) : a);
-  const u64 t91 = bits_as<u64>((a < 1.0) ? y : t85) | (bits_as<u64>(x) &
+  const u64 t87 = bits_as<u64>((a < 1.0) ? y : t81) | (bits_as<u64>(x) &
       0x8000000000000000ull);
-  return bits_as<double>(t91);
+  return bits_as<double>(t87);
 }
 
-// x ** y = 2 ** (y log2 |x|), the exponent in two parts; signs and edges are those of C.
+GB_TABLE float TABLE_9fc8887c[32] = {
+  0.0f, 0.04800415f, 0.081344604f, 0.09843445f,
+  0.13352966f, 0.1515503f, 0.18859863f, 0.2076416f,
+  0.22705078f, 0.26705933f, 0.2876892f, 0.30873108f,
+  0.33024597f, 0.35221863f, 0.37469482f, 0.39768982f,
+  0.42121887f, 0.43319702f, 0.45758057f, 0.47000122f,
+  0.49531555f, 0.5082245f, 0.5345459f, 0.5479584f,
+  0.57536316f, 0.58935547f, 0.6035309f, 0.6179199f,
+  0.6325226f, 0.64733887f, 0.6623688f, 0.69314575f,
+};
+GB_TABLE float TABLE_1a1620b0[32] = {
+  0.0f, 5.068796e-06f, 1.0349618e-06f, 5.6245713e-06f,
+  1.7295386e-06f, -3.9484155e-07f, -7.4630047e-06f, -2.2367842e-06f,
+  6.669385e-06f, 3.459077e-06f, -7.1365325e-06f, 4.4025483e-06f,
+  -4.284809e-06f, 1.9656597e-06f, -1.3747773e-06f, -6.8516697e-06f,
+  -5.406994e-06f, -7.3653614e-06f, 5.4284095e-07f, 2.4085425e-06f,
+  5.885472e-06f, 3.5476126e-07f, -3.7480543e-06f, 6.796692e-06f,
+  9.857239e-07f, -5.0818717e-06f, 4.1380813e-06f, 3.8374474e-06f,
+  -2.4264303e-08f, -1.2226589e-06f, 6.7474793e-06f, 1.4286068e-06f,
+};
+GB_TABLE float TABLE_09528d59[32] = {
+  1.0f, 0.953125f, 0.921875f, 0.90625f,
+  0.875f, 0.859375f, 0.828125f, 0.8125f,
+  0.796875f, 0.765625f, 0.75f, 0.734375f,
+  0.71875f, 0.703125f, 0.6875f, 0.671875f,
+  1.3125f, 1.296875f, 1.265625f, 1.25f,
+  1.21875f, 1.203125f, 1.171875f, 1.15625f,
+  1.125f, 1.109375f, 1.09375f, 1.078125f,
+  1.0625f, 1.046875f, 1.03125f, 1.0f,
+};
+// x ** y = e ** (y log |x|), the exponent in two parts; signs and edges are those of C.
 GB_FN float pow(float x, float y) {
   GB_ENTER
   const float a = fabs(x);
   const float t3 = mantissa(a);
   const float t4 = exponent(a);
-  const bool t6 = t3 > 1.4142135f;
-  const float t11 = (t6 ? (t3 * 0.5f) : t3) - 1.0f;
-  const float t15 = (t6 | (t3 < 1.0f)) ? (t4 + 1.0f) : t4;
-  const float t17 = 2.0f + t11;
-  const float t20 = 1.0f / t17;
-  const float t21 = t11 * t20;
-  const float t22 = -t21;
-  const float t25 = fma(t22, t11 - (t17 - 2.0f), fma(t22, t17, t11)) * t20;
-  const float t26 = t21 * t21;
-  const float t32 = t26 * 0.9617967f;
-  const float t43 = fma(fma(t21 + t21, t25, fma(t21, t21, -t26)), 0.9617967f, fma(t26,
-      -7.028462e-09f, fma(t26, 0.9617967f, -t32)));
-  const float t44 = fma(t26 * t26, fma(fma(0.33781976f, t26, 0.41184995f), t26, 0.5770802f),
-      t43);
-  const float t46 = 2.88539f + t32;
-  const float t52 = t21 * t46;
-  const float t56 = fma(t21, (t32 - (t46 - 2.88539f)) + (t44 + 3.851926e-08f), fma(t25, t46,
-      fma(t21, t46, -t52)));
-  const float t57 = t15 + t52;
-  const float t60 = (t52 - (t57 - t15)) + t56;
-  const float t61 = t57 + t60;
-  const float low = t60 - (t61 - t57);
-  const float high = log_domain(a, t61);
-  const float t67 = (y < (-1.2676506e+30f)) ? (-1.2676506e+30f) : y;
-  const float times = (t67 > 1.2676506e+30f) ? 1.2676506e+30f : t67;
-  const float t71 = times * high;
-  const float t74 = fma(times, low, fma(times, high, -t71));
-  const float t77 = (t74 < 0.0009765625f) ? t74 : 0.0009765625f;
-  const float power_low = (t77 > (-0.0009765625f)) ? t77 : (-0.0009765625f);
-  const float t83 = (t71 < (-151.0f)) ? (-151.0f) : t71;
-  const float power = (t83 > 129.0f) ? 129.0f : t83;
-  const float n = fma(power, 1.0f, 12582912.0f) - 12582912.0f;
-  const float r = (power - n) + power_low;
-  const float t98 = fma(fma(fma(0.00015328907f, r, 0.0013390976f), r, 0.0096185f), r,
-      0.055503596f);
-  const float size = scaled(fma(fma(fma(t98, r, 0.24022648f), r, 0.6931472f), r, 1.0f), n);
+  const u32 t7 = bits_as<u32>(t3) >> 18;
+  const float t10 = fma(t4, 0.69314575f, TABLE_9fc8887c[t7 & 31]);
+  const float t16 = fma(t3, TABLE_09528d59[t7 & 31], -1.0f);
+  const float t18 = t16 * (-0.5f);
+  const float t19 = t18 * t16;
+  const float t22 = t16 + t19;
+  const float t25 = t16 * t16;
+  const float t31 = t25 * fma(-0.40014604f, t16, fma(0.3256937f, t25, 0.5000031f));
+  const float t35 = (t19 - (t22 - t16)) + fma(t19, fma(t16, -0.6666666f, t31), fma(t18, t16,
+      -t19));
+  const float t36 = t10 + t22;
+  const float t39 = (t22 - (t36 - t10)) + fma(t4, 1.4286068e-06f, TABLE_1a1620b0[t7 & 31]);
+  const float low = t39 + t35;
+  const float high = log_domain(a, t36);
+  const float t44 = (y < (-1.2676506e+30f)) ? (-1.2676506e+30f) : y;
+  const float times = (t44 > 1.2676506e+30f) ? 1.2676506e+30f : t44;
+  const float t48 = times * high;
+  const float t51 = fma(times, low, fma(times, high, -t48));
+  const float t54 = (t51 < 0.0625f) ? t51 : 0.0625f;
+  const float power_low = (t54 > (-0.0625f)) ? t54 : (-0.0625f);
+  const float t60 = (t48 < (-104.5f)) ? (-104.5f) : t48;
+  const float power = (t60 > 89.0f) ? 89.0f : t60;
+  const float n = fma(power + power_low, 1.442695f, 12582912.0f) - 12582912.0f;
+  const float r = fma(n, -0.6931471f, power);
+  const float r_low = fma(n, -5.769999e-08f, power_low);
+  const float total = r + r_low;
+  const float z = total * total;
+  const float t83 = fma(fma(0.008368677f, z, 0.16666521f), total, fma(fma(0.0013820748f, z,
+      0.041668266f), z, 0.49999994f));
+  const float near = r + fma(z, t83, r_low);
+  const float size = scaled(near + 1.0f, n);
   const float rest = fabs(fma(trunc(times * 0.5f), -2.0f, times));
   const bool is_odd = rest == 1.0f;
-  const u32 t117 = bits_as<u32>(size) | (is_odd ? (bits_as<u32>(x) & 0x80000000u) : 0x0u);
+  const u32 t102 = bits_as<u32>(size) | (is_odd ? (bits_as<u32>(x) & 0x80000000u) : 0x0u);
   const bool refused = ((x < 0.0f) & (high < bits_as<float>(0x7f800000u))) & ((is_odd | (rest
       == 0.0f)) ^ true);
-  const float value = refused ? bits_as<float>(0x7fc00000u) : bits_as<float>(t117);
+  const float value = refused ? bits_as<float>(0x7fc00000u) : bits_as<float>(t102);
   return ((y == 0.0f) | (x == 1.0f)) ? 1.0f : value;
 }
 
-// x ** y = 2 ** (y log2 |x|), the exponent in two parts; signs and edges are those of C.
+GB_TABLE double TABLE_c9388046[16] = {
+  0.0, 0.09844007281321865, 0.13353139262449076, 0.20763936477828793,
+  0.2468600779316148, 0.28768207245184385, 0.33024168687052224, 0.3746934494413381,
+  0.4212134650763346, 0.4700036292456389, 0.4953214372301318, 0.5479651707155426,
+  0.5753641449034603, 0.603535021870357, 0.6325225587434034, 0.6931471805598903,
+};
+GB_TABLE double TABLE_7d6359ac[16] = {
+  0.0, 3.3871241029241416e-14, 3.1859736349078334e-14, -4.3425422595242564e-14,
+  -8.899851356560444e-14, -6.292357389008195e-14, 5.4612144489920215e-14, 7.260466149925637e-14,
+  -3.1063837541003616e-14, 9.667719603235566e-14, -1.0634899648532451e-13, -9.521443188786736e-14,
+  1.0152652766306816e-13, -9.883674306179806e-14, 1.0711543657844876e-13, 5.497923018708371e-14,
+};
+GB_TABLE double TABLE_0d62f16f[16] = {
+  1.0, 0.90625, 0.875, 0.8125,
+  0.78125, 0.75, 0.71875, 0.6875,
+  1.3125, 1.25, 1.21875, 1.15625,
+  1.125, 1.09375, 1.0625, 1.0,
+};
+// x ** y = e ** (y log |x|), the exponent in two parts; signs and edges are those of C.
 GB_FN double pow(double x, double y) {
   GB_ENTER
   const double a = fabs(x);
   const double t3 = mantissa(a);
   const double t4 = exponent(a);
-  const bool t6 = t3 > 1.4142135623730951;
-  const double t11 = (t6 ? (t3 * 0.5) : t3) - 1.0;
-  const double t15 = (t6 | (t3 < 1.0)) ? (t4 + 1.0) : t4;
-  const double t17 = 2.0 + t11;
-  const double t20 = 1.0 / t17;
-  const double t21 = t11 * t20;
-  const double t22 = -t21;
-  const double t25 = fma(t22, t11 - (t17 - 2.0), fma(t22, t17, t11)) * t20;
-  const double t26 = t21 * t21;
-  const double t32 = t26 * 0.9617966939259756;
-  const double t38 = fma(fma(0.19038299902946998, t26, 0.19125539814239242), t26,
-      0.2219839888524645);
-  const double t42 = fma(fma(t38, t26, 0.2623077012845996), t26, 0.3205989022722306);
-  const double t46 = fma(fma(t42, t26, 0.41219858309194407), t26, 0.577078016355618);
-  const double t50 = fma(t26, 5.0577616648125907e-17, fma(t26, 0.9617966939259756, -t32));
-  const double t51 = fma(fma(t21 + t21, t25, fma(t21, t21, -t26)), 0.9617966939259756, t50);
-  const double t54 = 2.8853900817779268 + t32;
-  const double t59 = (t32 - (t54 - 2.8853900817779268)) + (fma(t26 * t26, t46, t51) +
-      4.0710547481862066e-17);
-  const double t60 = t21 * t54;
-  const double t65 = t15 + t60;
-  const double t68 = (t60 - (t65 - t15)) + fma(t21, t59, fma(t25, t54, fma(t21, t54, -t60)));
-  const double t69 = t65 + t68;
-  const double low = t68 - (t69 - t65);
-  const double high = log_domain(a, t69);
-  const double t75 = (y < (-1.2676506002282294e+30)) ? (-1.2676506002282294e+30) : y;
-  const double times = (t75 > 1.2676506002282294e+30) ? 1.2676506002282294e+30 : t75;
-  const double t79 = times * high;
-  const double t82 = fma(times, low, fma(times, high, -t79));
-  const double t85 = (t82 < 0.0009765625) ? t82 : 0.0009765625;
-  const double power_low = (t85 > (-0.0009765625)) ? t85 : (-0.0009765625);
-  const double t91 = (t79 < (-1076.0)) ? (-1076.0) : t79;
-  const double power = (t91 > 1025.0) ? 1025.0 : t91;
-  const double n = fma(power, 1.0, 6755399441055744.0) - 6755399441055744.0;
-  const double r = (power - n) + power_low;
-  const double t104 = fma(fma(4.43970939153344e-10, r, 7.073312527592007e-09), r,
-      1.0178154738384346e-07);
-  const double t108 = fma(fma(t104, r, 1.321543833708892e-06), r, 1.5252733645546427e-05);
-  const double t112 = fma(fma(t108, r, 0.00015403530450130865), r, 0.001333355814653625);
-  const double t116 = fma(fma(t112, r, 0.009618129107600636), r, 0.05550410866482175);
-  const double t121 = fma(fma(fma(t116, r, 0.2402265069591011), r, 0.6931471805599453), r,
-      1.0);
-  const double size = scaled(t121, n);
+  const u64 t7 = bits_as<u64>(t3) >> 48;
+  const double t10 = fma(t4, 0.6931471805598903, TABLE_c9388046[t7 & 15]);
+  const double t16 = fma(t3, TABLE_0d62f16f[t7 & 15], -1.0);
+  const double t18 = t16 * (-0.5);
+  const double t19 = t18 * t16;
+  const double t22 = t16 + t19;
+  const double t25 = t16 * t16;
+  const double t30 = fma(fma(-0.1814779823094625, t25, -0.2222247008211726), t25,
+      -0.28571428210916694);
+  const double t34 = fma(fma(t30, t25, -0.40000000000192387), t25, -0.04166666666666635);
+  const double t39 = fma(fma(0.1461567645757157, t25, 0.20006693002284984), t25,
+      0.24999992698673618);
+  const double t43 = fma(fma(t39, t25, 0.33333333336399995), t25, 0.4999999999999959);
+  const double t47 = fma(t16, -0.625, t16 * fma(t43, t16, t34));
+  const double t48 = t19 * t47;
+  const double t49 = t22 + t48;
+  const double t56 = ((t19 - (t22 - t16)) + (t48 - (t49 - t22))) + (fma(t18, t16, -t19) +
+      fma(t19, t47, -t48));
+  const double t57 = t10 + t49;
+  const double t60 = (t49 - (t57 - t10)) + fma(t4, 5.497923018708371e-14, TABLE_7d6359ac[t7 &
+      15]);
+  const double low = t60 + t56;
+  const double high = log_domain(a, t57);
+  const double t65 = (y < (-1.2676506002282294e+30)) ? (-1.2676506002282294e+30) : y;
+  const double times = (t65 > 1.2676506002282294e+30) ? 1.2676506002282294e+30 : t65;
+  const double t69 = times * high;
+  const double t72 = fma(times, low, fma(times, high, -t69));
+  const double t75 = (t72 < 0.0625) ? t72 : 0.0625;
+  const double power_low = (t75 > (-0.0625)) ? t75 : (-0.0625);
+  const double t81 = (t69 < (-746.0)) ? (-746.0) : t69;
+  const double power = (t81 > 710.0) ? 710.0 : t81;
+  const double n = fma(power, 1.4426950408889634, 6755399441055744.0) - 6755399441055744.0;
+  const double r = fma(n, -0.6931471805599453, power);
+  const double r_low = fma(n, -2.3190468138462996e-17, power_low);
+  const double total = r + r_low;
+  const double z = total * total;
+  const double t99 = fma(fma(2.7630483934343876e-07, z, 2.4801492390655727e-05), z,
+      0.0013888888944381223);
+  const double t108 = fma(fma(2.500961773811377e-08, z, 2.755755553229745e-06), z,
+      0.00019841269542138592);
+  const double t112 = fma(fma(t108, z, 0.008333333333477345), z, 0.1666666666666644);
+  const double t113 = fma(t112, total, fma(fma(t99, z, 0.041666666666526894), z,
+      0.5000000000000011));
+  const double near = r + fma(z, t113, r_low);
+  const double size = scaled(near + 1.0, n);
   const double rest = fabs(fma(trunc(times * 0.5), -2.0, times));
   const bool is_odd = rest == 1.0;
-  const u64 t135 = bits_as<u64>(size) | (is_odd ? (bits_as<u64>(x) & 0x8000000000000000ull) :
+  const u64 t132 = bits_as<u64>(size) | (is_odd ? (bits_as<u64>(x) & 0x8000000000000000ull) :
       0x0ull);
   const bool refused = ((x < 0.0) & (high < bits_as<double>(0x7ff0000000000000ull))) &
       ((is_odd | (rest == 0.0)) ^ true);
   const double value = refused ? bits_as<double>(0x7ff8000000000000ull) :
-      bits_as<double>(t135);
+      bits_as<double>(t132);
   return ((y == 0.0) | (x == 1.0)) ? 1.0 : value;
 }
 

@@ -296,20 +296,19 @@ GB_FN float sin(float x) {
   const float t6 = fma(size, 0.63661975f, 12582912.0f);
   const float t7 = t6 - 12582912.0f;
   const float t9 = fma(t7, -1.5707964f, size);
-  const float t11 = t7 * 4.371139e-08f;
-  const float t12 = t9 + t11;
-  const u32 t18 = bits_as<u32>(t6);
-  const float t20 = fma(t7, 1.7151245e-15f, (t11 - (t12 - t9)) + fma(t7, 4.371139e-08f,
-      -t11));
-  const float t21 = t12 * t12;
-  const float t27 = fma(fma(-0.00019507276f, t21, 0.008332103f), t21, -0.16666654f);
-  const float t34 = fma(fma(2.4424027e-05f, t21, -0.0013887237f), t21, 0.041666646f);
-  const float t43 = ((t18 & 0x1u) == 0x0u) ? (t12 + fma(t12 * t21, t27, t20)) : fma(t21,
-      fma(t21, t34, -0.5f), 1.0f);
-  const float value = (size > 131072.0f) ? sin_large(size) : bits_as<float>(bits_as<u32>(t43)
-      ^ ((t18 & 0x2u) << 30));
-  const float t57 = bits_as<float>(bits_as<u32>(value) ^ (bits_as<u32>(x) & 0x80000000u));
-  return t57;
+  const float t12 = t9 + (t7 * 4.371139e-08f);
+  const u32 t15 = bits_as<u32>(t6);
+  const float t18 = t12 * t12;
+  const float t24 = fma(fma(-0.00019507276f, t18, 0.008332103f), t18, -0.16666654f);
+  const float t25 = fma(t12 * t18, t24, fma(t7, 1.7151245e-15f, fma(t7, 4.371139e-08f, t9 -
+      t12)));
+  const float t31 = fma(fma(2.4424027e-05f, t18, -0.0013887237f), t18, 0.041666646f);
+  const float t40 = ((t15 & 0x1u) == 0x0u) ? (t12 + t25) : fma(t18, fma(t18, t31, -0.5f),
+      1.0f);
+  const float value = (size > 131072.0f) ? sin_large(size) : bits_as<float>(bits_as<u32>(t40)
+      ^ ((t15 & 0x2u) << 30));
+  const float t54 = bits_as<float>(bits_as<u32>(value) ^ (bits_as<u32>(x) & 0x80000000u));
+  return t54;
 }
 
 // The sine of x radians.
@@ -319,25 +318,24 @@ GB_FN double sin(double x) {
   const double t6 = fma(size, 0.6366197723675814, 6755399441055744.0);
   const double t7 = t6 - 6755399441055744.0;
   const double t9 = fma(t7, -1.5707963267948966, size);
-  const double t11 = t7 * (-6.123233995736766e-17);
-  const double t12 = t9 + t11;
-  const u64 t18 = bits_as<u64>(t6);
-  const double t20 = fma(t7, 1.4973849048591698e-33, (t11 - (t12 - t9)) + fma(t7,
-      -6.123233995736766e-17, -t11));
-  const double t21 = t12 * t12;
-  const double t27 = fma(fma(1.589618846238677e-10, t21, -2.505074706490216e-08), t21,
+  const double t12 = t9 + (t7 * (-6.123233995736766e-17));
+  const u64 t15 = bits_as<u64>(t6);
+  const double t17 = fma(t7, 1.4973849048591698e-33, fma(t7, -6.123233995736766e-17, t9 -
+      t12));
+  const double t18 = t12 * t12;
+  const double t24 = fma(fma(1.589618846238677e-10, t18, -2.505074706490216e-08), t18,
       2.7557313617071445e-06);
-  const double t31 = fma(fma(t27, t21, -0.00019841269829577542), t21, 0.008333333333322104);
-  const double t40 = fma(fma(-1.1358507268160331e-11, t21, 2.0875700290268336e-09), t21,
+  const double t28 = fma(fma(t24, t18, -0.00019841269829577542), t18, 0.008333333333322104);
+  const double t37 = fma(fma(-1.1358507268160331e-11, t18, 2.0875700290268336e-09), t18,
       -2.7557314175339826e-07);
-  const double t44 = fma(fma(t40, t21, 2.4801587288838378e-05), t21, -0.0013888888888873036);
-  const double t50 = fma(t21, fma(t21, fma(t44, t21, 0.041666666666666595), -0.5), 1.0);
-  const double t55 = ((t18 & 0x1ull) == 0x0ull) ? (t12 + fma(t12 * t21, fma(t31, t21,
-      -0.1666666666666663), t20)) : t50;
+  const double t41 = fma(fma(t37, t18, 2.4801587288838378e-05), t18, -0.0013888888888873036);
+  const double t47 = fma(t18, fma(t18, fma(t41, t18, 0.041666666666666595), -0.5), 1.0);
+  const double t52 = ((t15 & 0x1ull) == 0x0ull) ? (t12 + fma(t12 * t18, fma(t28, t18,
+      -0.1666666666666663), t17)) : t47;
   const double value = (size > 1073741824.0) ? sin_large(size) :
-      bits_as<double>(bits_as<u64>(t55) ^ ((t18 & 0x2ull) << 62));
-  const u64 t68 = bits_as<u64>(value) ^ (bits_as<u64>(x) & 0x8000000000000000ull);
-  return bits_as<double>(t68);
+      bits_as<double>(bits_as<u64>(t52) ^ ((t15 & 0x2ull) << 62));
+  const u64 t65 = bits_as<u64>(value) ^ (bits_as<u64>(x) & 0x8000000000000000ull);
+  return bits_as<double>(t65);
 }
 
 // The cosine of x radians.
@@ -347,16 +345,16 @@ GB_FN float cos(float x) {
   const float t4 = fma(size, 0.63661975f, 12582912.0f);
   const float t5 = t4 - 12582912.0f;
   const float t7 = fma(t5, -1.5707964f, size);
-  const float t9 = t5 * 4.371139e-08f;
-  const float t10 = t7 + t9;
-  const float t18 = fma(t5, 1.7151245e-15f, (t9 - (t10 - t7)) + fma(t5, 4.371139e-08f, -t9));
-  const u32 t20 = bits_as<u32>(t4) + 0x1u;
-  const float t21 = t10 * t10;
-  const float t27 = fma(fma(-0.00019507276f, t21, 0.008332103f), t21, -0.16666654f);
-  const float t34 = fma(fma(2.4424027e-05f, t21, -0.0013887237f), t21, 0.041666646f);
-  const float t42 = ((t20 & 0x1u) == 0x0u) ? (t10 + fma(t10 * t21, t27, t18)) : fma(t21,
-      fma(t21, t34, -0.5f), 1.0f);
-  const float value = bits_as<float>(bits_as<u32>(t42) ^ ((t20 & 0x2u) << 30));
+  const float t10 = t7 + (t5 * 4.371139e-08f);
+  const u32 t17 = bits_as<u32>(t4) + 0x1u;
+  const float t18 = t10 * t10;
+  const float t24 = fma(fma(-0.00019507276f, t18, 0.008332103f), t18, -0.16666654f);
+  const float t25 = fma(t10 * t18, t24, fma(t5, 1.7151245e-15f, fma(t5, 4.371139e-08f, t7 -
+      t10)));
+  const float t31 = fma(fma(2.4424027e-05f, t18, -0.0013887237f), t18, 0.041666646f);
+  const float t39 = ((t17 & 0x1u) == 0x0u) ? (t10 + t25) : fma(t18, fma(t18, t31, -0.5f),
+      1.0f);
+  const float value = bits_as<float>(bits_as<u32>(t39) ^ ((t17 & 0x2u) << 30));
   return (size > 131072.0f) ? cos_large(size) : value;
 }
 
@@ -367,22 +365,21 @@ GB_FN double cos(double x) {
   const double t4 = fma(size, 0.6366197723675814, 6755399441055744.0);
   const double t5 = t4 - 6755399441055744.0;
   const double t7 = fma(t5, -1.5707963267948966, size);
-  const double t9 = t5 * (-6.123233995736766e-17);
-  const double t10 = t7 + t9;
-  const double t18 = fma(t5, 1.4973849048591698e-33, (t9 - (t10 - t7)) + fma(t5,
-      -6.123233995736766e-17, -t9));
-  const u64 t20 = bits_as<u64>(t4) + 0x1ull;
-  const double t21 = t10 * t10;
-  const double t27 = fma(fma(1.589618846238677e-10, t21, -2.505074706490216e-08), t21,
+  const double t10 = t7 + (t5 * (-6.123233995736766e-17));
+  const double t15 = fma(t5, 1.4973849048591698e-33, fma(t5, -6.123233995736766e-17, t7 -
+      t10));
+  const u64 t17 = bits_as<u64>(t4) + 0x1ull;
+  const double t18 = t10 * t10;
+  const double t24 = fma(fma(1.589618846238677e-10, t18, -2.505074706490216e-08), t18,
       2.7557313617071445e-06);
-  const double t31 = fma(fma(t27, t21, -0.00019841269829577542), t21, 0.008333333333322104);
-  const double t40 = fma(fma(-1.1358507268160331e-11, t21, 2.0875700290268336e-09), t21,
+  const double t28 = fma(fma(t24, t18, -0.00019841269829577542), t18, 0.008333333333322104);
+  const double t37 = fma(fma(-1.1358507268160331e-11, t18, 2.0875700290268336e-09), t18,
       -2.7557314175339826e-07);
-  const double t44 = fma(fma(t40, t21, 2.4801587288838378e-05), t21, -0.0013888888888873036);
-  const double t50 = fma(t21, fma(t21, fma(t44, t21, 0.041666666666666595), -0.5), 1.0);
-  const double t54 = ((t20 & 0x1ull) == 0x0ull) ? (t10 + fma(t10 * t21, fma(t31, t21,
-      -0.1666666666666663), t18)) : t50;
-  const double value = bits_as<double>(bits_as<u64>(t54) ^ ((t20 & 0x2ull) << 62));
+  const double t41 = fma(fma(t37, t18, 2.4801587288838378e-05), t18, -0.0013888888888873036);
+  const double t47 = fma(t18, fma(t18, fma(t41, t18, 0.041666666666666595), -0.5), 1.0);
+  const double t51 = ((t17 & 0x1ull) == 0x0ull) ? (t10 + fma(t10 * t18, fma(t28, t18,
+      -0.1666666666666663), t15)) : t47;
+  const double value = bits_as<double>(bits_as<u64>(t51) ^ ((t17 & 0x2ull) << 62));
   return (size > 1073741824.0) ? cos_large(size) : value;
 }
 
@@ -393,23 +390,21 @@ GB_FN float tan(float x) {
   const float t6 = fma(size, 0.63661975f, 12582912.0f);
   const float t7 = t6 - 12582912.0f;
   const float t9 = fma(t7, -1.5707964f, size);
-  const float t11 = t7 * 4.371139e-08f;
-  const float t12 = t9 + t11;
-  const float t20 = fma(t7, 1.7151245e-15f, (t11 - (t12 - t9)) + fma(t7, 4.371139e-08f,
-      -t11));
-  const float t21 = t12 * t12;
-  const float t27 = fma(fma(0.0045111575f, t21, -0.0001797257f), t21, 0.011044622f);
-  const float t33 = fma(fma(fma(t27, t21, 0.021203144f), t21, 0.054074906f), t21,
+  const float t12 = t9 + (t7 * 4.371139e-08f);
+  const float t17 = fma(t7, 1.7151245e-15f, fma(t7, 4.371139e-08f, t9 - t12));
+  const float t18 = t12 * t12;
+  const float t24 = fma(fma(0.0045111575f, t18, -0.0001797257f), t18, 0.011044622f);
+  const float t30 = fma(fma(fma(t24, t18, 0.021203144f), t18, 0.054074906f), t18,
       0.13332534f);
-  const float t38 = ((t12 * t21) * fma(t33, t21, 0.33333352f)) + fma(t20, t21, t20);
-  const float t39 = t12 + t38;
-  const float t43 = 1.0f / t39;
-  const float t44 = -t43;
-  const float t47 = fma(fma(t44, t38 - (t39 - t12), fma(t44, t39, 1.0f)), t43, t43);
+  const float t35 = ((t12 * t18) * fma(t30, t18, 0.33333352f)) + fma(t17, t18, t17);
+  const float t36 = t12 + t35;
+  const float t40 = 1.0f / t36;
+  const float t41 = -t40;
+  const float t44 = fma(fma(t41, t35 - (t36 - t12), fma(t41, t36, 1.0f)), t40, t40);
   const float value = (size > 131072.0f) ? tan_large(size) : (((bits_as<u32>(t6) & 0x1u) ==
-      0x0u) ? t39 : (-t47));
-  const float t60 = bits_as<float>(bits_as<u32>(value) ^ (bits_as<u32>(x) & 0x80000000u));
-  return t60;
+      0x0u) ? t36 : (-t44));
+  const float t57 = bits_as<float>(bits_as<u32>(value) ^ (bits_as<u32>(x) & 0x80000000u));
+  return t57;
 }
 
 // The tangent of x radians.
@@ -419,27 +414,26 @@ GB_FN double tan(double x) {
   const double t6 = fma(size, 0.6366197723675814, 6755399441055744.0);
   const double t7 = t6 - 6755399441055744.0;
   const double t9 = fma(t7, -1.5707963267948966, size);
-  const double t11 = t7 * (-6.123233995736766e-17);
-  const double t12 = t9 + t11;
-  const double t20 = fma(t7, 1.4973849048591698e-33, (t11 - (t12 - t9)) + fma(t7,
-      -6.123233995736766e-17, -t11));
-  const double t21 = t12 * t12;
-  const double t27 = fma(fma(2.086355472400142e-05, t21, -4.487767764480369e-05), t21,
+  const double t12 = t9 + (t7 * (-6.123233995736766e-17));
+  const double t17 = fma(t7, 1.4973849048591698e-33, fma(t7, -6.123233995736766e-17, t9 -
+      t12));
+  const double t18 = t12 * t12;
+  const double t24 = fma(fma(2.086355472400142e-05, t18, -4.487767764480369e-05), t18,
       8.94541546882635e-05);
-  const double t31 = fma(fma(t27, t21, -2.6387786888996965e-05), t21, 0.0001365263440280703);
-  const double t35 = fma(fma(t31, t21, 0.0002223796624567483), t21, 0.0005950646786392932);
-  const double t39 = fma(fma(t35, t21, 0.0014547580152333274), t21, 0.0035922890654873784);
-  const double t43 = fma(fma(t39, t21, 0.008863219166268598), t21, 0.021869489608824844);
-  const double t47 = fma(fma(t43, t21, 0.05396825392667641), t21, 0.13333333333414604);
-  const double t52 = ((t12 * t21) * fma(t47, t21, 0.33333333333332776)) + fma(t20, t21, t20);
-  const double t53 = t12 + t52;
-  const double t57 = 1.0 / t53;
-  const double t58 = -t57;
-  const double t61 = fma(fma(t58, t52 - (t53 - t12), fma(t58, t53, 1.0)), t57, t57);
+  const double t28 = fma(fma(t24, t18, -2.6387786888996965e-05), t18, 0.0001365263440280703);
+  const double t32 = fma(fma(t28, t18, 0.0002223796624567483), t18, 0.0005950646786392932);
+  const double t36 = fma(fma(t32, t18, 0.0014547580152333274), t18, 0.0035922890654873784);
+  const double t40 = fma(fma(t36, t18, 0.008863219166268598), t18, 0.021869489608824844);
+  const double t44 = fma(fma(t40, t18, 0.05396825392667641), t18, 0.13333333333414604);
+  const double t49 = ((t12 * t18) * fma(t44, t18, 0.33333333333332776)) + fma(t17, t18, t17);
+  const double t50 = t12 + t49;
+  const double t54 = 1.0 / t50;
+  const double t55 = -t54;
+  const double t58 = fma(fma(t55, t49 - (t50 - t12), fma(t55, t50, 1.0)), t54, t54);
   const double value = (size > 1073741824.0) ? tan_large(size) : (((bits_as<u64>(t6) &
-      0x1ull) == 0x0ull) ? t53 : (-t61));
-  const u64 t73 = bits_as<u64>(value) ^ (bits_as<u64>(x) & 0x8000000000000000ull);
-  return bits_as<double>(t73);
+      0x1ull) == 0x0ull) ? t50 : (-t58));
+  const u64 t70 = bits_as<u64>(value) ^ (bits_as<u64>(x) & 0x8000000000000000ull);
+  return bits_as<double>(t70);
 }
 
 // The arc sine: beyond 1/2, pi/2 - 2 asin(sqrt((1 - |x|) / 2)).

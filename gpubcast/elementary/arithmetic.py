@@ -18,6 +18,12 @@ def polynomial(x: Value, coefficients: Sequence[float | Value]) -> Value:
     return total
 
 
+def in_two(x: Value, square: Value, coefficients: Sequence[float]) -> Value:
+    """The same as two polynomials in x^2, which do not wait for each other."""
+    even, odd = polynomial(square, coefficients[::2]), polynomial(square, coefficients[1::2])
+    return fma(odd, x, even)
+
+
 def fast_two_sum(a: Value, b: Value) -> tuple[Value, Value]:
     """The sum and its rounding error, where |a| >= |b| or a is 0."""
     high = a + b

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import math
 
-from gpubcast.elementary.arithmetic import BIAS, MANTISSA, fast_two_sum, polynomial, sign_bit
+from gpubcast.elementary.arithmetic import (
+    BIAS,
+    MANTISSA,
+    fast_two_sum,
+    in_two,
+    polynomial,
+    sign_bit,
+)
 from gpubcast.elementary.formula import call, formula, step
 from gpubcast.elementary.tables import TANH
 from gpubcast.elementary.values import F32, F64, Kind, Value, bits, fma, from_bits, lookup, select
@@ -115,15 +122,6 @@ def exp2(x: Value) -> Value:
     return step("scaled", polynomial(x - n, (1.0, *EXP2[x.kind])), n)
 
 
-def expm1_parts(x: Value, offset: float) -> tuple[Value, Value]:
-    """2^offset (e^x - 1), where 2^(n + offset) is a normal number, and what rounding left of it."""
-    r, power = reduced(x, offset)
-    y = r * r * polynomial(r, EXP[x.kind])
-    first = fma(power, r, power - 2.0**offset)
-    total = fma(power, y, first)
-    return total, fma(power, y, first - total)
-
-
 def quotient(x: Value, y: Value, x_low: Value | None, y_low: Value) -> Value:
     """(x + x_low) / (y + y_low) with small lows and little more than one rounding error."""
     inverse = 1.0 / y
@@ -135,7 +133,9 @@ def quotient(x: Value, y: Value, x_low: Value | None, y_low: Value) -> Value:
 @formula("expm1", F32, F64)
 def expm1(x: Value) -> Value:
     """e ** x - 1, accurate near 0: twice 2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)."""
-    y = expm1_parts(clamp(x, EXPM1_LOW[x.kind], EXP_LIMITS[x.kind][1]), -1.0)[0]
+    r, power = reduced(clamp(x, EXPM1_LOW[x.kind], EXP_LIMITS[x.kind][1]), -1.0)
+    y = r * r * polynomial(r, EXP[x.kind])
+    y = fma(power, y, fma(power, r, power - 0.5))
     return select(abs(x) < EXPM1_TINY[x.kind], x, y * 2.0)
 
 
@@ -192,7 +192,15 @@ def tanh(x: Value) -> Value:
         centre, *coefficients = (lookup(column, index) for column in TANH)
         y = polynomial(a - centre, coefficients)
     else:
-        y, low = expm1_parts(a + a, 0.0)
+        # e^(2 a) = 2^n e^(2 r)
+        n, twice = whole_power(a, 2 / math.log(2), 1.0)
+        high, low = LN2[F64]
+        r = fma(n, -0.5 * low, fma(n, -0.5 * high, a))
+        z = r * r
+        rest = z * in_two(r, z, [c * 2.0 ** (k + 1) for k, c in enumerate(EXP[F64])])
+        first = fma(twice, r, fma(twice, 0.5, -1.0))
+        y = fma(twice, rest, first)
+        y_low = fma(twice, rest, first - y)
         below = y + 2.0
-        y = quotient(y, below, low, (2.0 - below) + y + low)
+        y = quotient(y, below, y_low, (2.0 - below) + y + y_low)
     return from_bits(bits(y) | sign_bit(x))

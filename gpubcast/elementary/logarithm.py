@@ -9,24 +9,23 @@ from gpubcast.elementary.arithmetic import (
     BIAS,
     MANTISSA,
     fast_two_sum,
+    in_two,
     polynomial,
     rough_inverse,
     sign_bit,
     two_sum,
 )
-from gpubcast.elementary.exponential import (
-    EXP2,
-    EXP2_LIMITS,
-    Coefficients,
-    clamp,
-    nearest,
-)
+from gpubcast.elementary.exponential import EXP, EXP_LIMITS, Coefficients, clamp, nearest
+from gpubcast.elementary.exponential import LN2 as EXP_LN2
 from gpubcast.elementary.formula import formula, step
 from gpubcast.elementary.tables import (
     LOG2_INVERSE,
     LOG2_TABLE,
     LOG_INVERSE,
     LOG_TABLE,
+    POW_INVERSE,
+    POW_REST,
+    POW_TABLE,
     Table,
 )
 from gpubcast.elementary.values import (
@@ -71,27 +70,28 @@ LOG2 = {
         *(-0.14146543158291694, 0.09912792191924837),
     ),
 }
-# log2(1 + f) = s (c0 + c1 s^2 + s^4 P(s^2)) with s = f / (2 + f), the first two in two parts; P is
-# minimax for the error relative to the whole: 2^-36.8 and 2^-66.3.
-POW_C0 = {
-    F32: (2.885390043258667, 3.851926067000022e-08),
-    F64: (2.8853900817779268, 4.0710547481862066e-17),
-}
-POW_C1 = {
-    F32: (0.9617967009544373, -7.028461812552678e-09),
-    F64: (0.9617966939259756, 5.0577616648125907e-17),
-}
+# (log(1 + r) - r) / -(r^2 / 2) - 1 as r P(r) on -0.021 <= r <= 1/32 (F32) and -0.0372 <= r <= 1/16
+# (F64); P is minimax for the error relative to log(1 + r): 2^-38.6 and 2^-66.7. The first
+# coefficient of F64 is less by -5/8.
 POW: Coefficients = {
-    F32: (0.5770801901817322, 0.4118499457836151, 0.33781975507736206),
+    F32: (-0.6666666, 0.5000031, -0.40014604, 0.3256937),
     F64: (
-        *(0.577078016355618, 0.41219858309194407, 0.3205989022722306, 0.2623077012845996),
-        *(0.2219839888524645, 0.19125539814239242, 0.19038299902946998),
+        *(-0.04166666666666635, 0.4999999999999959, -0.40000000000192387, 0.33333333336399995),
+        *(-0.28571428210916694, 0.24999992698673618, -0.2222247008211726, 0.20006693002284984),
+        *(-0.1814779823094625, 0.1461567645757157),
     ),
+}
+# ln 2 in two parts; the first is a multiple of the last places of POW_TABLE.
+POW_LN2 = {
+    F32: (float.fromhex("0x1.62e4p-1"), float.fromhex("0x1.7f7d1cp-20")),
+    F64: (float.fromhex("0x1.62e42fefa38p-1"), float.fromhex("0x1.ef35793c7673p-45")),
 }
 # Beyond these 1 is nothing beside the square of x, and 1 / x^2 nothing beside log(2 x).
 LARGE = {F32: 2.0**13, F64: 2.0**28}
-# More than the second part of an exponent of 2 without overflow.
-LOW_LIMIT = 2.0**-10
+# Beyond the first a power is an infinity, or 0, whatever the second part of its logarithm is; and
+# more than this second part without overflow.
+POW_LIMITS = {F32: (-104.5, 89.0), F64: EXP_LIMITS[F64]}
+LOW_LIMIT = 2.0**-4
 NAN = math.nan
 
 
@@ -183,85 +183,83 @@ def asinh(x: Value) -> Value:
 
 @formula("acosh", F32, F64)
 def acosh(x: Value) -> Value:
-    """log(1 + z) where z = t + sqrt(t^2 + 2 t) and t = x - 1."""
-    t = x - 1.0
-    twice = t + t
-    square = fma(t, t, twice)
+    """log(x / 2 + sqrt(x^2 - 1) / 2) + ln 2: the root is that of t^2 + t, t = (x - 1) / 2."""
+    t = fma(x, 0.5, -0.5)
+    square = fma(t, t, t)
     root = sqrt(square)
     # What rounding left of the square, and so of its root.
-    rest = fma(-root, root, square) + fma(t, t, twice - square)
+    rest = fma(-root, root, square) + fma(t, t, t - square)
     root_low = rest * (rough_inverse(root) * 0.5)
-    z, z_low = fast_two_sum(root, t)
-    total, low = two_sum(x.constant(1.0), z)
-    z_low = z_low + root_low
+    total, low = fast_two_sum(x * 0.5, root)
     large = x > LARGE[x.kind]
-    y = log_of_sum(
-        select(large, x, total),
-        select(large, 0.0, low + z_low),
-        select(large, x.constant(1.0), 0.0),
-    )
+    y = log_of_sum(select(large, x, total), select(large, 0.0, low + root_low), x.constant(1.0))
     return select(x < 1, NAN, select(x < math.inf, y, x))
 
 
 @formula("atanh", F32, F64)
 def atanh(x: Value) -> Value:
-    """log(1 + 2 |x| / (1 - |x|)) / 2 with the sign of x; the quotient is in two parts."""
+    """log((1 + |x|) / (1 - |x|)) / 2 with the sign of x; the quotient is in two parts."""
     a = abs(x)
+    above, above_low = fast_two_sum(a.constant(1.0), a)
     below, below_low = fast_two_sum(a.constant(1.0), -a)
     inverse = 1.0 / below
-    z = (a + a) * inverse
-    z_low = fma(-z, below_low, fma(-z, below, a + a)) * inverse
-    total, low = two_sum(a.constant(1.0), z)
-    y = log_of_sum(total, low + z_low) * 0.5
+    total = above * inverse
+    low = (fma(-total, below, above) + fma(-total, below_low, above_low)) * inverse
+    y = log_of_sum(total, low) * 0.5
     return odd(x, select(a < 1, y, select(a > 1, NAN, select(a < 2, a.constant(math.inf), a))))
 
 
-def log2_pair(x: Value) -> tuple[Value, Value]:
-    """log2 of a positive x in two parts, with some 10 bits more than one."""
+def log_pair(x: Value) -> tuple[Value, Value]:
+    """log of a positive x in two parts, with some 10 bits more than one."""
     kind = x.kind
     m, e = step("mantissa", x), step("exponent", x)
-    far = m > math.sqrt(2)
-    f = select(far, m * 0.5, m) - 1.0
-    e = select(far | (m < 1.0), e + 1.0, e)
-    # s = f / (2 + f), z = s^2
-    below, below_low = fast_two_sum(f.constant(2.0), f)
-    inverse = 1.0 / below
-    s = f * inverse
-    s_low = fma(-s, below_low, fma(-s, below, f)) * inverse
-    z = s * s
-    z_low = fma(s + s, s_low, fma(s, s, -z))
-    # w = z (c1 + z P(z))
-    c1, c1_low = POW_C1[kind]
-    w = z * c1
-    w_low = fma(z * z, polynomial(z, POW[kind]), fma(z_low, c1, fma(z, c1_low, fma(z, c1, -w))))
-    # v = c0 + w, and log2(m) = s v
-    c0, c0_low = POW_C0[kind]
-    v, v_low = fast_two_sum(f.constant(c0), w)
-    v_low = v_low + (w_low + c0_low)
-    product = s * v
-    product_low = fma(s, v_low, fma(s_low, v, fma(s, v, -product)))
-    high, low = fast_two_sum(e, product)
-    return fast_two_sum(high, low + product_low)
+    index = bits(m) >> (MANTISSA[kind] - {F32: 5, F64: 4}[kind])
+    first, second = POW_LN2[kind]
+    head = fma(e, first, lookup(POW_TABLE[kind], index))
+    tail = fma(e, second, lookup(POW_REST[kind], index))
+    # The inverses have so few bits that r is exact, and so are the terms r and -r^2 / 2.
+    r = fma(m, lookup(POW_INVERSE[kind], index), -1.0)
+    half = r * -0.5
+    square = half * r
+    square_low = fma(half, r, -square)
+    near, near_low = fast_two_sum(r, square)
+    z = r * r
+    others = POW[kind]
+    if kind is F32:
+        factor = fma(r, others[0], z * in_two(r, z, others[1:]))
+        low = near_low + fma(square, factor, square_low)
+    else:
+        # The third term counts in two parts, too.
+        factor = fma(r, -0.625, r * in_two(r, z, others))
+        cube = square * factor
+        near, cube_low = fast_two_sum(near, cube)
+        low = (near_low + cube_low) + (square_low + fma(square, factor, -cube))
+    high, high_low = fast_two_sum(head, near)
+    return high, (high_low + tail) + low
 
 
 @formula("pow", F32, F64)
 def pow(x: Value, y: Value) -> Value:
-    """x ** y = 2 ** (y log2 |x|), the exponent in two parts; signs and edges are those of C."""
+    """x ** y = e ** (y log |x|), the exponent in two parts; signs and edges are those of C."""
     kind = x.kind
     a = abs(x)
-    high, low = log2_pair(a)
+    high, low = log_pair(a)
     high = step("log_domain", a, high)
-    # An infinite y times log2(1) is then 0, and every other product overflows.
+    # An infinite y times log(1) is then 0, and every other product overflows.
     times = clamp(y, -(2.0**100), 2.0**100)
     power = times * high
     # Small, but where the power overflows: perhaps NaN there.
     power_low = fma(times, low, fma(times, high, -power))
     power_low = select(power_low < LOW_LIMIT, power_low, LOW_LIMIT)
     power_low = select(power_low > -LOW_LIMIT, power_low, -LOW_LIMIT)
-    power = clamp(power, *EXP2_LIMITS[kind])
-    n = nearest(power, 1.0)
-    r = (power - n) + power_low
-    size = step("scaled", polynomial(r, (1.0, *EXP2[kind])), n)
+    power = clamp(power, *POW_LIMITS[kind])
+    n = nearest(power + power_low if kind is F32 else power, 1 / math.log(2))
+    ln2, ln2_low = EXP_LN2[kind]
+    r, r_low = fma(n, -ln2, power), fma(n, -ln2_low, power_low)
+    total = r + r_low
+    z = total * total
+    near = r + fma(z, in_two(total, z, EXP[kind]), r_low)
+    size = step("scaled", near + 1.0, n)
     rest = abs(fma(trunc(times * 0.5), -2.0, times))
     is_odd = rest == 1.0
     value = from_bits(bits(size) | select(is_odd, sign_bit(x), 0))

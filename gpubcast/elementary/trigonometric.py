@@ -127,9 +127,9 @@ def _reduced(x: Value) -> Angle:
     shifted = fma(x, 2 / math.pi, shift)  # its last bits are the nearest whole number's
     n = shifted - shift
     r = fma(n, -first, x)  # exact
-    product = n * -second
-    high, low = fast_two_sum(r, product)  # r is a multiple of the product's last place
-    low = low + fma(n, -second, -product)
+    high = r + n * -second
+    # The difference is exact, because r is a multiple of the product's last place.
+    low = fma(n, -second, r - high)
     return Angle(bits(shifted), high, fma(n, -third, low))
 
 

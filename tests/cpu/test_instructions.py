@@ -20,7 +20,7 @@ SIZES = (1, 5, 12, 27, 500)
 Array = np.ndarray[Any, Any]
 
 
-def kernel(name: str, kind: str, operands: int, *, native: bool) -> bytes:
+def kernel(name: str, kind: str, operands: int, *, native: bool) -> objects.Unit:
     """The code of a loop over one operation, with instructions or without."""
     slots = range(operands + 1)
     lines = [
@@ -35,10 +35,10 @@ def kernel(name: str, kind: str, operands: int, *, native: bool) -> bytes:
     scope = dict(backend._namespace()) | elementary.functions()
     exec("\n".join(lines), scope)
     image, symbol = machine_code(scope[f"loop_{name}_{kind}_{native}"], 3)
-    return symbol.encode() + b"\0" + image
+    return objects.Unit(image, symbol)
 
 
-def run(code: bytes, *operands: Array) -> Array:
+def run(code: objects.Unit, *operands: Array) -> Array:
     out = np.empty_like(operands[0])
     table = np.array([x.ctypes.data for x in (*operands, out)], np.int64)
     entry.callable_at(objects._load(code))(table.ctypes.data, 0, out.size)
@@ -71,8 +71,11 @@ def test_instructions_give_the_bits_of_the_formulas(
 @pytest.mark.parametrize("name", NAMES)
 def test_loops_call_nothing(name: str, kind: str) -> None:
     code = kernel(name, kind, accuracy.arity(name), native=True)
-    assert objects.undefined(code.partition(b"\0")[2]) <= {"_GLOBAL_OFFSET_TABLE_"}
-    assert not any(step.encode() in code for step in ("gb_lookup", "gb_scaled", "gb_mantissa"))
+    # C has what a processor lacks.
+    fused = instructions.architecture() == "aarch64" or "+fma" in instructions._target()[1]
+    allowed = {"_GLOBAL_OFFSET_TABLE_"} | (set() if fused else {"fma", "fmaf"})
+    assert code.object is not None and code.object.undefined() <= allowed
+    assert not any(step in code.image for step in (b"gb_lookup", b"gb_scaled", b"gb_mantissa"))
 
 
 @pytest.mark.skipif(not instructions.wide(), reason="the processor has no AVX-512")
