@@ -9,7 +9,6 @@ were claimed. A worker without work looks for some for a while, then sleeps unti
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
+from gpubcast.backends.cpu.instructions import architecture
 from gpubcast.backends.cpu.state import (
     AVOIDED,
     CLAIM,
@@ -106,7 +106,7 @@ def _exchanged(builder: Any, address: Any, expected: Any, new: Any) -> Any:
 
 
 def _pause(builder: Any) -> Any:
-    name, hints = _PAUSE[platform.machine()]
+    name, hints = _PAUSE[architecture()]
     kind = ir.FunctionType(ir.VoidType(), [_NUMBER] * len(hints))
     builder.call(cgutils.get_or_insert_function(builder.module, kind, name), map(_NUMBER, hints))
     return _WORD(0)
@@ -134,7 +134,7 @@ def _system(numbers: dict[str, int], *before: int) -> Callable[..., Any]:
     def emit(builder: Any, address: Any, value: Any) -> Any:
         kind = ir.FunctionType(_WORD, [_WORD], var_arg=True)
         syscall = cgutils.get_or_insert_function(builder.module, kind, "syscall")
-        number = _WORD(numbers[platform.machine()])
+        number = _WORD(numbers[architecture()])
         fixed = map(_WORD, before)
         return builder.call(syscall, [number, address, *fixed, value, _WORD(0)])
 

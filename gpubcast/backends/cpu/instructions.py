@@ -18,21 +18,28 @@ _LOGARITHM = sum(answer << (4 * sort) for sort, answer in enumerate((2, 2, 4, 0,
 
 
 @functools.cache
-def wide() -> bool:
-    """Whether kernels are compiled for a processor that has these instructions."""
-    from numba.core.registry import cpu_target
-
-    _, _, features = cpu_target.target_context.codegen().magic_tuple()
-    return "+avx512f" in features.split(",")
-
-
-@functools.cache
-def converts_halves() -> bool:
-    """Whether kernels are compiled for a processor that converts f16 itself."""
+def _target() -> tuple[str, frozenset[str]]:
+    """The processor that kernels are compiled for: its triple, and what it has."""
     from numba.core.registry import cpu_target
 
     triple, _, features = cpu_target.target_context.codegen().magic_tuple()
-    return "+f16c" in features.split(",") or triple.startswith(("aarch64", "arm64"))
+    return triple, frozenset(features.split(","))
+
+
+def architecture() -> str:
+    """The architecture that kernels are compiled for: x86_64, aarch64, or another one."""
+    name = _target()[0].partition("-")[0]
+    return "aarch64" if name == "arm64" else name
+
+
+def wide() -> bool:
+    """Whether kernels are compiled for a processor that has these instructions."""
+    return "+avx512f" in _target()[1]
+
+
+def converts_halves() -> bool:
+    """Whether kernels are compiled for a processor that converts f16 itself."""
+    return architecture() == "aarch64" or "+f16c" in _target()[1]
 
 
 def permuted(builder: Any, index: Any, words: tuple[int, ...]) -> Any:

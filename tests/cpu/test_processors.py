@@ -1,0 +1,82 @@
+"""Other processors: kernels compile for them, and code of one is not another's."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpubcast.backends.cpu import objects
+
+# AArch64 with NEON alone and with vectors of a length that code does not know; x86 with SSE2 alone.
+TARGETS = (
+    ("aarch64-unknown-linux-gnu", "generic"),
+    ("aarch64-unknown-linux-gnu", "neoverse-v1"),
+    ("x86_64-unknown-linux-gnu", "x86-64"),
+)
+
+
+@pytest.mark.parametrize(("triple", "processor"), TARGETS)
+def test_kernels_compile_for_other_processors(
+    triple: str, processor: str, repository: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.processors", triple, processor],
+        cwd=repository, capture_output=True, text=True, timeout=280, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {one[0].partition(",")[0] for one in told} > {"transposed", "exp f64", "run", "whole"}
+    assert any(" | RUNS " in one[0] for one in told) and any(" | TILES " in one[0] for one in told)
+    assert [one for one in told if one[1:] != [True, []]] == []
+
+
+PLANTED = """
+from gpubcast.backends.cpu import crew
+from tests import processors
+crew.architecture = lambda: "x86_64"
+processors.calls = lambda: iter(())
+processors.main("aarch64-unknown-linux-gnu", "generic")
+"""
+
+
+def test_an_instruction_of_another_processor_is_seen(repository: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PLANTED],
+        cwd=repository, capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0 and "llvm.x86.sse2.pause" in done.stderr
+
+
+FIRST = """
+import sys
+import numpy as np
+import gpubcast as gb
+x = np.arange(6, dtype=np.float32)
+assert (gb.add(x, x) == 2 * x).all()
+print("numba" in sys.modules)
+"""
+
+
+def test_code_for_one_processor_is_not_loaded_for_another(tmp_path: Path) -> None:
+    plain = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_CPU_")}
+    other = {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""}
+    compiled = []
+    for changed in ({}, other, {}, other):
+        environment = plain | changed | {"GPUBCAST_CACHE_DIR": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", FIRST], env=environment, capture_output=True, text=True,
+            timeout=100, check=True,
+        )  # fmt: skip
+        compiled.append(done.stdout.strip())
+    assert compiled == ["True", "True", "False", "False"]
+
+
+def test_another_machine_has_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = objects._surroundings.__wrapped__()
+    monkeypatch.setattr(objects.host, "identity", lambda: ("another",))
+    assert objects._surroundings.__wrapped__() != here
