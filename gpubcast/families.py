@@ -61,7 +61,7 @@ class CpuTarget:
     """
 
     threads: int = 1
-    streaming_bytes: int = 24 << 20
+    streaming_bytes: int = 16 << 20
 
 
 Target = CudaTarget | CpuTarget

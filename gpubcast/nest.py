@@ -11,13 +11,15 @@ from gpubcast.planning import Access, BroadcastPlan, Program
 # into parts, one per thread, of PART_BYTES or more: two threads that look for work end sooner than
 # one. From LARGE_BYTES on it pays to wake threads that sleep; there are OFTEN parts per thread
 # then, since some come late.
-PARALLEL_BYTES, PART_BYTES, LARGE_BYTES, OFTEN = 192 << 10, 96 << 10, 2 << 20, 8
+PARALLEL_BYTES, PART_BYTES, LARGE_BYTES, OFTEN = 192 << 10, 96 << 10, 3 << 20, 32
 # How often a heavy operation takes longer than moving its operand and its result.
 _HEAVY = 2
 # Elements of the inner axis for which a kernel keeps values at a time: they stay in the cache.
 STRETCH = 4096
 # Bytes of a vector, and how many bytes behind a stretch vectors may write.
 VECTOR = 64
+# How far streamed kernels ask for memory ahead, in bytes: one page, or half of one, is less good.
+AHEAD = 3072
 # Parts of an axis are even where the longest is at most so much longer than the average.
 EVEN = 1.07
 # The shortest runs of memory that are worth streaming, in bytes.

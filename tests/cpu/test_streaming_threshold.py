@@ -13,6 +13,7 @@ from gpubcast.backends.base import KernelSource
 from gpubcast.backends.cpu import CpuBackend, streaming
 from gpubcast.config import NEVER
 from gpubcast.errors import Error
+from gpubcast.families import CpuTarget
 
 # A result whose operands and itself are more than the default's bytes.
 LARGE = streaming.DEFAULT // 8
@@ -100,10 +101,42 @@ def test_the_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "_TRIED", sizes)
     threads = config.threads()
     assert streaming._threshold(CpuBackend(), threads) in (*sizes, NEVER)
-    gains = iter([2.0, 2.0])
-    monkeypatch.setattr(streaming, "_gain", lambda plain, streamed: next(gains))
-    assert streaming._threshold(CpuBackend(), threads) == sizes[0]
-    gains = iter([2.0, 0.9])
-    assert streaming._threshold(CpuBackend(), threads) == sizes[1]
-    gains = iter([0.9])
-    assert streaming._threshold(CpuBackend(), threads) == NEVER
+
+
+@pytest.mark.parametrize(
+    ("gains", "first"),
+    [
+        ((2, 2, 2, 2), 0),
+        ((0.5, 0.9, 1.1, 2), 2),
+        ((0.5, 2, 0.9, 2), 1),
+        ((2, 2, 2, 0.6), 0),
+        ((1.1, 0.5, 1.2, 1.1), 2),
+        ((0.9, 0.9, 0.9, 0.9), None),
+    ],
+)
+def test_one_wrong_time_decides_nothing(
+    monkeypatch: pytest.MonkeyPatch, gains: tuple[float, ...], first: int | None
+) -> None:
+    """From where on streaming gains most in all; the smallest size is measured last."""
+    sizes = tuple(12 << 10 << k for k in range(4))
+    monkeypatch.setattr(streaming, "_TRIED", sizes)
+    measured = iter(reversed(gains))
+    monkeypatch.setattr(streaming, "_gain", lambda plain, streamed: next(measured))
+    found = streaming._threshold(CpuBackend(), 1)
+    assert found == (NEVER if first is None else sizes[first])
+
+
+def test_all_uses_add_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is measured computes: of one launch, of two in a row, and far from each other."""
+    host, size = CpuBackend(), 1 << 12
+    memory = [host.allocate(4 * 3 * size) for _ in range(3)]
+    x, y, z = (buffer.view("f4") for buffer in memory)
+    for limit in (NEVER, 0):
+        uses = streaming._uses(host, streaming._addition(size), CpuTarget(1, limit), memory)
+        for use, sums, again in zip(
+            uses, ((3, 0, 0), (3, 0, 0), (3, 3, 3)), (2, 4, 2), strict=True
+        ):
+            x[:], y[:], z[:] = 1, 2, 0
+            use()
+            assert [z[k * size + 5] for k in range(3)] == list(sums)
+            assert y[5] == again

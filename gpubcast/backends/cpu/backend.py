@@ -48,9 +48,9 @@ class CpuBackend:
         return self._target
 
     def allocate(self, num_bytes: int) -> np.ndarray[Any, Any]:
-        pooled = POOL.allocate(num_bytes)
-        if pooled is not None:
-            return pooled
+        lease = POOL.lease(num_bytes)
+        if lease is not None:
+            return np.ndarray((num_bytes,), np.uint8, lease)
         try:
             raw = np.empty(num_bytes + ALIGNMENT, np.uint8)
         except (MemoryError, ValueError) as error:
@@ -78,6 +78,9 @@ class CpuBackend:
         self, num_bytes: int, dtype: np.dtype[Any], shape: tuple[int, ...],
         strides: tuple[int, ...],
     ) -> np.ndarray[Any, Any]:  # fmt: skip
+        lease = POOL.lease(num_bytes)
+        if lease is not None:
+            return np.ndarray(shape, dtype, lease, 0, strides)
         return self.view(self.allocate(num_bytes), 0, dtype, shape, strides)
 
     def adopt(self, array: Any) -> tuple[np.ndarray[Any, Any], int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import platform
 import struct
@@ -11,14 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import binding
 
 from gpubcast import expression
 from gpubcast.backends.base import Backend
 from gpubcast.backends.cpu.address import address
+from gpubcast.backends.cpu.host import identity
 from gpubcast.backends.store import Store
 from gpubcast.codegen import cpu as code
 from gpubcast.config import NEVER
+from gpubcast.digests import digest
 from gpubcast.errors import Error
 from gpubcast.families import CpuTarget
 from gpubcast.planned import plan_for
@@ -29,17 +29,17 @@ from gpubcast.shape import Shape
 # What holds until it has been measured, and where it cannot be.
 DEFAULT = CpuTarget().streaming_bytes
 # Raised when the meaning of a file changes.
-_SCHEMA = 1
-# Footprints that are tried, in bytes: of two operands and a result together.
-_TRIED = tuple(3 * size << 20 for size in (2, 3, 4, 6, 8, 12, 16, 24, 32))
-# Each is done so often, and streaming has to be so much faster.
-_ROUNDS, _GAIN = 5, 1.03
+_SCHEMA = 2
+# Footprints that are tried, in bytes: of two operands and a result together. Smaller ones are
+# written to the caches in any case: whoever reads them next finds them there.
+_TRIED = tuple(size << 20 for size in (12, 16, 24, 32, 48, 96))
+_ROUNDS = 3
 
 
 def stored(threads: int) -> int | None:
     """What has been measured with so many threads on this machine."""
-    path = _STORE.stored(_key(threads))
-    return None if path is None else _number(path.read_bytes())
+    found = _STORE.found(_key(threads))
+    return None if found is None else _number(found[1])
 
 
 def measured(host: Backend, threads: int) -> int:
@@ -56,9 +56,7 @@ _STORE = Store(f"cpu/{platform.machine()}", "streaming")
 
 
 def _key(threads: int) -> str:
-    features = str(binding.get_host_cpu_features().flatten())
-    parts = str(_SCHEMA), str(binding.get_host_cpu_name()), features, str(threads)
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
+    return digest("\0".join((str(_SCHEMA), *identity(), str(threads))).encode())
 
 
 def _number(data: bytes) -> int | None:
@@ -66,17 +64,17 @@ def _number(data: bytes) -> int | None:
 
 
 def _threshold(host: Backend, threads: int) -> int:
-    """The least footprint from which on streaming is always faster."""
+    """The footprint from which on streaming gains most in all; one wrong time moves it little."""
     memory = [host.allocate(_TRIED[-1] // 3) for _ in range(3)]
     for buffer in memory:
         buffer[:] = 0
-    found = NEVER
+    found, best, total = NEVER, 0.0, 0.0
     for footprint in reversed(_TRIED):
         plan = _addition(footprint // 12)
         targets = [CpuTarget(threads, limit) for limit in (NEVER, 0)]
-        if _gain(*(_launches(host, plan, target, memory) for target in targets)) < _GAIN:
-            break
-        found = footprint
+        total += math.log(_gain(*(_uses(host, plan, target, memory) for target in targets)))
+        if total > best:
+            found, best = footprint, total
     return found
 
 
@@ -86,41 +84,46 @@ def _addition(size: int) -> BroadcastPlan:
     return kernel.plan
 
 
-Launches = tuple[Callable[[], None], Callable[[], None]]
+Uses = tuple[Callable[[], None], Callable[[], None], Callable[[], None]]
 
 
-def _launches(
-    host: Backend, plan: BroadcastPlan, target: CpuTarget, memory: list[Buffer]
-) -> Launches:
-    """A launch whose result nobody reads, and one in a chain: it reads what the last one wrote."""
+def _uses(host: Backend, plan: BroadcastPlan, target: CpuTarget, memory: list[Buffer]) -> Uses:
+    """A launch on memory that was used just now; one whose result the next one reads; and many,
+    each on memory that was not used for long."""
     chosen = schedule(plan, target, (0,) * len(plan.accesses))
-    kernel, tables = host.load(code.generate(plan, chosen)), []
-    x, y, z = map(address, memory)
-    for addresses in ((x, y, z), (z, x, y)):
-        tables.append(bytearray(code.parameters(plan, chosen)))
-        struct.pack_into("<3Q", tables[-1], 0, *addresses)
+    kernel, size = host.load(code.generate(plan, chosen)), plan.num_bytes // 3
 
-    def alone() -> None:
-        host.launch(kernel, chosen.grid, chosen.block, tables[0])
+    def launches(*places: tuple[int, ...]) -> Callable[[], None]:
+        tables = [bytearray(code.parameters(plan, chosen)) for _ in places]
+        for table, addresses in zip(tables, places, strict=True):
+            struct.pack_into("<3Q", table, 0, *addresses)
 
-    def chain() -> None:
-        for table in tables:
-            host.launch(kernel, chosen.grid, chosen.block, table)
+        def run() -> None:
+            for table in tables:
+                host.launch(kernel, chosen.grid, chosen.block, table)
 
-    return alone, chain
+        return run
 
-
-def _gain(plain: Launches, streamed: Launches) -> float:
-    """How many times faster streaming is, in the mean of both uses."""
-    alone, chain = (_times(*pair) for pair in zip(plain, streamed, strict=True))
-    return math.sqrt(alone[0] / alone[1] * chain[0] / chain[1])
+    x, y, z = starts = tuple(map(address, memory))
+    steps = range(0, memory[0].nbytes - size + 1, size)
+    far = [tuple([start + step for start in starts]) for step in steps]
+    return launches((x, y, z)), launches((x, y, z), (z, x, y)), launches(*far)
 
 
-def _times(*launches: Callable[[], None]) -> list[float]:
-    """The best time of each, taken in turns."""
+def _gain(plain: Uses, streamed: Uses) -> float:
+    """How many times faster streaming is, in the mean of all uses."""
+    near, chain, far = zip(plain, streamed, strict=True)
+    pairs = [_times(*near), _times(*chain), _times(*far, again=False)]
+    return math.prod([one / other for one, other in pairs]) ** (1 / len(pairs))
+
+
+def _times(*launches: Callable[[], None], again: bool = True) -> list[float]:
+    """The best time of each, taken in turns; ``again`` right after it was done."""
     best = [float("inf")] * len(launches)
     for _ in range(_ROUNDS):
         for k, launch in enumerate(launches):
+            if again:
+                launch()
             began = time.perf_counter()
             launch()
             best[k] = min(best[k], time.perf_counter() - began)
