@@ -24,15 +24,17 @@ from gpubcast.element_types import ElementType
 from gpubcast.errors import Error
 from gpubcast.families import CpuTarget, Target
 from gpubcast.launch import Launch, Step, View, relative_span
-from gpubcast.machine import hand_over, is_large
+from gpubcast.machine import hand_over, is_large, prepare
 from gpubcast.nest import PARALLEL_BYTES, work
 from gpubcast.operands import SCALARS, cupy_array, scalar_view
 from gpubcast.planning import WORD
 from gpubcast.streams import ALIGNED
 
-# So often a call is repeated before machine code has it; and before that code is made, which takes
-# seconds, once on a machine.
-REPEATS, MANY_REPEATS = 64, 4096
+# So often a call is repeated before machine code has it, if there is any; and before that code is
+# waited for, which is made beside this process from the first repetition on, once on a machine.
+# Tried at powers of two; early, since what a call in Python reads is in no cache after a pause: it
+# takes 100 us then, and machine code 10.
+REPEATS, MANY_REPEATS = 8, 4096
 _FLOATS = {"f32": struct.Struct("<f"), "f64": struct.Struct("<d")}
 
 Arguments = tuple[Any, ...]
@@ -73,7 +75,7 @@ class Call:
     memory: tuple[tuple[int, int], ...]
     spans: tuple[tuple[int, int], ...]
     places: tuple[int, ...]
-    makers: tuple[Callable[[], tuple[Any, int]], ...]
+    makers: tuple[Callable[[], Any], ...]
     packed: bool
     target: Target | None
     repeats: int = 0
@@ -111,8 +113,8 @@ class Call:
             return out
         with host.on(index):
             results = [make() for make in self.makers]
-            self._start(slots + [at for _, at in results], plain)
-        return tuple([x for x, _ in results]) if self.packed else results[0][0]
+            self._start(slots + [host.address(_memory(x)) for x in results], plain)
+        return tuple(results) if self.packed else results[0]
 
     def _disturbs(self, slots: list[int], arity: int) -> bool:
         """Whether writing a result may change what is still to be read, or another result."""
@@ -163,27 +165,29 @@ def again(prefix: Hashable, call: Arguments) -> Any:
     if known is None:
         return None
     result = known.run(call, looked[1])
-    if result is not None and known.repeats <= MANY_REPEATS:
-        if known.repeats in (REPEATS, MANY_REPEATS):
-            hand_over(known, call, result, make=known.repeats == MANY_REPEATS)
+    if result is not None and known.repeats < MANY_REPEATS:
         known.repeats += 1
+        if known.repeats == 1:
+            prepare()
+        if known.repeats >= REPEATS and known.repeats.bit_count() == 1:
+            hand_over(known, call, result, wait=known.repeats == MANY_REPEATS)
     return result
 
 
 def _look(prefix: Hashable, operands: tuple[Any, ...], out: Any) -> tuple[Any, list[Any]] | None:
-    """What calls that are alike have in common, and the addresses of arrays, and scalars; None
-    where an operand is neither."""
+    """What calls that are alike have in common, and the addresses of arrays, and scalars, rank-0
+    operands among them; None where an operand is neither."""
     key: list[Any] = [prefix]
     slots: list[Any] = []
     every = operands
     if out is not None:
         every = (*operands, *out) if type(out) is tuple else (*operands, out)
         key.append((len(operands), type(out) is tuple))
-    for x in every:
+    for i, x in enumerate(every):
         kind = type(x)
         if kind is np.ndarray:
             key += (x.dtype, x.shape, x.strides)
-            slots.append(address(x) if x.ndim else x)
+            slots.append(address(x) if x.ndim or i >= len(operands) else x)
         elif kind in SCALARS or issubclass(kind, np.generic):
             key.append(kind)
             slots.append(x)
@@ -234,7 +238,7 @@ def remember(
     prefix: Hashable, call: Arguments, views: tuple[View, ...], launch: Launch, result: Any,
     *, packed: bool,
 ) -> None:  # fmt: skip
-    """Keep a call's launch for calls like it.
+    """Keep a call's launch for calls like it, when there has been one.
 
     Calls that take more than one kernel are not kept, nor those of which an operand was copied.
 
@@ -245,6 +249,8 @@ def remember(
         launch: the launch.
         result: what the call returns, a tuple where it is ``packed``.
     """
+    if not runtime.repeated(launch):
+        return
     looked = _look(prefix, call[1], call[2])
     if looked is None or len(launch.steps) != 1 or launch.temporaries:
         return
@@ -287,27 +293,12 @@ def _places(step: Step, operand: int, arity: int) -> int:
     return found
 
 
-def _maker(launch: Launch, number: int, result: Any) -> Callable[[], tuple[Any, int]]:
-    """What makes arrays like a result, and says where they are."""
+def _maker(launch: Launch, number: int, result: Any) -> Callable[[], Any]:
+    """What makes arrays like a result."""
     host, size, operand = launch.backend, launch.sizes[number], launch.outputs[number]
     if type(result) is Array:
-
-        def array() -> tuple[Any, int]:
-            buffer = host.allocate(size)
-            return Array(operand, buffer, None, launch.device), host.address(buffer)
-
-        return array
+        return lambda: Array(operand, host.allocate(size), None, launch.device)
     dtype, shape, strides = result.dtype, result.shape, result.strides
     if type(result) is np.ndarray and result.flags.c_contiguous and not is_large(result):
-
-        def small() -> tuple[Any, int]:
-            made = np.empty(shape, dtype)
-            return made, address(made)
-
-        return small
-
-    def strided() -> tuple[Any, int]:
-        made = host.empty(size, dtype, shape, strides)
-        return made, host.address(made)
-
-    return strided
+        return functools.partial(np.empty, shape, dtype)
+    return functools.partial(host.empty, size, dtype, shape, strides)

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpubcast import runtime
+from gpubcast.backends.cpu.pool import LEAST
 from gpubcast.families import CpuTarget
 from gpubcast.launch import byte_span
 from gpubcast.operands import SCALARS, cupy_array
 from gpubcast.planning import INDEX, WORD
+from gpubcast.progress import announced
 
 if TYPE_CHECKING:
     from gpubcast.calls import Call
 
-# Results of so many bytes come from the backend, whose memory is aligned for whole vectors.
-LARGE = 8 << 20
+# Results of so many bytes come from the backend, which keeps what they leave behind.
+LARGE = LEAST
 # Kernels that move more bytes let other threads run meanwhile.
 _BYTES_TO_RELEASE = 1 << 16
 
@@ -38,14 +39,23 @@ def table() -> Any:
     return found
 
 
-def hand_over(call: Call, arguments: tuple[Any, ...], result: Any, *, make: bool) -> None:
+@functools.cache
+def prepare() -> None:
+    """Have the machine code of calls made beside this process, if there is none yet."""
+    from gpubcast.backends.cpu import direct
+
+    if not direct.is_compiled():
+        direct.MAKER.begin()
+
+
+def hand_over(call: Call, arguments: tuple[Any, ...], result: Any, *, wait: bool) -> None:
     """Make a call known to machine code, if its operands are NumPy's or CuPy's, or scalars.
 
     Args:
         call: the launch that is ready for it.
         arguments: the call.
         result: what it returned.
-        make: whether the code is made where it is on no disk yet.
+        wait: whether the code is waited for, and made here if need be, where it is on no disk yet.
     """
     results = tuple(result) if call.packed else (result,)
     every = (*arguments[1], *results)
@@ -55,7 +65,11 @@ def hand_over(call: Call, arguments: tuple[Any, ...], result: Any, *, make: bool
         return
     from gpubcast.backends.cpu import direct
 
-    known = table() if make or direct.is_compiled() else None
+    ready = direct.is_compiled()
+    if wait and not ready:
+        with announced("gpubcast makes the machine code of calls, once"):
+            direct.MAKER.wait()
+    known = table() if ready or wait else None
     task = _work(call, results if arguments[2] is None else ()) if known is not None else None
     if known is None or task is None or (task.driven is not None and not known.admit(task.driven)):
         return
@@ -93,9 +107,8 @@ def _work(call: Call, fresh: tuple[Any, ...]) -> Any:
         ]
     )
     grid = 0 if chosen is None else chosen.grid
-    makers: list[Callable[[], Any]] = []
-    if launch.device[0] == "cuda" or any(map(is_large, fresh)):
-        makers = [functools.partial(_first, make) for make in call.makers]
+    in_python = launch.device[0] == "cuda" or any(map(is_large, fresh))
+    makers = call.makers if in_python else ()
     if launch.device[0] == "cuda":
         block = (1, 1) if chosen is None else chosen.block
         host, index = launch.backend, launch.device[1]
@@ -116,10 +129,6 @@ def _work(call: Call, fresh: tuple[Any, ...]) -> Any:
     release, threaded = step.plan.num_bytes > _BYTES_TO_RELEASE, call.target is not None
     work = known.Work(kernel, grid, step.template, slots, release, threaded, crew)
     return dataclasses.replace(work, makers=makers)
-
-
-def _first(make: Callable[[], tuple[Any, int]]) -> Any:
-    return make()[0]
 
 
 def is_large(x: np.ndarray[Any, Any]) -> bool:

@@ -26,6 +26,7 @@ def cupy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
     assert machine.table() is not None
     monkeypatch.setattr(calls, "REPEATS", 0)
+    monkeypatch.setattr(runtime, "repeated", lambda launch: True)
     runtime.clear()
     yield cupy
     runtime.clear()

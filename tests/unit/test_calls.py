@@ -17,6 +17,8 @@ Array = np.ndarray[Any, Any]
 
 DOORS = (eager.APPLY, bound._CALLED, fusion._CALLED)
 
+REPEATED = runtime.repeated
+
 
 @pytest.fixture(autouse=True, params=["machine code", "python"])
 def forgotten(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -29,6 +31,7 @@ def forgotten(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     else:
         assert machine.table() is not None
         monkeypatch.setattr(calls, "REPEATS", 0)
+    monkeypatch.setattr(runtime, "repeated", lambda launch: True)
     runtime.clear()
     yield
     runtime.clear()
@@ -55,6 +58,19 @@ def grid(rows: int = 6, columns: int = 5) -> Array:
 @gb.fuse
 def weighted(x: Any, y: Any, z: Any) -> Any:
     return x * y - z
+
+
+def test_a_call_that_is_not_repeated_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch, short: Any
+) -> None:
+    monkeypatch.setattr(runtime, "repeated", REPEATED)
+    x = grid()
+    gb.add(x, x)
+    assert not runtime._STATE.calls
+    gb.add(x, x)
+    assert len(runtime._STATE.calls) == 1
+    short()
+    np.testing.assert_array_equal(gb.add(x, x), x + x)
 
 
 def test_the_second_call_is_short(short: Any) -> None:
@@ -125,6 +141,16 @@ def test_out_may_be_an_operand(short: Any) -> None:
     x = grid()
     gb.add(x, grid(), out=x)
     np.testing.assert_array_equal(x, grid() * 2)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32])
+def test_out_of_rank_0_is_memory_like_any_other(dtype: Any, short: Any) -> None:
+    x, y, out = np.array(-4096, dtype), np.array(64, dtype), np.array(8, dtype)
+    gb.sub(x, y, out=out)
+    short()
+    for _ in range(3):
+        assert gb.sub(y, x, out=out) is out and out == 4160
+        out[()] = 8
 
 
 def test_out_that_overlaps_is_as_if_it_did_not() -> None:

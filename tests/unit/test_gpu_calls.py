@@ -57,6 +57,7 @@ def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iter
     else:
         assert machine.table() is not None
         monkeypatch.setattr(calls, "REPEATS", 0)
+        monkeypatch.setattr(runtime, "repeated", lambda launch: True)
     monkeypatch.setattr(launch, "CPointer", Pointer)
     kernel = Kernel()
     with pretended.gpu(kernel, devices=2) as found:

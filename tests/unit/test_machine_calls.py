@@ -29,6 +29,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A call that was made twice is machine code's."""
     assert machine.table() is not None
     monkeypatch.setattr(calls, "REPEATS", 0)
+    monkeypatch.setattr(runtime, "repeated", lambda launch: True)
     runtime.clear()
     yield
     runtime.clear()
@@ -448,7 +449,7 @@ def test_the_trial_finds_what_is_elsewhere(name: str, monkeypatch: pytest.Monkey
     monkeypatch.undo()
     _reloaded(signing, whole)
     load = direct.objects.load
-    whole_is = {"gpubcast_whole": objects._load(made[1].encode() + b"\0" + made[0])}
+    whole_is = {"gpubcast_whole": objects._load(objects.Unit(*made))}
     monkeypatch.setattr(
         direct.objects,
         "load",
@@ -477,26 +478,28 @@ def test_large_results_come_from_the_pool(python: Any) -> None:
 
 
 def test_a_large_call_that_is_forgotten_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpubcast.backends.cpu.backend import CpuBackend
+    from gpubcast.backends.cpu.pool import Pool
 
     x = np.arange(machine.LARGE // 4, dtype=np.float32)
     for _ in range(3):
         gb.add(x, x)
-    allocate = CpuBackend.allocate
+    lease, forgotten = Pool.lease, []
 
     def forgets(self: Any, num_bytes: int) -> Any:
         runtime.clear()
         gc.collect()
         junk = [np.full(n, 0xFF, np.uint8) for n in range(100, 2000, 8)]
         del junk
-        return allocate(self, num_bytes)
+        forgotten.append(num_bytes)
+        return lease(self, num_bytes)
 
-    monkeypatch.setattr(CpuBackend, "allocate", forgets)
+    monkeypatch.setattr(Pool, "lease", forgets)
     np.testing.assert_array_equal(gb.add(x, x), 2 * x)
+    assert forgotten == [x.nbytes]
 
 
 def test_what_interrupts_the_making_of_a_result_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpubcast.backends.cpu.backend import CpuBackend
+    from gpubcast.backends.cpu.pool import Pool
 
     x = np.arange(machine.LARGE // 4, dtype=np.float32)
     for _ in range(3):
@@ -506,7 +509,7 @@ def test_what_interrupts_the_making_of_a_result_is_raised(monkeypatch: pytest.Mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(CpuBackend, "allocate", interrupted)
+        patch.setattr(Pool, "lease", interrupted)
         with pytest.raises(KeyboardInterrupt):
             gb.add(x, x)
     np.testing.assert_array_equal(gb.add(x, x), 2 * x)

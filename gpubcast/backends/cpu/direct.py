@@ -12,6 +12,7 @@ from gpubcast import config
 from gpubcast.backends.base import KernelSource
 from gpubcast.backends.cpu import entry, objects
 from gpubcast.backends.cpu.address import address
+from gpubcast.backends.cpu.beside import Beside
 from gpubcast.backends.cpu.known import Table, View, Work
 from gpubcast.element_types import ELEMENT_TYPES
 from gpubcast.streams import ALIGNED
@@ -19,10 +20,18 @@ from gpubcast.streams import ALIGNED
 # What ``whole`` is kept under, beside all that every kernel depends on.
 _SOURCE = KernelSource("gpubcast_whole", f"aligned to {ALIGNED}", "gpubcast_whole")
 
+# Makes it where waiting would hold up a call.
+MAKER = Beside(__name__, "make")
+
 
 def is_compiled() -> bool:
     """Whether there is machine code already, so that a table is made at once."""
     return objects.is_stored(_SOURCE)
+
+
+def make() -> None:
+    """Leave the machine code on disk."""
+    objects.load(_SOURCE, _compiled)
 
 
 def table() -> Table | None:
