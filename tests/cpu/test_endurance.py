@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import random
 import subprocess
 import sys
@@ -107,29 +108,51 @@ def test_a_built_in_function_keeps_what_it_is_made_of() -> None:
     assert known() is None
 
 
-def test_a_fork_waits_for_the_lock_of_llvm() -> None:
-    """A child whose parent's other threads were in LLVM, be it for a collection, loads kernels."""
-    code = """if True:
-        import faulthandler, os, threading, time
-        import numpy as np
-        import gpubcast as gb
-        x = np.ones((8, 8), np.float32)
-        gb.add(x, x)
-        from llvmlite.binding import ffi
-        def hold():
-            with ffi.lib._lock:
-                inside.set()
-                time.sleep(0.5)
-        inside = threading.Event()
-        other = threading.Thread(target=hold)
-        other.start()
-        inside.wait()
-        child = os.fork()
-        if not child:
-            faulthandler.dump_traceback_later(60, exit=True)
+FORK = """if True:
+    import faulthandler, os, threading, time
+    import numpy as np
+    import gpubcast as gb
+    from gpubcast.backends.cpu import objects
+    x = np.ones((8, 8), np.float32)
+    gb.add(x, x)
+    from llvmlite.binding import ffi
+    from numba.core.compiler_lock import global_compiler_lock
+    lock, objects._FORK_SECONDS = {lock}, {patience}
+    def hold():
+        with lock:
+            inside.set()
+            time.sleep(0.5)
+    inside = threading.Event()
+    other = threading.Thread(target=hold)
+    other.start()
+    inside.wait()
+    child = os.fork()
+    if not child:
+        faulthandler.dump_traceback_later(60, exit=True)
+        assert (gb.add(x, x) == 2).all()
+        try:
             assert (gb.mul(x, 3.0) == 3).all()
-            os._exit(0)
-        assert os.waitpid(child, 0)[1] == 0
-        other.join()
-    """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=200)
+        except gb.DeviceError as error:
+            os._exit(7 if "another thread of its parent compiled" in str(error) else 1)
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    other.join()
+    assert (gb.mul(x, 3.0) == 3).all()
+    print(status)
+"""
+LOCKS = {"llvm": "ffi.lib._lock", "numba": "global_compiler_lock"}
+
+
+@pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)
+@pytest.mark.parametrize(("patience", "status"), [(30.0, "0"), (0.01, "7")])
+def test_a_fork_waits_for_locks_of_compilers(
+    lock: str, patience: float, status: str, tmp_path: Path
+) -> None:
+    """A child whose parent's other threads were in LLVM, be it for a collection, or in numba makes
+    kernels; after too long a time it refuses, and does not wait for threads that it has not."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORK.format(lock=lock, patience=patience)],
+        env=os.environ | {"GPUBCAST_CACHE_DIR": str(tmp_path)},
+        check=True, capture_output=True, text=True, timeout=200,
+    )  # fmt: skip
+    assert done.stdout.split() == [status]
