@@ -14,7 +14,6 @@ from gpubcast.families import CpuTarget
 from gpubcast.launch import byte_span
 from gpubcast.operands import SCALARS, cupy_array
 from gpubcast.planning import INDEX, WORD
-from gpubcast.progress import announced
 
 if TYPE_CHECKING:
     from gpubcast.calls import Call
@@ -65,11 +64,10 @@ def hand_over(call: Call, arguments: tuple[Any, ...], result: Any, *, wait: bool
         return
     from gpubcast.backends.cpu import direct
 
-    ready = direct.is_compiled()
-    if wait and not ready:
-        with announced("gpubcast makes the machine code of calls, once"):
-            direct.MAKER.wait()
-    known = table() if ready or wait else None
+    if not wait and not direct.is_compiled():
+        return
+    direct.MAKER.wait("gpubcast makes the machine code of calls, once")
+    known = table()
     task = _work(call, results if arguments[2] is None else ()) if known is not None else None
     if known is None or task is None or (task.driven is not None and not known.admit(task.driven)):
         return

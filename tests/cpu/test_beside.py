@@ -39,10 +39,10 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_a_process_calls_the_function_once(module: str, tmp_path: Path) -> None:
     beside = Beside(module, "note")
     beside.begin()
-    beside.wait()
+    beside.wait("it")
     (number,) = (tmp_path / "note").read_text().split()
     assert int(number) != os.getpid()
-    beside.wait()  # for nothing
+    beside.wait("it")  # for nothing
     with pytest.raises(ChildProcessError):  # nobody is left to be waited for
         os.waitpid(int(number), 0)
 
@@ -50,7 +50,7 @@ def test_a_process_calls_the_function_once(module: str, tmp_path: Path) -> None:
 def test_what_fails_there_is_not_told(module: str, capfd: pytest.CaptureFixture[str]) -> None:
     beside = Beside(module, "nothing_of_that_name")
     beside.begin()
-    beside.wait()
+    beside.wait("it")
     assert capfd.readouterr() == ("", "")
 
 
@@ -59,10 +59,10 @@ def test_a_fork_does_not_wait_for_its_parents_process(module: str, tmp_path: Pat
     beside.begin()
     child = os.fork()
     if not child:
-        beside.wait()
+        beside.wait("it")
         os._exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    beside.wait()
+    beside.wait("it")
     assert (tmp_path / "note").exists()
 
 
@@ -73,7 +73,7 @@ def test_no_process_without_python(
     monkeypatch.setattr(sys, "executable", python)
     beside = Beside(module, "note")
     beside.begin()
-    beside.wait()
+    beside.wait("it")
     assert not (tmp_path / "note").exists()
 
 

@@ -12,12 +12,15 @@ import sys
 from dataclasses import dataclass
 
 from gpubcast import config
+from gpubcast.progress import announced
 
 _CODE = """
-import importlib, os, sys
+import atexit, importlib, os, sys
 os.nice(5)
 module, function, *sys.path = sys.argv[1:]
 getattr(importlib.import_module(module), function)()
+atexit._run_exitfuncs()
+os._exit(0)  # at once: it is waited for
 """
 
 
@@ -47,10 +50,11 @@ class Beside:
         except OSError:
             self._child = 0
 
-    def wait(self) -> None:
-        """Until the process has ended; not at all where none was started, or by the parent."""
+    def wait(self, what: str) -> None:
+        """Until the process has ended, with a line that says ``what`` it does where that takes
+        long; not at all where none was started, or by the parent."""
         child, self._child = self._child, 0
         if child:
             # The parent's, or somebody else has waited for it.
-            with contextlib.suppress(ChildProcessError):
+            with announced(what), contextlib.suppress(ChildProcessError):
                 os.waitpid(child, 0)
