@@ -27,8 +27,6 @@ Gate = dict[str, Any]
 
 STARTS, PAUSES, PAUSE = 7, 100, 0.01
 _FIRST, _FURTHER, _LATE = 80.0, 1.0, 1.2
-# So many calls, and a call like them is as fast as it becomes.
-_SETTLED = 5_000
 # A process that has NumPy; what it then does first and second, in milliseconds.
 _CHILD = """
 import json, time
@@ -88,7 +86,7 @@ def pause(pauses: int = PAUSES, seconds: float = PAUSE) -> list[Gate]:
     calls: dict[str, Callable[..., Any]] = {"ours": gb.add, "NumPy": np.add}
     taken: dict[str, list[float]] = {name: [] for name in calls}
     for call in calls.values():
-        for _ in range(_SETTLED):
+        for _ in range(host_cost.WARM):
             call(x, y)
     with undisturbed():
         for _ in range(pauses):

@@ -209,7 +209,7 @@ def sample(machine: Machine, contender: Contender, repeats: int) -> float:
 def settle(machine: Machine, contender: Contender, seconds: float) -> None:
     """Warm up, and find how many calls a sample takes; one call that is long is a sample."""
     most = _MOST_LAUNCHES if machine.kind == "cuda" else 1 << 24
-    contender.repeats = 1
+    contender.repeats, sure = 1, False
     while True:
         each = max(sample(machine, contender, contender.repeats), 1e-9)
         if contender.long and each > LONG_CALL:
@@ -217,9 +217,13 @@ def settle(machine: Machine, contender: Contender, seconds: float) -> None:
             return
         contender.long = each > LONG_CALL
         wanted = min(most, math.ceil(seconds / each))
-        if wanted <= contender.repeats * 1.2:
+        enough = wanted <= contender.repeats * 1.2
+        if enough and (sure or contender.long):
             return
-        contender.repeats = min(wanted, contender.repeats * 20)
+        # What is done once, on some call, makes a sample long: only the next one tells.
+        sure = enough
+        if not enough:
+            contender.repeats = min(wanted, contender.repeats * 20)
 
 
 def take_turns(

@@ -259,6 +259,15 @@ def contender(machine: FakeMachine, name: str, seconds: float, sets: int = 1) ->
     return timing.Contender(name, "call", calls)
 
 
+def test_what_a_call_does_once_does_not_shorten_samples() -> None:
+    """The eighth call takes 20 ms, all others 5 us."""
+    machine = FakeMachine()
+    usual, once = machine.taking("a", 5e-6), machine.taking("a", 0.02)
+    found = timing.Contender("a", "call", [lambda: (once if len(machine.calls) == 7 else usual)()])
+    timing.settle(machine, found, 0.5e-3)
+    assert found.repeats == 100
+
+
 def test_contenders_take_turns_round_their_buffers() -> None:
     machine = FakeMachine()
     a, b = contender(machine, "a", 2e-3, sets=3), contender(machine, "b", 0.03)

@@ -15,6 +15,7 @@ from tests.conftest import why_no_gpu
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_cost, "ROUNDS", 2)
+    monkeypatch.setattr(host_cost, "WARM", 20)
     monkeypatch.setattr(host_cost, "ROUND_SECONDS", 1e-5)
 
 
