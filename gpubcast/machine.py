@@ -41,9 +41,9 @@ def table() -> Any:
 @functools.cache
 def prepare() -> None:
     """Have the machine code of calls made beside this process, if there is none yet."""
-    from gpubcast.backends.cpu import direct
+    from gpubcast.backends.cpu import direct, objects
 
-    if not direct.is_compiled():
+    if not direct.is_compiled() and objects.are_kept():
         direct.MAKER.begin()
 
 

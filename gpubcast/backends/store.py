@@ -56,6 +56,10 @@ class Store(NamedTuple):
         found = self.found(key)
         return None if found is None else _path(found[0])
 
+    def lasts(self) -> bool:
+        """Whether other processes find what this one stores, once it has stored something."""
+        return os.access(os.path.join(config.cache_dir(), self.folder), os.W_OK)
+
     def discard(self, path: str) -> None:
         """Remove a file that turned out to be of no use."""
         with contextlib.suppress(OSError):

@@ -103,3 +103,9 @@ def test_it_is_waited_for_in_the_end(tmp_path: Path) -> None:
 
 def test_a_call_that_is_hardly_repeated_has_nothing_made(tmp_path: Path) -> None:
     assert _run(2, tmp_path) == "False False"
+
+
+def test_nothing_is_made_where_nothing_is_kept(tmp_path: Path) -> None:
+    """A folder that cannot be written, since it would lie in a file."""
+    (tmp_path / "file").touch()
+    assert _run(3, tmp_path / "file") == "False False"

@@ -137,6 +137,11 @@ def is_stored(source: KernelSource) -> bool:
     return _STORE.found(_key(source)) is not None
 
 
+def are_kept() -> bool:
+    """Whether other processes find code that this one makes."""
+    return _STORE.lasts()
+
+
 def _check(source: KernelSource, unit: Unit) -> None:
     """Refuse code that needs what this process does not have, and would end it.
 
