@@ -128,7 +128,9 @@ def sdist(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     archive = build(repository, "sdist", tmp_path_factory.mktemp("sdist"))
     into = tmp_path_factory.mktemp("unpacked")
     with tarfile.open(archive) as files:
-        files.extractall(into, filter="data")
+        # Python 3.11.4 brought filters.
+        filtered = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        files.extractall(into, **filtered)  # type: ignore[arg-type]
     (unpacked,) = into.iterdir()
     return unpacked
 
