@@ -20,7 +20,7 @@ import numpy as np
 import gpubcast as gb
 
 from . import host_cost
-from .timing import percentile, undisturbed
+from .timing import WARM, percentile, undisturbed
 
 Gate = dict[str, Any]
 """``name``, ``unit``, ``measured``, ``wanted`` (at most), and ``samples`` by what they are of."""
@@ -86,7 +86,7 @@ def pause(pauses: int = PAUSES, seconds: float = PAUSE) -> list[Gate]:
     calls: dict[str, Callable[..., Any]] = {"ours": gb.add, "NumPy": np.add}
     taken: dict[str, list[float]] = {name: [] for name in calls}
     for call in calls.values():
-        for _ in range(host_cost.WARM):
+        for _ in range(WARM):
             call(x, y)
     with undisturbed():
         for _ in range(pauses):

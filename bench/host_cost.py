@@ -25,11 +25,10 @@ import numpy as np
 import gpubcast as gb
 
 from . import environment, pretended
+from .timing import WARM
 
 SCHEMA = 1
 ROUNDS, ROUND_SECONDS = 25, 2e-3
-# So many calls, and a call like them is as fast as it becomes.
-WARM = 5_000
 SHAPE = (8, 8)
 Call = Callable[[], Any]
 
