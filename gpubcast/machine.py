@@ -33,9 +33,15 @@ def table() -> Any:
         found = direct.table()
     if found is not None:
         runtime.forget_with(found.clear)
-        for door in runtime.doors():
-            door.call = found.callable(door.slow)
+        _open(found)
     return found
+
+
+def _open(known: Any) -> None:
+    """Have every function that machine code stands in front of so far begin there."""
+    for door in runtime.doors():
+        if door.call is door.slow:
+            door.call = known.callable(door.slow)
 
 
 @functools.cache
@@ -71,6 +77,7 @@ def hand_over(call: Call, arguments: tuple[Any, ...], result: Any, *, wait: bool
     task = _work(call, results if arguments[2] is None else ()) if known is not None else None
     if known is None or task is None or (task.driven is not None and not known.admit(task.driven)):
         return
+    _open(known)  # the module of the one that was called may be younger than the table
     runtime.alone(
         lambda: known.add(arguments, _views(call, every), results, packed=call.packed, work=task)
     )

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import os
 import pickle
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -513,3 +514,26 @@ def test_what_interrupts_the_making_of_a_result_is_raised(monkeypatch: pytest.Mo
         with pytest.raises(KeyboardInterrupt):
             gb.add(x, x)
     np.testing.assert_array_equal(gb.add(x, x), 2 * x)
+
+
+def test_a_module_that_is_imported_late_has_machine_code_too() -> None:
+    """Operations first, which make the table; then the first fused function."""
+    code = """
+import sys
+import numpy as np
+import gpubcast as gb
+x = np.ones(4, np.float32)
+for _ in range(5000):
+    gb.add(x, x)
+assert "gpubcast.fusion" not in sys.modules
+scaled = gb.fuse(lambda x: x * 2 - x)
+for _ in range(200):
+    scaled(x)
+from gpubcast import calls
+def refuse(*_):
+    raise AssertionError("in Python")
+calls.again = refuse
+assert (scaled(x) == 1).all() and (gb.add(x, x) == 2).all()
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
