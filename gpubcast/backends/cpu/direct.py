@@ -29,9 +29,9 @@ def is_compiled() -> bool:
     return objects.is_stored(_SOURCE)
 
 
-def make() -> None:
-    """Leave the machine code on disk."""
-    objects.load(_SOURCE, _compiled)
+def make() -> int:
+    """Where the machine code is, which is made and left on disk if need be."""
+    return objects.load(_SOURCE, _compiled)
 
 
 def table() -> Table | None:
@@ -41,7 +41,7 @@ def table() -> Table | None:
     if environment is None or definition is None:
         return None
     try:
-        code = objects.load(_SOURCE, _compiled)
+        code = make()
         return Table(definition, code, environment) if _works(definition, code) else None
     except Exception:  # numba's, LLVM's, or there is no such C function: Python does without
         return None
