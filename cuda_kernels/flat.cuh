@@ -21,7 +21,7 @@ static_assert(sizeof(FlatParams<3>) == 40, "no padding");
 
 template <int SLOT, int V, int U, class R> struct FlatRead;
 
-template <int SLOT, int V, int U, class T, Kind K, int W>
+template <int SLOT, int V, int U, class T, AccessPattern K, int W>
 struct FlatRead<SLOT, V, U, Read<T, K, W>> : Constant<SLOT, T, K> {
   static_assert(K == SCALAR || K == VALUE, "FLAT reads are LINEAR, SCALAR or VALUE");
   GB_FN void start(u64 slot, i64) { this->fetch(slot, 0); }

@@ -31,7 +31,7 @@ static_assert(sizeof(GatherParams64<3, 1>) == 8 * (3 + 3 + 1 + 1 + 1) + 24, "no 
 
 template <int SLOT, class Operand> struct GatherRead;
 
-template <int SLOT, class T, Kind K, int W>
+template <int SLOT, class T, AccessPattern K, int W>
 struct GatherRead<SLOT, Read<T, K, W>> : Constant<SLOT, T, K> {
   static_assert(K == SCALAR || K == VALUE || K == LINEAR || K == GATHERED,
                 "GATHER reads are LINEAR, SCALAR, VALUE or GATHERED");
@@ -42,7 +42,7 @@ struct GatherRead<SLOT, Read<T, K, W>> : Constant<SLOT, T, K> {
 
 template <int SLOT, class W> struct GatherWrite;
 
-template <int SLOT, class T, Kind K>
+template <int SLOT, class T, AccessPattern K>
 struct GatherWrite<SLOT, Write<T, K>> : Result<SLOT, 1, T> {
   static_assert(K == LINEAR || K == GATHERED || K == PARTIAL,
                 "GATHER writes are LINEAR, GATHERED or PARTIAL");

@@ -39,7 +39,7 @@ static_assert(sizeof(PhaseParams<2, 2, 1>) == 8 * (2 + 2 + 4 + 2 + 3 + 1 + 1) + 
 // `place`, where element l + k lies: its row in the tile and its offset in the row.
 template <int SLOT, int V, int U, class Offset, class Operand> struct PhaseRead;
 
-template <int SLOT, int V, int U, class Offset, class T, Kind K, int W>
+template <int SLOT, int V, int U, class Offset, class T, AccessPattern K, int W>
 struct PhaseRead<SLOT, V, U, Offset, Read<T, K, W>> : Constant<SLOT, T, K> {
   static_assert(K == SCALAR || K == VALUE,
                 "PHASE reads: LINEAR, PERIODIC, GATHERED, SCALAR or VALUE");
@@ -122,7 +122,7 @@ struct PhaseWrite<SLOT, V, Offset, Write<T, LINEAR>> : Result<SLOT, V, T> {
 };
 
 // Any strides. A write that lacks axes (PARTIAL) is done at their first index only.
-template <int SLOT, int V, class Offset, class T, Kind K>
+template <int SLOT, int V, class Offset, class T, AccessPattern K>
 struct PhaseWrite<SLOT, V, Offset, Write<T, K>> : Result<SLOT, V, T> {
   static_assert(K == GATHERED || K == PARTIAL, "PHASE writes: LINEAR, GATHERED or PARTIAL");
   T* at;

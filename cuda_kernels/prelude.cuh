@@ -1,7 +1,7 @@
 // Element types, vector memory access, fast division and the tuple that kernels are built from.
 //
 // No CUDA header is included: NVRTC alone compiles this. Under GB_EMU the same text is compiled for
-// the CPU by tests/emulator; every piece of PTX has its host twin beside it.
+// the CPU by tests/support/emulator; every piece of PTX has its host twin beside it.
 #ifndef GB_PRELUDE_CUH
 #define GB_PRELUDE_CUH
 
@@ -342,7 +342,7 @@ template <int SLOT, int V, class T> GB_FN void st_stream(T* at, const Vec<T, V>&
 // --- operands ------------------------------------------------------------------------------------
 
 // How an operand moves over the iteration space.
-enum Kind {
+enum AccessPattern {
   LINEAR,    // FLAT: unit stride; GATHER: at the linear index of the iteration
   SCALAR,    // one element, loaded once per thread
   VALUE,     // one element, its storage bits are in the slot itself
@@ -356,8 +356,8 @@ enum Kind {
 };
 
 // WIDTH: the most elements that a load may take, where that is not a whole vector.
-template <class T, Kind K, int WIDTH = 64> struct Read {};
-template <class T, Kind K = LINEAR> struct Write {};
+template <class T, AccessPattern K, int WIDTH = 64> struct Read {};
+template <class T, AccessPattern K = LINEAR> struct Write {};
 template <class... S> struct List {};
 
 template <int... I> struct Index {};
@@ -377,7 +377,7 @@ template <int I, class X> GB_FN const X& get(const Leaf<I, X>& leaf) { return le
 template <class T> GB_FN T* address(u64 slot) { return reinterpret_cast<T*>(slot); }
 
 // A read that is the same for all elements of a thread.
-template <int SLOT, class T, Kind K> struct Constant {
+template <int SLOT, class T, AccessPattern K> struct Constant {
   compute_t<T> c;
   GB_FN void fetch(u64 slot, i64 offset) {
     if constexpr (K == VALUE) c = to_compute(bits_as<T>(slot));

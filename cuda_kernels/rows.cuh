@@ -69,7 +69,7 @@ template <int SLOT, int R, class T, int W> struct RowsShared<SLOT, R, Read<T, CO
 // The operand as the functor sees it in one step.
 template <int SLOT, int V, int R, class Operand> struct RowsRead;
 
-template <int SLOT, int V, int R, class T, Kind K, int W>
+template <int SLOT, int V, int R, class T, AccessPattern K, int W>
 struct RowsRead<SLOT, V, R, Read<T, K, W>> : RowsShared<SLOT, R, Read<T, K, W>> {
   static_assert(K == SCALAR || K == VALUE || K == COLUMN,
                 "no kind of ROWS or XPOSE");

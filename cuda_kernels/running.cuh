@@ -1,4 +1,4 @@
-// PHASE with a running phase: rows that begin anywhere in the vectors of a dense output.
+// RUNNING: rows that begin anywhere in the vectors of a dense output.
 //
 // The output is walked as in FLAT, as one run of vectors. Where a vector lies in its row, of what
 // axes that row is and where the next one begins is computed once per vector; an operand that is
@@ -32,7 +32,7 @@ struct RunPlace {
 // An operand as a thread holds it. `place` is told where the row of a vector and the next one begin.
 template <int SLOT, int V, int U, class Operand> struct RunRead;
 
-template <int SLOT, int V, int U, class T, Kind K, int W>
+template <int SLOT, int V, int U, class T, AccessPattern K, int W>
 struct RunRead<SLOT, V, U, Read<T, K, W>> : FlatRead<SLOT, V, U, Read<T, K, W>> {
   GB_FN void place(int, i64, i64, i64, RunPlace) {}
 };

@@ -1,7 +1,7 @@
-// XLA's semantics on single values, in compute types: what the expressions of gpubcast/ops.py call.
+// XLA's semantics on single values, in compute types: what the expressions of gpubcast/hlo/ops.py call.
 //
 // sqrt, floor, fabs, fma, rint, trunc and fmod are CUDA's own overloads from the global namespace,
-// and so is every elementary function that has no header of its own (elementary_*.cuh).
+// and so is every elementary function that has no header of its own (elementary/*.cuh).
 #ifndef GB_SCALAR_CUH
 #define GB_SCALAR_CUH
 

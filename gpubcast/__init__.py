@@ -13,10 +13,10 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gpubcast import pickles
+
 if TYPE_CHECKING:
-    from gpubcast.arrays import Array, array, empty, from_dlpack, full
-    from gpubcast.bound import BoundCall, Plan, plan
-    from gpubcast.element_types import ElementType, element_type
+    from gpubcast.arrays import Array, array, empty, from_dlpack, full, trim_pool
     from gpubcast.errors import (
         CompileError,
         DeviceError,
@@ -28,11 +28,12 @@ if TYPE_CHECKING:
         UnknownNameError,
     )
     from gpubcast.functions import *
-    from gpubcast.fusion import Fused, apply, fuse
-    from gpubcast.inference import infer_shape
-    from gpubcast.layout import Layout, PaddingValue
-    from gpubcast.memory import trim_pool
-    from gpubcast.shape import Shape
+    from gpubcast.fusion.fused import Fused, apply, fuse
+    from gpubcast.hlo.inference import infer_shape
+    from gpubcast.plans import BoundCall, Plan, plan
+    from gpubcast.shapes.element_types import ElementType, element_type
+    from gpubcast.shapes.layout import Layout, PaddingValue
+    from gpubcast.shapes.shape import Shape
 
 __version__ = "0.1.0"
 
@@ -144,18 +145,17 @@ __all__ = [
 
 # A name loads its module when it is first used, so that importing gpubcast costs next to nothing.
 _HOMES = {
-    "arrays": ("Array", "array", "empty", "from_dlpack", "full"),
-    "bound": ("BoundCall", "Plan", "plan"),
-    "element_types": ("ElementType", "element_type"),
+    "arrays": ("Array", "array", "empty", "from_dlpack", "full", "trim_pool"),
     "errors": (
         *("CompileError", "DeviceError", "ElementTypeError", "Error", "LayoutError"),
         *("ShapeError", "SplitWarning", "UnknownNameError"),
     ),
-    "fusion": ("Fused", "apply", "fuse"),
-    "inference": ("infer_shape",),
-    "layout": ("Layout", "PaddingValue"),
-    "memory": ("trim_pool",),
-    "shape": ("Shape",),
+    "fusion.fused": ("Fused", "apply", "fuse"),
+    "hlo.inference": ("infer_shape",),
+    "plans": ("BoundCall", "Plan", "plan"),
+    "shapes.element_types": ("ElementType", "element_type"),
+    "shapes.layout": ("Layout", "PaddingValue"),
+    "shapes.shape": ("Shape",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -165,18 +165,20 @@ def _before_fork() -> None:
     # that would release them: what is being loaded is loaded to its end first.
     if "gpubcast.functions" in sys.modules:
         import_module("gpubcast.functions")
-        import_module("gpubcast.runtime").before_fork()
-        hold = getattr(sys.modules.get("gpubcast.backends.cpu.objects"), "before_fork", None)
+        import_module("gpubcast.runtime.state").before_fork()
+        hold = getattr(
+            sys.modules.get("gpubcast.backends.cpu.jit.object_cache"), "before_fork", None
+        )
         if hold is not None:
             hold()
 
 
 def _after_fork(*, child: bool) -> None:
     # Nothing is imported here: a child must not wait for a lock that nobody releases.
-    release = getattr(sys.modules.get("gpubcast.backends.cpu.objects"), "after_fork", None)
+    release = getattr(sys.modules.get("gpubcast.backends.cpu.jit.object_cache"), "after_fork", None)
     if release is not None:
         release(child=child)
-    release = getattr(sys.modules.get("gpubcast.runtime"), "after_fork", None)
+    release = getattr(sys.modules.get("gpubcast.runtime.state"), "after_fork", None)
     if release is not None:
         release(child=child)
 
@@ -186,6 +188,8 @@ os.register_at_fork(
     after_in_parent=lambda: _after_fork(child=False),
     after_in_child=lambda: _after_fork(child=True),
 )
+
+pickles.install()
 
 
 def __getattr__(name: str) -> Any:
@@ -214,7 +218,7 @@ def _module(name: str) -> Any:
         if error.name != path:
             raise
     from gpubcast.errors import UnknownNameError
-    from gpubcast.ops import suggestion
+    from gpubcast.hlo.ops import suggestion
 
     raise UnknownNameError(f"gpubcast has no {name!r}{suggestion(name)}")
 

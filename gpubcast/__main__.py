@@ -1,7 +1,9 @@
 """``python -m gpubcast``."""
 
+from __future__ import annotations
+
 import sys
 
-from gpubcast.cli import main
+from gpubcast.cli.main import main
 
 sys.exit(main())

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import functools
 import operator
-from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
 
 import numpy as np
 
-from gpubcast import expression, operators, runtime
-from gpubcast.element_types import element_type
-from gpubcast.errors import DeviceError, ElementTypeError, Error, LayoutError, ShapeError, brief
-from gpubcast.launch import CPU, Device, View, device_name, parse_device
-from gpubcast.layout import Layout
-from gpubcast.operands import (
+from gpubcast.backends.array_types import DeviceArray
+from gpubcast.errors import DeviceError, ElementTypeError, LayoutError, ShapeError, brief
+from gpubcast.hlo import expression
+from gpubcast.hlo.operators import Operators, operation
+from gpubcast.planning.plan import Operand
+from gpubcast.runtime import eager, execute, state
+from gpubcast.runtime.device import Device, device_name, parse_device
+from gpubcast.runtime.operands import (
     copied_view,
+    is_operand,
     memory_view,
     offers,
-    overlaps_itself,
     scalar_view,
     strided_of,
+    strided_over,
+    view_of,
 )
-from gpubcast.planning import Operand
-from gpubcast.shape import Shape, as_shape
-
-# The one back edge of the house: eager.py puts the function of the operators here, and is loaded
-# when one is first used.
-OPERATORS: list[Callable[..., Any]] = []
+from gpubcast.runtime.view import View
+from gpubcast.shapes.layout import Layout
+from gpubcast.shapes.shape import Shape, as_shape
 
 
-class Array:
+class Array(DeviceArray, Operators):
     """An array in XLA's sense: a Shape, and a flat buffer on one device that it describes.
 
     Made by ``gb.array``, ``gb.empty``, ``gb.full``, ``gb.from_dlpack`` and by operations on
@@ -39,17 +38,10 @@ class Array:
     Operators follow the strict rule: ranks must agree, or one operand is a scalar.
     """
 
-    __slots__ = ("_buffer", "_device", "_operand", "_strided")
-    __array_ufunc__ = None
-    __hash__ = None  # type: ignore[assignment]
+    __module__ = "gpubcast"
 
-    def __init__(self, operand: Operand, buffer: Any, strided: Any, device: Device) -> None:
-        # buffer: flat memory that operand.shape describes; None for a view of other memory.
-        # strided: the NumPy or CuPy array of the logical elements; made when first needed.
-        self._operand = operand
-        self._buffer = buffer
-        self._strided = strided
-        self._device = device
+    __slots__ = ()
+    __array_ufunc__ = None
 
     @property
     def xla_shape(self) -> Shape:
@@ -106,13 +98,13 @@ class Array:
                 kind="gpubcast:view",
             )
         shape = self._operand.shape
-        host = runtime.backend(self._device[0])
+        host = state.backend(self._device[0])
         flat = (shape.allocated_elements,), (shape.element_type.itemsize,)
         return host.view(self._buffer, 0, shape.element_type.dtype, *flat)
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """The logical elements as a new NumPy array, copied from the device if need be."""
-        return runtime.backend(self._device[0]).to_host(self.view())
+        return state.backend(self._device[0]).to_host(self.view())
 
     def to_device(self, device: str) -> Array:
         """The array on ``"cpu"``, ``"cuda"`` or ``"cuda:<index>"``; itself if it is there."""
@@ -124,7 +116,7 @@ class Array:
     def with_layout(self, layout: Layout | None) -> Array:
         """A copy with another layout (None: row-major); padding is filled as it promises."""
         shape = self._operand.shape.with_layout(layout)
-        return made(runtime.COPY, view_of(self), shape.layout)
+        return made(execute.COPY, view_of(self), shape.layout)
 
     @property
     def T(self) -> Array:
@@ -170,12 +162,28 @@ class Array:
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy has memory of its own: a slice is packed first.
         source = self if self._buffer is not None else self.with_layout(self.layout)
-        data = runtime.backend(self._device[0]).to_host(source._buffer)
+        data = state.backend(self._device[0]).to_host(source._buffer)
         return _restored, (source.xla_shape, data, self.device)
 
     def __repr__(self) -> str:
         head = f"gpubcast.Array({self.xla_shape}, device={self.device!r}"
         return f"{head},\n{self.numpy()!r})"
+
+    # --- operators -----------------------------------------------------------------------------
+
+    def _binary(self, operator: str, other: Any, *, reflected: bool = False) -> Self:
+        if not is_operand(other):
+            return NotImplemented  # type: ignore[no-any-return]
+        operands = (other, self) if reflected else (self, other)
+        return self._operate(operator, operands)
+
+    def _unary(self, operator: str) -> Self:
+        return self._operate(operator, (self,))
+
+    def _operate(self, operator: str, operands: tuple[Any, ...]) -> Self:
+        name = operation(operator, self._operand.shape.element_type)
+        result: Self = eager.APPLY.call(name, operands, None, None)
+        return result
 
     # --- exchange: the strided view of NumPy or CuPy answers -----------------------------------
 
@@ -186,7 +194,10 @@ class Array:
         kind, index = self.view().__dlpack_device__()
         return int(kind), int(index)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    # A type checker that knew more of the dtype would take ``ndarray + Array`` for NumPy's.
+    def __array__(
+        self, dtype: Any = None, copy: bool | None = None
+    ) -> np.ndarray[Any, np.dtype[np.generic]]:
         if self._device[0] != "cpu":
             raise DeviceError(
                 f"implicit transfer of an array on {self.device} to NumPy; call a.numpy()",
@@ -230,12 +241,6 @@ class Array:
         return self.numpy().reshape(())[()]
 
 
-def _operate(name: str, *operands: Any) -> Any:
-    if not OPERATORS:
-        import_module("gpubcast.eager")
-    return OPERATORS[0](name, *operands)
-
-
 def _is_index(entry: Any) -> bool:
     return hasattr(entry, "__index__") and not isinstance(entry, np.ndarray)
 
@@ -245,7 +250,7 @@ def _is_index(entry: Any) -> bool:
 
 def _restored(shape: Shape, data: np.ndarray[Any, Any], device: str) -> Array:
     place = parse_device(device)
-    return wrap(shape, runtime.backend(place[0]).from_host(data), place)
+    return wrap(shape, state.backend(place[0]).from_host(data), place)
 
 
 def wrap(shape: Shape, buffer: Any, device: Device) -> Array:
@@ -253,36 +258,9 @@ def wrap(shape: Shape, buffer: Any, device: Device) -> Array:
     return Array(Operand.of(shape), buffer, None, device)
 
 
-def strided_over(operand: Operand, buffer: Any, device: Device) -> Any:
-    """The NumPy or CuPy array of the elements that an operand has in a flat buffer.
-
-    Raises:
-        ShapeError: NumPy or CuPy has no such arrays.
-    """
-    shape = operand.shape
-    try:
-        return runtime.backend(device[0]).view(
-            buffer, 0, shape.element_type.dtype, shape.dimensions, byte_strides(operand)
-        )
-    except ValueError as error:
-        raise ShapeError(
-            f"no NumPy or CuPy array can have the shape {shape}: {error}",
-            rule="A9",
-            kind="gpubcast:view",
-            operands=(shape,),
-        ) from None
-
-
-@functools.lru_cache(4096)
-def byte_strides(operand: Operand) -> tuple[int, ...]:
-    """The strides of an operand as NumPy counts them."""
-    size = operand.shape.element_type.itemsize
-    return tuple([stride * size for stride in operand.strides])
-
-
 def made(graph: expression.Expression, view: View, layout: Layout) -> Array:
     """The new array that a graph makes of one operand."""
-    launch, buffers = runtime.run(graph, (view,), None, (layout,))
+    launch, buffers = execute.run(graph, (view,), None, (layout,))
     return Array(launch.outputs[0], buffers[0], None, launch.device)
 
 
@@ -329,10 +307,10 @@ def empty(shape: Shape | str, *, device: str = "cpu") -> Array:
             shape, False if shape.element_type.category.value == "pred" else 0, device=device
         )
     place = parse_device(device)
-    return wrap(shape, runtime.allocate(shape, place), place)
+    return wrap(shape, execute.allocate(shape, place), place)
 
 
-def full(shape: Shape | str, value: Any, *, device: str = "cpu") -> Array:
+def full(shape: Shape | str, value: complex | np.generic, *, device: str = "cpu") -> Array:
     """An array with every element equal to a scalar.
 
     Args:
@@ -360,7 +338,7 @@ def from_dlpack(x: Any) -> Array:
 
 def _packed_on(source: Array, device: Device) -> Array:
     """A copy on another device through one flat transfer, in the same axis order."""
-    here, there = runtime.backend(source._device[0]), runtime.backend(device[0])
+    here, there = state.backend(source._device[0]), state.backend(device[0])
     shape = source.xla_shape
     if source._buffer is not None:
         memory = source._buffer
@@ -372,75 +350,15 @@ def _packed_on(source: Array, device: Device) -> Array:
         return wrap(shape, there.from_host(data), device)
 
 
-def is_operand(x: Any) -> bool:
-    """Whether an object can be an operand, as far as its type tells."""
-    known = (Array, np.ndarray, np.generic, bool, int, float, complex, list, tuple)
-    return isinstance(x, known) or any(
-        offers(x, name) for name in ("__dlpack__", "__cuda_array_interface__")
-    )
+def trim_pool() -> int:
+    """Give memory that large results on the CPU have left behind back to the system.
 
+    It is kept for results to come, up to ``GPUBCAST_POOL`` bytes. On a GPU the memory is CuPy's,
+    which has a pool of its own.
 
-operators.install(Array, _operate, is_operand)
-
-
-def view_of(x: Any) -> View:
-    """An operand as the runtime sees it; memory is shared, not copied.
-
-    Args:
-        x: a gpubcast Array, a NumPy array or scalar, a CuPy array, a DLPack or
-            ``__cuda_array_interface__`` exporter, or a (nested) list of numbers.
-
-    Raises:
-        ElementTypeError: the elements have no XLA type (object arrays, ragged lists, other byte
-            orders).
+    Returns:
+        How many bytes that were.
     """
-    if type(x) is np.ndarray and x.ndim:
-        return memory_view(x, CPU) or copied_view(x, CPU)
-    if isinstance(x, Array):
-        host = runtime.backend(x._device[0])
-        memory = x.view() if x._buffer is None else x._buffer
-        return View(x._operand, host.address(memory), x._device, x)
-    if isinstance(x, np.generic):
-        return scalar_view(x, element_type(x.dtype))
-    strided, device = strided_of(x)
-    if not strided.shape and device == CPU:
-        # A rank-0 NumPy array is a typed scalar: it fits any device.
-        return scalar_view(strided[()], element_type(strided.dtype))
-    return memory_view(strided, device) or copied_view(strided, device)
+    from gpubcast.backends.cpu.result_pool import POOL
 
-
-def output_view(x: Any) -> tuple[View, Callable[[], None] | None]:
-    """A user's ``out`` as the runtime sees it, and what is left to do after the launch.
-
-    An array whose elements are not aligned, which kernels cannot write, is stood in for by a
-    copy that is copied back at the end.
-
-    Raises:
-        Error: it is no array, is read-only, or its elements overlap each other.
-    """
-    shares = any(offers(x, name) for name in ("__dlpack__", "__cuda_array_interface__"))
-    if not isinstance(x, (Array, np.ndarray)) and (not shares or isinstance(x, np.generic)):
-        # What only converts to an array would swallow the result.
-        raise Error(
-            f"out must be an array whose memory can be shared, not {type(x).__name__}",
-            rule="A2",
-            kind="gpubcast:out",
-        )
-    strided, device = (x.view(), x._device) if isinstance(x, Array) else strided_of(x)
-    if not getattr(getattr(strided, "flags", None), "writeable", True):
-        raise LayoutError("out is read-only", rule="A2", kind="gpubcast:read-only out")
-    size = element_type(strided.dtype).itemsize
-    if overlaps_itself((*strided.shape, size), (*strided.strides, 1)):
-        raise LayoutError(
-            f"out has dimensions {strided.shape} and strides {strided.strides} (in bytes), so some "
-            "of its elements share memory",
-            rule="A2",
-            kind="gpubcast:out overlaps itself",
-        )
-    if isinstance(x, Array) and x._buffer is not None:
-        return view_of(x), None
-    view = memory_view(strided, device)
-    if view is not None:
-        return view, None
-    stand_in = copied_view(strided, device)
-    return stand_in, lambda: strided.__setitem__(..., stand_in.array)
+    return POOL.trim()

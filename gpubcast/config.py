@@ -14,6 +14,9 @@ from typing import Any
 
 from gpubcast.errors import Error
 
+# The folder of the package: a frame or a file in it is ours.
+PACKAGE_ROOT = os.path.dirname(os.path.abspath(__file__))
+
 
 @dataclass(frozen=True, slots=True)
 class Variable:
@@ -47,6 +50,12 @@ VARIABLES: tuple[Variable, ...] = (
         "1",
     ),
     Variable("GPUBCAST_CACHE_DIR", "folder for compiled kernels", "~/.cache/gpubcast"),
+    Variable(
+        "GPUBCAST_NATIVE_CALLS",
+        "on, or off: repeated calls are not replayed by machine code, and no process is started to "
+        "make it",
+        "on",
+    ),
     Variable("GPUBCAST_THREADS", "CPU threads a kernel may use", "the affinity mask"),
     Variable(
         "GPUBCAST_STREAMING",
@@ -78,6 +87,7 @@ def _text(name: str) -> str:
 
 
 _UNUSUAL = ("GPUBCAST_BACKEND", "GPUBCAST_DEBUG", "GPUBCAST_SYNC")
+_SHARING = ("GPUBCAST_STREAMING", "GPUBCAST_THREADS")
 _UNUSUAL_KEYS = frozenset(_KEY(name) for name in _UNUSUAL) if _KEY is not None else frozenset()
 
 
@@ -109,11 +119,11 @@ def plain() -> bool:
 
 def watched() -> tuple[dict[Any, Any], tuple[Any, ...]] | None:
     """Where the variables are that calls depend on, and their names there: those that ``plain``
-    asks for, then what decides how threads share a launch. None where Python keeps them
-    elsewhere."""
+    asks for, whether machine code may replay calls, then what decides how threads share a launch.
+    None where Python keeps them elsewhere."""
     if not isinstance(_RAW, dict) or _KEY is None:
         return None
-    return _RAW, tuple(map(_KEY, (*_UNUSUAL, "GPUBCAST_STREAMING", "GPUBCAST_THREADS")))
+    return _RAW, tuple(map(_KEY, (*_UNUSUAL, "GPUBCAST_NATIVE_CALLS", *_SHARING)))
 
 
 def debug() -> int:
@@ -134,6 +144,14 @@ def check() -> bool:
 def progress() -> bool:
     """Whether to say what takes long."""
     return bool(_integer("GPUBCAST_PROGRESS", 1, 0, 1))
+
+
+def native_calls() -> bool:
+    """Whether machine code may replay repeated calls."""
+    text = _text("GPUBCAST_NATIVE_CALLS").lower()
+    if text not in ("", "on", "off"):
+        raise Error(f"GPUBCAST_NATIVE_CALLS={text!r}: expected on or off")
+    return text != "off"
 
 
 def threads() -> int:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from gpubcast.shape import Shape
+import copy
+from typing import Any
 
 
 class Error(Exception):
@@ -16,8 +14,10 @@ class Error(Exception):
             no numbered rule applies.
         kind: XLA's error template (shapes, types, opcodes and numbers blanked) where XLA refuses
             the same call; our own id (``"gpubcast:<words>"``) where we differ.
-        operands: the shapes of the operands, in call order.
+        operands: the shapes of the operands (``Shape``), in call order.
     """
+
+    __module__ = "gpubcast"
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class Error(Exception):
         *,
         rule: str | None = None,
         kind: str | None = None,
-        operands: tuple[Shape, ...] = (),
+        operands: tuple[object, ...] = (),
     ) -> None:
         super().__init__(_tagged(message, rule))
         self.rule = rule
@@ -57,17 +57,25 @@ def brief(value: object) -> str:
 class ShapeError(Error, ValueError):
     """Dimensions do not fit together, or a shape is not representable."""
 
+    __module__ = "gpubcast"
+
 
 class ElementTypeError(Error, TypeError):
     """An element type, or an object that has none, is refused by the operation."""
+
+    __module__ = "gpubcast"
 
 
 class LayoutError(Error, ValueError):
     """A layout is invalid for its shape, or its padding cannot be represented."""
 
+    __module__ = "gpubcast"
+
 
 class DeviceError(Error, RuntimeError):
     """Operands live on different devices, or a device is missing or unusable."""
+
+    __module__ = "gpubcast"
 
 
 class CompileError(Error, RuntimeError):
@@ -78,6 +86,8 @@ class CompileError(Error, RuntimeError):
         log: the compiler's log.
         options: the compiler's options.
     """
+
+    __module__ = "gpubcast"
 
     def __init__(
         self, message: str, *, source: str = "", log: str = "", options: tuple[str, ...] = ()
@@ -91,11 +101,25 @@ class CompileError(Error, RuntimeError):
 class UnknownNameError(Error, AttributeError):
     """``gpubcast`` has no such name; the text names ours."""
 
+    __module__ = "gpubcast"
+
 
 class SplitWarning(UserWarning):
     """An expression takes several kernels, with temporaries between them; it is still right."""
+
+    __module__ = "gpubcast"
 
 
 def numbered(source: str) -> str:
     """Source text with line numbers, so that a compiler's "line 37" means something."""
     return "\n".join(f"{i:4d} | {line}" for i, line in enumerate(source.splitlines(), 1))
+
+
+def located(error: Error, line: str) -> Error:
+    """The same error, naming the line of a fused function where it arose."""
+    if not line or line in str(error):
+        return error
+    again = copy.copy(error)
+    first, newline, rest = str(error).partition("\n")
+    again.args = (f"{first}\n  in {line}{newline}{rest}",)
+    return again

@@ -1,15 +1,20 @@
 """The public operations, one function per row of the operation table.
 
-Written by ``make generate`` from ``gpubcast/ops.py``; a test compares the two. Do not edit.
+Written by ``make generate`` from ``gpubcast/hlo/rows``; a test compares the two. Do not edit.
+What type checkers see of them is in ``functions.pyi``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gpubcast.eager import APPLY
-from gpubcast.layout import Layout
+from gpubcast.runtime.eager import APPLY
+
+if TYPE_CHECKING:
+    from gpubcast.runtime.protocols import ArrayLike
+    from gpubcast.shapes.element_types import ElementTypeLike
+    from gpubcast.shapes.layout import Layout
 
 __all__ = [
     "abs",
@@ -92,8 +97,8 @@ __all__ = [
 
 
 def add(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -111,7 +116,7 @@ def add(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -121,8 +126,8 @@ def add(
 
 
 def sub(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -139,7 +144,7 @@ def sub(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -149,8 +154,8 @@ def sub(
 
 
 def mul(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -168,7 +173,7 @@ def mul(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -178,8 +183,8 @@ def mul(
 
 
 def div(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -197,7 +202,7 @@ def div(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -207,8 +212,8 @@ def div(
 
 
 def rem(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -226,7 +231,7 @@ def rem(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -236,8 +241,8 @@ def rem(
 
 
 def pow(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -257,7 +262,7 @@ def pow(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -267,8 +272,8 @@ def pow(
 
 
 def max(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -286,7 +291,7 @@ def max(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -296,8 +301,8 @@ def max(
 
 
 def min(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -315,7 +320,7 @@ def min(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -324,38 +329,9 @@ def min(
     return APPLY.call("min", (x, y), out, out_layout, broadcast_dimensions)
 
 
-def atan2(
-    x: Any,
-    y: Any,
-    *,
-    broadcast_dimensions: Sequence[int] | None = None,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The angle of the point (y, x) in (-pi, pi] (HLO: ``atan2``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Error: at most 1.6 ulp (f32), 1.6 ulp (f64).
-
-    Args:
-        x, y: operands of one element type: arrays of one rank, or of two ranks with
-            ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
-        broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
-            the other that it is matched with; strictly increasing.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("atan2", (x, y), out, out_layout, broadcast_dimensions)
-
-
 def nextafter(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -373,7 +349,7 @@ def nextafter(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -382,9 +358,972 @@ def nextafter(
     return APPLY.call("nextafter", (x, y), out, out_layout, broadcast_dimensions)
 
 
+def neg(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """``-x; integers wrap`` (HLO: ``negate``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("neg", (x,), out, out_layout)
+
+
+def abs(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The absolute value; abs(INT_MIN) is INT_MIN (HLO: ``abs``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, s4, s8, s16, s32, s64. The result is real: f32 for c64, f64 for c128, else the
+    operand's type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("abs", (x,), out, out_layout)
+
+
+def sign(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """``-1, 0 or 1; NaN and signed zeros are returned as they are`` (HLO: ``sign``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, s4, s8, s16, s32, s64. The result has the operands' type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("sign", (x,), out, out_layout)
+
+
+def square(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """x * x; x itself on pred; integers wrap (HLO: ``square``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("square", (x,), out, out_layout)
+
+
+def integer_pow(
+    x: ArrayLike,
+    y: int,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """x to the constant integer power y, by repeated multiplication (HLO: ``integer-pow``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Edges: x ** 0 is 1, also of NaN; a negative y divides 1 by the power, and is refused on
+    integers, which wrap.
+
+    Args:
+        x: the operand.
+        y: the power, an integer.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("integer_pow", (x,), out, out_layout, y)
+
+
+def reciprocal(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """``1 / x`` (HLO: ``reciprocal``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("reciprocal", (x,), out, out_layout)
+
+
+def sqrt(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The square root, correctly rounded (HLO: ``sqrt``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("sqrt", (x,), out, out_layout)
+
+
+def rsqrt(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """``1 / sqrt(x)`` (HLO: ``rsqrt``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: +0.0 gives inf, -0.0 gives -inf, x < 0 gives NaN.
+    Error: at most 0.6 ulp (f32), 0.6 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("rsqrt", (x,), out, out_layout)
+
+
+def cbrt(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The cube root (HLO: ``cbrt``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 0.6 ulp (f32), 0.6 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("cbrt", (x,), out, out_layout)
+
+
+def floor(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The largest whole number not above x (HLO: ``floor``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("floor", (x,), out, out_layout)
+
+
+def ceil(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The smallest whole number not below x (HLO: ``ceil``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("ceil", (x,), out, out_layout)
+
+
+def round(
+    x: ArrayLike,
+    *,
+    method: str = "away_from_zero",
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The nearest whole number; halves as ``method`` says (``even``: HLO round-nearest-even) (HLO:
+    ``round-nearest-afz``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: results of negative numbers that round to 0 are -0.0.
+
+    Args:
+        x: the operand.
+        method: ``away_from_zero`` or ``even``: where halves go.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("round", (x,), out, out_layout, method)
+
+
+def is_finite(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """Whether x is neither infinite nor NaN (HLO: ``is-finite``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result is pred.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("is_finite", (x,), out, out_layout)
+
+
+def reduce_precision(
+    x: ArrayLike,
+    exponent_bits: int,
+    mantissa_bits: int,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """x rounded to ``exponent_bits`` and ``mantissa_bits``, to nearest even (HLO:
+    ``reduce-precision``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: beyond the largest exponent infinity, below the smallest a signed 0 (the narrower format
+    has no denormals); NaN stays NaN; a format that is no narrower changes nothing.
+
+    Args:
+        x: the operand.
+        exponent_bits: bits of the exponent, at least 1.
+        mantissa_bits: bits of the mantissa, the leading one not counted.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("reduce_precision", (x,), out, out_layout, exponent_bits, mantissa_bits)
+
+
+def exp(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """e ** x (HLO: ``exponential``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.1 ulp (f32), 1.1 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("exp", (x,), out, out_layout)
+
+
+def exp2(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """``2 ** x`` (HLO: ``exp2``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: exact for whole x.
+    Error: at most 1 ulp (f32), 1 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("exp2", (x,), out, out_layout)
+
+
+def expm1(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """e ** x - 1, accurate near 0 (HLO: ``exponential-minus-one``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.5 ulp (f32), 1.7 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("expm1", (x,), out, out_layout)
+
+
+def log(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The natural logarithm (HLO: ``log``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: -inf at 0, NaN below.
+    Error: at most 1 ulp (f32), 1 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("log", (x,), out, out_layout)
+
+
+def log2(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The logarithm to base 2 (HLO: ``log2``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: exact for powers of 2; -inf at 0, NaN below.
+    Error: at most 1.2 ulp (f32), 1.2 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("log2", (x,), out, out_layout)
+
+
+def log1p(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """Log(1 + x), accurate near 0 (HLO: ``log-plus-one``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: -inf at -1, NaN below.
+    Error: at most 1.1 ulp (f32), 1.1 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("log1p", (x,), out, out_layout)
+
+
+def logistic(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """``1 / (1 + e ** -x)`` (HLO: ``logistic``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.6 ulp (f32), 1.6 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("logistic", (x,), out, out_layout)
+
+
+def erf(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The error function (HLO: ``erf``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Error: at most 1.1 ulp (f32), 1.1 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("erf", (x,), out, out_layout)
+
+
+def erfc(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """``1 - erf(x)`` (HLO: ``erfc``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Error: at most 2 ulp (f32), 2 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("erfc", (x,), out, out_layout)
+
+
+def erf_inv(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The inverse of erf (HLO: ``erf-inv``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: 1 gives inf, -1 gives -inf, |x| > 1 gives NaN.
+    Error: at most 2.4 ulp (f32), 2.4 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("erf_inv", (x,), out, out_layout)
+
+
+def lgamma(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The logarithm of |gamma(x)| (HLO: ``lgamma``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: inf at 0, at negative whole numbers and at both infinities; the error of small results at
+    x < 0, close to zeros, is that of a result of size 1.
+    Error: at most 1.8 ulp (f32), 1.8 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("lgamma", (x,), out, out_layout)
+
+
+def digamma(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The derivative of lgamma (HLO: ``digamma``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: NaN at 0, at negative whole numbers and at -inf; the error of small results at x < 0,
+    close to zeros, is that of a result of size 1.
+    Error: at most 2.2 ulp (f32), 2.2 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("digamma", (x,), out, out_layout)
+
+
+def sin(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The sine of x radians (HLO: ``sine``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: NaN of infinities.
+    Error: at most 1.25 ulp (f32), 1.25 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("sin", (x,), out, out_layout)
+
+
+def cos(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The cosine of x radians (HLO: ``cosine``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: NaN of infinities.
+    Error: at most 1.25 ulp (f32), 1.25 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("cos", (x,), out, out_layout)
+
+
+def tan(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The tangent of x radians (HLO: ``tan``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: NaN of infinities.
+    Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("tan", (x,), out, out_layout)
+
+
+def asin(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The angle in [-pi/2, pi/2] whose sine is x (HLO: ``asin``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: NaN where |x| > 1.
+    Error: at most 1.3 ulp (f32), 1.3 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("asin", (x,), out, out_layout)
+
+
+def acos(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The angle in [0, pi] whose cosine is x (HLO: ``acos``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: NaN where |x| > 1.
+    Error: at most 1.3 ulp (f32), 1.3 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("acos", (x,), out, out_layout)
+
+
+def atan(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The angle in [-pi/2, pi/2] whose tangent is x (HLO: ``atan``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("atan", (x,), out, out_layout)
+
+
+def atan2(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The angle of the point (y, x) in (-pi, pi] (HLO: ``atan2``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.6 ulp (f32), 1.6 ulp (f64).
+
+    Args:
+        x, y: operands of one element type: arrays of one rank, or of two ranks with
+            ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
+        broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
+            the other that it is matched with; strictly increasing.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("atan2", (x, y), out, out_layout, broadcast_dimensions)
+
+
+def sinh(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The hyperbolic sine (HLO: ``sinh``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("sinh", (x,), out, out_layout)
+
+
+def cosh(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The hyperbolic cosine (HLO: ``cosh``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.2 ulp (f32), 1.2 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("cosh", (x,), out, out_layout)
+
+
+def tanh(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The hyperbolic tangent (HLO: ``tanh``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.1 ulp (f32), 1.4 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("tanh", (x,), out, out_layout)
+
+
+def asinh(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The inverse hyperbolic sine (HLO: ``asinh``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("asinh", (x,), out, out_layout)
+
+
+def acosh(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The inverse hyperbolic cosine (HLO: ``acosh``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: NaN below 1.
+    Error: at most 1.2 ulp (f32), 1.2 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("acosh", (x,), out, out_layout)
+
+
+def atanh(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The inverse hyperbolic tangent (HLO: ``atanh``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: infinite at -1 and 1, NaN beyond.
+    Error: at most 1.3 ulp (f32), 1.3 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("atanh", (x,), out, out_layout)
+
+
 def complex(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -400,7 +1339,7 @@ def complex(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -409,9 +1348,78 @@ def complex(
     return APPLY.call("complex", (x, y), out, out_layout, broadcast_dimensions)
 
 
+def real(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The real part; x itself where it is real (HLO: ``real``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result is real: f32 for c64, f64 for c128, else the operand's type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("real", (x,), out, out_layout)
+
+
+def imag(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The imaginary part; 0 where x is real (HLO: ``imag``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result is real: f32 for c64, f64 for c128, else the operand's type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("imag", (x,), out, out_layout)
+
+
+def conj(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The complex conjugate; a real number becomes complex first (HLO: ``conj``).
+
+    Element types: c64, c128, f32, f64. The result is c64 or c128.
+    Edges: the imaginary part of a real number's conjugate is -0.0.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("conj", (x,), out, out_layout)
+
+
 def bitwise_and(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -428,7 +1436,7 @@ def bitwise_and(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -438,8 +1446,8 @@ def bitwise_and(
 
 
 def bitwise_or(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -456,7 +1464,7 @@ def bitwise_or(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -466,8 +1474,8 @@ def bitwise_or(
 
 
 def bitwise_xor(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -484,7 +1492,7 @@ def bitwise_xor(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -494,8 +1502,8 @@ def bitwise_xor(
 
 
 def shift_left(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -512,7 +1520,7 @@ def shift_left(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -522,8 +1530,8 @@ def shift_left(
 
 
 def shift_right_logical(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -540,7 +1548,7 @@ def shift_right_logical(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -550,8 +1558,8 @@ def shift_right_logical(
 
 
 def shift_right_arithmetic(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -568,7 +1576,7 @@ def shift_right_arithmetic(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -577,9 +1585,77 @@ def shift_right_arithmetic(
     return APPLY.call("shift_right_arithmetic", (x, y), out, out_layout, broadcast_dimensions)
 
 
+def bitwise_not(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """Every bit inverted; logical not on pred (HLO: ``not``).
+
+    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("bitwise_not", (x,), out, out_layout)
+
+
+def population_count(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """How many bits of x are 1 (HLO: ``popcnt``).
+
+    Element types: s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("population_count", (x,), out, out_layout)
+
+
+def clz(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """How many zero bits are above the highest 1 of x (HLO: ``count-leading-zeros``).
+
+    Element types: s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Edges: the width for 0, 0 for negative numbers.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("clz", (x,), out, out_layout)
+
+
 def eq(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -597,7 +1673,7 @@ def eq(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -607,8 +1683,8 @@ def eq(
 
 
 def ne(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -626,7 +1702,7 @@ def ne(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -636,8 +1712,8 @@ def ne(
 
 
 def lt(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -655,7 +1731,7 @@ def lt(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -665,8 +1741,8 @@ def lt(
 
 
 def le(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -684,7 +1760,7 @@ def le(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -694,8 +1770,8 @@ def le(
 
 
 def gt(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -713,7 +1789,7 @@ def gt(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -723,8 +1799,8 @@ def gt(
 
 
 def ge(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -742,7 +1818,7 @@ def ge(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -752,8 +1828,8 @@ def ge(
 
 
 def compare(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     direction: str,
     total_order: bool = False,
@@ -775,7 +1851,7 @@ def compare(
         broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
             the other that it is matched with; strictly increasing.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -792,1051 +1868,10 @@ def compare(
     )
 
 
-def neg(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """``-x; integers wrap`` (HLO: ``negate``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("neg", (x,), out, out_layout)
-
-
-def abs(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The absolute value; abs(INT_MIN) is INT_MIN (HLO: ``abs``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, s4, s8, s16, s32, s64. The result is real: f32 for c64, f64 for c128, else the
-    operand's type.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("abs", (x,), out, out_layout)
-
-
-def sign(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """``-1, 0 or 1; NaN and signed zeros are returned as they are`` (HLO: ``sign``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, s4, s8, s16, s32, s64. The result has the operands' type.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("sign", (x,), out, out_layout)
-
-
-def bitwise_not(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """Every bit inverted; logical not on pred (HLO: ``not``).
-
-    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("bitwise_not", (x,), out, out_layout)
-
-
-def floor(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The largest whole number not above x (HLO: ``floor``).
-
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("floor", (x,), out, out_layout)
-
-
-def ceil(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The smallest whole number not below x (HLO: ``ceil``).
-
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("ceil", (x,), out, out_layout)
-
-
-def round(
-    x: Any,
-    *,
-    method: str = "away_from_zero",
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The nearest whole number; halves as ``method`` says (``even``: HLO round-nearest-even) (HLO:
-    ``round-nearest-afz``).
-
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
-    Edges: results of negative numbers that round to 0 are -0.0.
-
-    Args:
-        x: the operand.
-        method: ``away_from_zero`` or ``even``: where halves go.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("round", (x,), out, out_layout, method)
-
-
-def is_finite(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """Whether x is neither infinite nor NaN (HLO: ``is-finite``).
-
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result is pred.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("is_finite", (x,), out, out_layout)
-
-
-def population_count(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """How many bits of x are 1 (HLO: ``popcnt``).
-
-    Element types: s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("population_count", (x,), out, out_layout)
-
-
-def clz(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """How many zero bits are above the highest 1 of x (HLO: ``count-leading-zeros``).
-
-    Element types: s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
-    Edges: the width for 0, 0 for negative numbers.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("clz", (x,), out, out_layout)
-
-
-def square(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """x * x; x itself on pred; integers wrap (HLO: ``square``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("square", (x,), out, out_layout)
-
-
-def integer_pow(
-    x: Any,
-    y: int,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """x to the constant integer power y, by repeated multiplication (HLO: ``integer-pow``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
-    Edges: x ** 0 is 1, also of NaN; a negative y divides 1 by the power, and is refused on
-    integers, which wrap.
-
-    Args:
-        x: the operand.
-        y: the power, an integer.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("integer_pow", (x,), out, out_layout, y)
-
-
-def real(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The real part; x itself where it is real (HLO: ``real``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result is real: f32 for c64, f64 for c128, else the operand's type.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("real", (x,), out, out_layout)
-
-
-def imag(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The imaginary part; 0 where x is real (HLO: ``imag``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result is real: f32 for c64, f64 for c128, else the operand's type.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("imag", (x,), out, out_layout)
-
-
-def conj(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The complex conjugate; a real number becomes complex first (HLO: ``conj``).
-
-    Element types: c64, c128, f32, f64. The result is c64 or c128.
-    Edges: the imaginary part of a real number's conjugate is -0.0.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("conj", (x,), out, out_layout)
-
-
-def sqrt(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The square root, correctly rounded (HLO: ``sqrt``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("sqrt", (x,), out, out_layout)
-
-
-def exp(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """e ** x (HLO: ``exponential``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Error: at most 1.1 ulp (f32), 1.1 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("exp", (x,), out, out_layout)
-
-
-def exp2(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """``2 ** x`` (HLO: ``exp2``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Edges: exact for whole x.
-    Error: at most 1 ulp (f32), 1 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("exp2", (x,), out, out_layout)
-
-
-def expm1(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """e ** x - 1, accurate near 0 (HLO: ``exponential-minus-one``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Error: at most 1.5 ulp (f32), 1.7 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("expm1", (x,), out, out_layout)
-
-
-def log(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The natural logarithm (HLO: ``log``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Edges: -inf at 0, NaN below.
-    Error: at most 1 ulp (f32), 1 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("log", (x,), out, out_layout)
-
-
-def log2(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The logarithm to base 2 (HLO: ``log2``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Edges: exact for powers of 2; -inf at 0, NaN below.
-    Error: at most 1.2 ulp (f32), 1.2 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("log2", (x,), out, out_layout)
-
-
-def log1p(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """Log(1 + x), accurate near 0 (HLO: ``log-plus-one``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Edges: -inf at -1, NaN below.
-    Error: at most 1.1 ulp (f32), 1.1 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("log1p", (x,), out, out_layout)
-
-
-def logistic(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """``1 / (1 + e ** -x)`` (HLO: ``logistic``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Error: at most 1.6 ulp (f32), 1.6 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("logistic", (x,), out, out_layout)
-
-
-def tanh(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The hyperbolic tangent (HLO: ``tanh``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Error: at most 1.1 ulp (f32), 1.4 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("tanh", (x,), out, out_layout)
-
-
-def sinh(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The hyperbolic sine (HLO: ``sinh``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("sinh", (x,), out, out_layout)
-
-
-def cosh(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The hyperbolic cosine (HLO: ``cosh``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Error: at most 1.2 ulp (f32), 1.2 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("cosh", (x,), out, out_layout)
-
-
-def asinh(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The inverse hyperbolic sine (HLO: ``asinh``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("asinh", (x,), out, out_layout)
-
-
-def acosh(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The inverse hyperbolic cosine (HLO: ``acosh``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Edges: NaN below 1.
-    Error: at most 1.2 ulp (f32), 1.2 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("acosh", (x,), out, out_layout)
-
-
-def atanh(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The inverse hyperbolic tangent (HLO: ``atanh``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Edges: infinite at -1 and 1, NaN beyond.
-    Error: at most 1.3 ulp (f32), 1.3 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("atanh", (x,), out, out_layout)
-
-
-def sin(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The sine of x radians (HLO: ``sine``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Edges: NaN of infinities.
-    Error: at most 1.25 ulp (f32), 1.25 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("sin", (x,), out, out_layout)
-
-
-def cos(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The cosine of x radians (HLO: ``cosine``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Edges: NaN of infinities.
-    Error: at most 1.25 ulp (f32), 1.25 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("cos", (x,), out, out_layout)
-
-
-def tan(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The tangent of x radians (HLO: ``tan``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Edges: NaN of infinities.
-    Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("tan", (x,), out, out_layout)
-
-
-def asin(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The angle in [-pi/2, pi/2] whose sine is x (HLO: ``asin``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Edges: NaN where |x| > 1.
-    Error: at most 1.3 ulp (f32), 1.3 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("asin", (x,), out, out_layout)
-
-
-def acos(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The angle in [0, pi] whose cosine is x (HLO: ``acos``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Edges: NaN where |x| > 1.
-    Error: at most 1.3 ulp (f32), 1.3 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("acos", (x,), out, out_layout)
-
-
-def atan(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The angle in [-pi/2, pi/2] whose tangent is x (HLO: ``atan``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("atan", (x,), out, out_layout)
-
-
-def rsqrt(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """``1 / sqrt(x)`` (HLO: ``rsqrt``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Edges: +0.0 gives inf, -0.0 gives -inf, x < 0 gives NaN.
-    Error: at most 0.6 ulp (f32), 0.6 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("rsqrt", (x,), out, out_layout)
-
-
-def cbrt(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The cube root (HLO: ``cbrt``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-    Error: at most 0.6 ulp (f32), 0.6 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("cbrt", (x,), out, out_layout)
-
-
-def reciprocal(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """``1 / x`` (HLO: ``reciprocal``).
-
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("reciprocal", (x,), out, out_layout)
-
-
-def erf(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The error function (HLO: ``erf``).
-
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
-    Error: at most 1.1 ulp (f32), 1.1 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("erf", (x,), out, out_layout)
-
-
-def erfc(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """``1 - erf(x)`` (HLO: ``erfc``).
-
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
-    Error: at most 2 ulp (f32), 2 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("erfc", (x,), out, out_layout)
-
-
-def erf_inv(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The inverse of erf (HLO: ``erf-inv``).
-
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
-    Edges: 1 gives inf, -1 gives -inf, |x| > 1 gives NaN.
-    Error: at most 2.4 ulp (f32), 2.4 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("erf_inv", (x,), out, out_layout)
-
-
-def lgamma(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The logarithm of |gamma(x)| (HLO: ``lgamma``).
-
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
-    Edges: inf at 0, at negative whole numbers and at both infinities; the error of small results at
-    x < 0, close to zeros, is that of a result of size 1.
-    Error: at most 1.8 ulp (f32), 1.8 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("lgamma", (x,), out, out_layout)
-
-
-def digamma(
-    x: Any,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """The derivative of lgamma (HLO: ``digamma``).
-
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
-    Edges: NaN at 0, at negative whole numbers and at -inf; the error of small results at x < 0,
-    close to zeros, is that of a result of size 1.
-    Error: at most 2.2 ulp (f32), 2.2 ulp (f64).
-
-    Args:
-        x: the operand.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("digamma", (x,), out, out_layout)
-
-
 def select(
-    pred: Any,
-    on_true: Any,
-    on_false: Any,
+    pred: ArrayLike,
+    on_true: ArrayLike,
+    on_false: ArrayLike,
     *,
     out: Any = None,
     out_layout: Layout | None = None,
@@ -1851,7 +1886,7 @@ def select(
         pred, on_true, on_false: ``pred`` is a scalar or has the dimensions of the others, which
             are equal.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -1861,9 +1896,9 @@ def select(
 
 
 def clamp(
-    lo: Any,
-    x: Any,
-    hi: Any,
+    lo: ArrayLike,
+    x: ArrayLike,
+    hi: ArrayLike,
     *,
     out: Any = None,
     out_layout: Layout | None = None,
@@ -1877,7 +1912,7 @@ def clamp(
     Args:
         lo, x, hi: ``lo`` and ``hi`` are scalars or have the dimensions of ``x``.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -1887,8 +1922,8 @@ def clamp(
 
 
 def convert_element_type(
-    x: Any,
-    to: Any,
+    x: ArrayLike,
+    to: ElementTypeLike,
     *,
     out: Any = None,
     out_layout: Layout | None = None,
@@ -1904,7 +1939,7 @@ def convert_element_type(
         x: the operand.
         to: the element type of the result: an XLA name or a NumPy dtype.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -1913,39 +1948,9 @@ def convert_element_type(
     return APPLY.call("convert_element_type", (x,), out, out_layout, to)
 
 
-def reduce_precision(
-    x: Any,
-    exponent_bits: int,
-    mantissa_bits: int,
-    *,
-    out: Any = None,
-    out_layout: Layout | None = None,
-) -> Any:
-    """x rounded to ``exponent_bits`` and ``mantissa_bits``, to nearest even (HLO:
-    ``reduce-precision``).
-
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
-    Edges: beyond the largest exponent infinity, below the smallest a signed 0 (the narrower format
-    has no denormals); NaN stays NaN; a format that is no narrower changes nothing.
-
-    Args:
-        x: the operand.
-        exponent_bits: bits of the exponent, at least 1.
-        mantissa_bits: bits of the mantissa, the leading one not counted.
-        out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
-        out_layout: layout of the new result; None for the inferred one.
-
-    Raises:
-        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
-    """
-    return APPLY.call("reduce_precision", (x,), out, out_layout, exponent_bits, mantissa_bits)
-
-
 def bitcast_convert_type(
-    x: Any,
-    to: Any,
+    x: ArrayLike,
+    to: ElementTypeLike,
     *,
     out: Any = None,
     out_layout: Layout | None = None,
@@ -1959,7 +1964,7 @@ def bitcast_convert_type(
         x: the operand.
         to: the element type of the result: an XLA name or a NumPy dtype.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -1969,7 +1974,7 @@ def bitcast_convert_type(
 
 
 def broadcast(
-    x: Any,
+    x: ArrayLike,
     sizes: Sequence[int],
     *,
     out: Any = None,
@@ -1985,7 +1990,7 @@ def broadcast(
         x: the operand.
         sizes: sizes of the new leading dimensions.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -1995,7 +2000,7 @@ def broadcast(
 
 
 def broadcast_in_dim(
-    x: Any,
+    x: ArrayLike,
     shape: Sequence[int],
     broadcast_dimensions: Sequence[int],
     *,
@@ -2015,7 +2020,7 @@ def broadcast_in_dim(
         broadcast_dimensions: for each dimension of ``x`` its place in the result; unique, in
             any order.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
 
     Raises:
@@ -2025,7 +2030,7 @@ def broadcast_in_dim(
 
 
 def broadcasted_iota(
-    dtype: Any,
+    dtype: ElementTypeLike,
     shape: Sequence[int],
     dimension: int,
     *,
@@ -2044,7 +2049,7 @@ def broadcasted_iota(
         shape: dimensions of the result.
         dimension: the dimension of ``shape`` along which positions are counted.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
         device: where it is made: ``cpu``, the default, or ``cuda``; with ``out``, its device.
 
@@ -2055,7 +2060,7 @@ def broadcasted_iota(
 
 
 def iota(
-    dtype: Any,
+    dtype: ElementTypeLike,
     size: int,
     *,
     out: Any = None,
@@ -2072,7 +2077,7 @@ def iota(
         dtype: the element type of the result: an XLA name or a NumPy dtype.
         size: number of elements.
         out: receives the result and is returned; exactly its dimensions and type, elements that
-            do not overlap each other, and no ``out_layout`` beside it.
+            do not overlap each other, and no ``out_layout`` with it.
         out_layout: layout of the new result; None for the inferred one.
         device: where it is made: ``cpu``, the default, or ``cuda``; with ``out``, its device.
 

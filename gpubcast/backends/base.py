@@ -13,24 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gpubcast.families import Target
-
-
-@dataclass(frozen=True, slots=True)
-class KernelSource:
-    """One generated kernel.
-
-    Attributes:
-        entry: name of its entry function.
-        text: the complete source.
-        key: the kernel key in words, the first line of the source.
-        fast_math: whether the compiler may reassociate and contract operations.
-    """
-
-    entry: str
-    text: str
-    key: str
-    fast_math: bool = False
+from gpubcast.codegen.source import KernelSource
+from gpubcast.schedules.schedule import Target
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,8 +1,11 @@
 """Pictures of a plan: how operands align, how axes merge, where elements lie, how it is launched.
 
-``collect`` gathers the parts as plain data; ``text``, ``html`` and ``terminal`` draw them.
+``explanation`` gathers the parts of a ``picture`` as plain data; ``text``, ``html`` and
+``terminal`` draw them.
 """
 
-from gpubcast.explain.collect import Explanation, explain
+from __future__ import annotations
+
+from gpubcast.explain.explanation import Explanation, explain
 
 __all__ = ["Explanation", "explain"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from gpubcast.alignment import Grid
-from gpubcast.explain.parts import Card, Listing, Picture, Slot, Strip, Table
+from gpubcast.explain.picture import Card, Listing, Picture, Slot, Strip, Table
 from gpubcast.explain.text import STRIPS
+from gpubcast.hlo.alignment import Grid
 
 _STYLE = """
 .gpubcast{font:13px/1.45 ui-monospace,monospace;--line:#8886;--soft:#8883}

@@ -9,9 +9,9 @@ from rich.syntax import Syntax
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from gpubcast.alignment import Grid, State
-from gpubcast.explain.parts import Card, Picture, Table
+from gpubcast.explain.picture import Card, Picture, Table
 from gpubcast.explain.text import STRIPS, strips
+from gpubcast.hlo.alignment import Grid, State
 
 # Nothing is parsed as markup: shapes are full of square brackets.
 _STYLES = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpubcast.alignment import render
-from gpubcast.explain.parts import Card, Listing, Picture, Strip, Table
+from gpubcast.explain.picture import Card, Listing, Picture, Strip, Table
+from gpubcast.hlo.alignment import render
 
 WIDTH = 100
 STRIPS = "memory, in address order; a, b, c ... are an array's elements in row-major order"

@@ -11,30 +11,36 @@ from typing import Any
 import numpy as np
 
 from gpubcast import config
-from gpubcast.backends.base import KernelSource
-from gpubcast.backends.cpu import dlpack, objects, streaming, workers
-from gpubcast.backends.cpu.address import address
-from gpubcast.backends.cpu.compiling import machine_code
-from gpubcast.backends.cpu.entry import callable_at
-from gpubcast.backends.cpu.pool import POOL
-from gpubcast.backends.cpu.threads import Pool
+from gpubcast.backends.cpu import dlpack
+from gpubcast.backends.cpu.jit import object_cache
+from gpubcast.backends.cpu.jit.builtins import callable_at
+from gpubcast.backends.cpu.jit.compile import machine_code
+from gpubcast.backends.cpu.ndarray_address import ALIGNMENT, address
+from gpubcast.backends.cpu.result_pool import POOL
+from gpubcast.backends.cpu.threads import team
+from gpubcast.backends.cpu.threads.executor import Executor
+from gpubcast.backends.progress import announced
+from gpubcast.codegen.source import KernelSource
 from gpubcast.errors import CompileError, DeviceError, numbered
-from gpubcast.families import CpuTarget
-from gpubcast.progress import announced
+from gpubcast.schedules.schedule import STREAMING_BYTES, CpuTarget
 
-ALIGNMENT = 64
 _HERE = contextlib.nullcontext()
 
 
 class CpuBackend:
-    """The processor this process runs on; see ``backends.base.Backend``."""
+    """The processor this process runs on; see ``backends.base.Backend``.
+
+    Attributes:
+        streaming_bytes: the measured footprint from which on kernels write past the caches; None
+            where it is not known. The runtime measures it.
+    """
 
     kind = "cpu"
 
-    def __init__(self) -> None:
+    def __init__(self, streaming_bytes: int | None = None) -> None:
         self._target = CpuTarget(config.threads())
-        self._pool = Pool(self._target.threads)
-        self._streaming = streaming.stored(self._target.threads)
+        self._executor = Executor(self._target.threads)
+        self.streaming_bytes = streaming_bytes
 
     def on(self, index: int) -> contextlib.AbstractContextManager[None]:
         return _HERE
@@ -42,7 +48,7 @@ class CpuBackend:
     def target(self) -> CpuTarget:
         threads, limit = config.threads(), config.streaming_bytes()
         if limit is None:
-            limit = streaming.DEFAULT if self._streaming is None else self._streaming
+            limit = STREAMING_BYTES if self.streaming_bytes is None else self.streaming_bytes
         if threads != self._target.threads or limit != self._target.streaming_bytes:
             self._target = CpuTarget(threads, limit)
         return self._target
@@ -55,7 +61,7 @@ class CpuBackend:
             raw = np.empty(num_bytes + ALIGNMENT, np.uint8)
         except (MemoryError, ValueError) as error:
             raise DeviceError(f"{num_bytes:,} bytes cannot be allocated: {error}") from error
-        start = -raw.ctypes.data % ALIGNMENT
+        start = -address(raw) % ALIGNMENT
         return raw[start : start + num_bytes]
 
     def from_host(self, data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -90,13 +96,7 @@ class CpuBackend:
         return address(array)
 
     def load(self, source: KernelSource) -> Any:
-        kernel = callable_at(objects.load(source, functools.partial(_compiled, source)))
-        streams = source.key.endswith(" streamed")
-        if streams and self._streaming is None and config.streaming_bytes() is None:
-            # The first launch that is large enough: measuring loads such kernels, too.
-            self._streaming = streaming.DEFAULT
-            self._streaming = streaming.measured(self, self._target.threads)
-        return kernel
+        return callable_at(object_cache.load(source, functools.partial(_compiled, source)))
 
     def launch(self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray) -> None:
         table = ctypes.addressof(ctypes.c_char.from_buffer(parameters))
@@ -105,11 +105,11 @@ class CpuBackend:
             kernel(table, 0, grid)
             return
         threads = self._target.threads
-        crew, code = workers.crew(threads), getattr(kernel, "__self__", None)
-        if crew is not None and code is not None:
-            crew.start(code, table, grid, parts, unit, threads)
+        members, code = team.thread_team(threads), getattr(kernel, "__self__", None)
+        if members is not None and code is not None:
+            members.start(code, table, grid, parts, unit, threads)
         elif parts > threads:
-            self._pool.run(functools.partial(kernel, table), grid, parts, unit)
+            self._executor.run(functools.partial(kernel, table), grid, parts, unit)
         else:
             kernel(table, 0, grid)
 
@@ -121,10 +121,10 @@ class CpuBackend:
         if parts == 1:
             return functools.partial(kernel, table, 0, grid)
         threads = self._target.threads
-        crew, code = workers.crew(threads), getattr(kernel, "__self__", None)
-        if crew is None or code is None:
+        members, code = team.thread_team(threads), getattr(kernel, "__self__", None)
+        if members is None or code is None:
             return None
-        return crew.bound(code, table, grid, parts, unit, threads)
+        return members.bound(code, table, grid, parts, unit, threads)
 
     def driven(
         self, kernel: Any, grid: int, block: tuple[int, int], template: bytes, index: int,
@@ -163,12 +163,12 @@ def _namespace() -> dict[str, Any]:
     """What generated code may name: types, loads and stores, scalar functions."""
     import numba
 
-    from gpubcast.backends.cpu import complex_numbers, elementary, transposing, vector
-    from gpubcast.backends.cpu.math import FUNCTIONS
-    from gpubcast.backends.cpu.memory import namespace
+    from gpubcast.backends.cpu.intrinsics import complex_numbers, elementary, transpose, vector
+    from gpubcast.backends.cpu.intrinsics.memory import namespace
+    from gpubcast.backends.cpu.intrinsics.scalar import FUNCTIONS
 
     names = ("boolean", "float32", "float64", "complex64", "complex128")
     integers = tuple(f"{u}int{bits}" for u in ("", "u") for bits in (8, 16, 32, 64))
     scope = {name: getattr(numba.types, name) for name in names + integers}
     functions = FUNCTIONS | complex_numbers.FUNCTIONS | elementary.functions()
-    return scope | namespace() | vector.functions() | transposing.functions() | functions
+    return scope | namespace() | vector.functions() | transpose.functions() | functions

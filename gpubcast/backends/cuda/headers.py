@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from gpubcast import digests
+from gpubcast import config, hashing
 from gpubcast.errors import CompileError
 
 
@@ -16,7 +16,7 @@ def folder() -> Path:
     Raises:
         CompileError: the installation has no headers.
     """
-    package = Path(__file__).resolve().parents[2]
+    package = Path(config.PACKAGE_ROOT).resolve()
     for candidate in (package / "_cuda_kernels", package.parent / "cuda_kernels"):
         if (candidate / "prelude.cuh").is_file():
             return candidate
@@ -25,12 +25,13 @@ def folder() -> Path:
 
 @functools.cache
 def texts() -> dict[str, str]:
-    """File name to text of every header."""
-    return {path.name: path.read_text() for path in sorted(folder().glob("*.cuh"))}
+    """Path in the folder to text of every header."""
+    found = sorted(folder().rglob("*.cuh"))
+    return {path.relative_to(folder()).as_posix(): path.read_text() for path in found}
 
 
 @functools.cache
 def digest() -> str:
     """Changes when any header changes."""
     joined = "\0".join(part for item in texts().items() for part in item)
-    return digests.digest(joined.encode())
+    return hashing.digest(joined.encode())

@@ -6,7 +6,6 @@ Source: NVRTC's documentation (https://docs.nvidia.com/cuda/nvrtc).
 
 from __future__ import annotations
 
-import ctypes
 import ctypes.util
 import functools
 import os
@@ -17,10 +16,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from gpubcast.backends.base import KernelSource
 from gpubcast.backends.cuda import headers
-from gpubcast.digests import digest
+from gpubcast.codegen.source import KernelSource
 from gpubcast.errors import CompileError, numbered
+from gpubcast.hashing import digest
 
 # Contraction of a * b + c would round once where the CPU rounds twice.
 OPTIONS = (

@@ -1,0 +1,351 @@
+// exp and its relatives.
+//
+// Written by `make generate` from gpubcast/hlo/elementary/exponential.py; do not edit.
+#ifndef GB_ELEMENTARY_EXPONENTIAL_CUH
+#define GB_ELEMENTARY_EXPONENTIAL_CUH
+
+#include "scalar.cuh"
+#include "elementary/native.cuh"
+
+namespace gb {
+
+// e ** x: 2^n e^r with n = round(x / ln 2) and a polynomial in r.
+GB_FN float exp(float x0) {
+  GB_ENTER
+  const float t3 = (x0 < (-104.0f)) ? (-104.0f) : x0;
+  const float x = (t3 > 89.0f) ? 89.0f : t3;
+  const float n = fma(x, 1.442695f, 12582912.0f) - 12582912.0f;
+  const float r = fma(n, -5.769999e-08f, fma(n, -0.6931471f, x));
+  const float t21 = fma(fma(fma(0.0013820748f, r, 0.008368677f), r, 0.041668266f), r,
+      0.16666521f);
+  const float t27 = scaled(fma(fma(fma(t21, r, 0.49999994f), r, 1.0f), r, 1.0f), n);
+  return t27;
+}
+
+// e ** x: 2^n e^r with n = round(x / ln 2) and a polynomial in r.
+GB_FN double exp(double x0) {
+  GB_ENTER
+  const double t3 = (x0 < (-746.0)) ? (-746.0) : x0;
+  const double x = (t3 > 710.0) ? 710.0 : t3;
+  const double n = fma(x, 1.4426950408889634, 6755399441055744.0) - 6755399441055744.0;
+  const double r = fma(n, -2.3190468138462996e-17, fma(n, -0.6931471805599453, x));
+  const double t19 = fma(fma(2.500961773811377e-08, r, 2.7630483934343876e-07), r,
+      2.755755553229745e-06);
+  const double t23 = fma(fma(t19, r, 2.4801492390655727e-05), r, 0.00019841269542138592);
+  const double t27 = fma(fma(t23, r, 0.0013888888944381223), r, 0.008333333333477345);
+  const double t33 = fma(fma(fma(t27, r, 0.041666666666526894), r, 0.1666666666666644), r,
+      0.5000000000000011);
+  return scaled(fma(fma(t33, r, 1.0), r, 1.0), n);
+}
+
+// 2 ** x: 2^n 2^r with n = round(x) and a polynomial in r.
+GB_FN float exp2(float x0) {
+  GB_ENTER
+  const float t3 = (x0 < (-151.0f)) ? (-151.0f) : x0;
+  const float x = (t3 > 129.0f) ? 129.0f : t3;
+  const float n = fma(x, 1.0f, 12582912.0f) - 12582912.0f;
+  const float t11 = x - n;
+  const float t18 = fma(fma(fma(0.00015328907f, t11, 0.0013390976f), t11, 0.0096185f), t11,
+      0.055503596f);
+  const float t23 = fma(fma(fma(t18, t11, 0.24022648f), t11, 0.6931472f), t11, 1.0f);
+  return scaled(t23, n);
+}
+
+// 2 ** x: 2^n 2^r with n = round(x) and a polynomial in r.
+GB_FN double exp2(double x0) {
+  GB_ENTER
+  const double t3 = (x0 < (-1076.0)) ? (-1076.0) : x0;
+  const double x = (t3 > 1025.0) ? 1025.0 : t3;
+  const double n = fma(x, 1.0, 6755399441055744.0) - 6755399441055744.0;
+  const double t11 = x - n;
+  const double t16 = fma(fma(4.43970939153344e-10, t11, 7.073312527592007e-09), t11,
+      1.0178154738384346e-07);
+  const double t20 = fma(fma(t16, t11, 1.321543833708892e-06), t11, 1.5252733645546427e-05);
+  const double t24 = fma(fma(t20, t11, 0.00015403530450130865), t11, 0.001333355814653625);
+  const double t28 = fma(fma(t24, t11, 0.009618129107600636), t11, 0.05550410866482175);
+  const double t32 = fma(fma(t28, t11, 0.2402265069591011), t11, 0.6931471805599453);
+  return scaled(fma(t32, t11, 1.0), n);
+}
+
+// e ** x - 1, accurate near 0: twice 2^(n-1) (e^r - 1) + (2^(n-1) - 1/2).
+GB_FN float expm1(float x) {
+  GB_ENTER
+  const float t3 = (x < (-18.0f)) ? (-18.0f) : x;
+  const float t6 = (t3 > 89.0f) ? 89.0f : t3;
+  const float t9 = fma(t6, 1.442695f, 12583038.0f);
+  const float t10 = t9 - 12583038.0f;
+  const float power = bits_as<float>(bits_as<u32>(t9) << 23);
+  const float r = fma(t10, -5.769999e-08f, fma(t10, -0.6931471f, t6));
+  const float t26 = fma(fma(fma(0.0013820748f, r, 0.008368677f), r, 0.041668266f), r,
+      0.16666521f);
+  const float y = fma(power, (r * r) * fma(t26, r, 0.49999994f), fma(power, r, power - 0.5f));
+  return (fabs(x) < 1.4901161e-08f) ? x : (y * 2.0f);
+}
+
+// e ** x - 1, accurate near 0: twice 2^(n-1) (e^r - 1) + (2^(n-1) - 1/2).
+GB_FN double expm1(double x) {
+  GB_ENTER
+  const double t3 = (x < (-39.0)) ? (-39.0) : x;
+  const double t6 = (t3 > 710.0) ? 710.0 : t3;
+  const double t9 = fma(t6, 1.4426950408889634, 6755399441056766.0);
+  const double t10 = t9 - 6755399441056766.0;
+  const double power = bits_as<double>(bits_as<u64>(t9) << 52);
+  const double r = fma(t10, -2.3190468138462996e-17, fma(t10, -0.6931471805599453, t6));
+  const double t24 = fma(fma(2.500961773811377e-08, r, 2.7630483934343876e-07), r,
+      2.755755553229745e-06);
+  const double t28 = fma(fma(t24, r, 2.4801492390655727e-05), r, 0.00019841269542138592);
+  const double t32 = fma(fma(t28, r, 0.0013888888944381223), r, 0.008333333333477345);
+  const double t38 = fma(fma(fma(t32, r, 0.041666666666526894), r, 0.1666666666666644), r,
+      0.5000000000000011);
+  const double y = fma(power, (r * r) * t38, fma(power, r, power - 0.5));
+  return (fabs(x) < 2.7755575615628914e-17) ? x : (y * 2.0);
+}
+
+// 1 / (1 + e ** -x), as e^-|x| / (1 + e^-|x|) for negative x.
+GB_FN float logistic(float x) {
+  GB_ENTER
+  const float t1 = fabs(x);
+  const float y = exp(-t1);
+  const float total = 1.0f + y;
+  const float low = (t1 > 4e+01f) ? 0.0f : (y - (total - 1.0f));
+  const float t13 = (x < 0.0f) ? y : 1.0f;
+  const float t14 = 1.0f / total;
+  const float t15 = t13 * t14;
+  const float t16 = -t15;
+  return fma(fma(t16, low, fma(t16, total, t13)), t14, t15);
+}
+
+// 1 / (1 + e ** -x), as e^-|x| / (1 + e^-|x|) for negative x.
+GB_FN double logistic(double x) {
+  GB_ENTER
+  const double t1 = fabs(x);
+  const double y = exp(-t1);
+  const double total = 1.0 + y;
+  const double low = (t1 > 40.0) ? 0.0 : (y - (total - 1.0));
+  const double t13 = (x < 0.0) ? y : 1.0;
+  const double t14 = 1.0 / total;
+  const double t15 = t13 * t14;
+  const double t16 = -t15;
+  return fma(fma(t16, low, fma(t16, total, t13)), t14, t15);
+}
+
+// (e^x - e^-x) / 2 from sinh r and cosh r: no large parts cancel.
+GB_FN float sinh(float x) {
+  GB_ENTER
+  const float t1 = fabs(x);
+  const float t4 = (t1 > 89.7f) ? 89.7f : t1;
+  const float t7 = fma(t4, 1.442695f, 12583037.0f);
+  const float t8 = t7 - 12583037.0f;
+  const float up = bits_as<float>(bits_as<u32>(t7) << 23);
+  const float r = fma(t8, -5.769999e-08f, fma(t8, -0.6931471f, t4));
+  const float down = (t4 > 4e+01f) ? 0.0f : bits_as<float>(0x7d000000u - bits_as<u32>(up));
+  const float t25 = r * r;
+  const float odd = (r * t25) * fma(fma(0.00019974091f, t25, 0.008333175f), t25, 0.16666667f);
+  const float even = t25 * fma(fma(0.0013935429f, t25, 0.04166646f), t25, 0.5f);
+  const float plus = up + down;
+  const float t40 = -down;
+  const float minus = up + t40;
+  const float low = t40 - (minus - up);
+  const float t49 = (minus + fma(plus, r, fma(plus, odd, fma(minus, even, low)))) * 2.0f;
+  const float y = (t1 < 0.00012207031f) ? t1 : t49;
+  const float t58 = bits_as<float>(bits_as<u32>(y) | (bits_as<u32>(x) & 0x80000000u));
+  return t58;
+}
+
+// (e^x - e^-x) / 2 from sinh r and cosh r: no large parts cancel.
+GB_FN double sinh(double x) {
+  GB_ENTER
+  const double t1 = fabs(x);
+  const double t4 = (t1 > 710.6) ? 710.6 : t1;
+  const double t7 = fma(t4, 1.4426950408889634, 6755399441056765.0);
+  const double t8 = t7 - 6755399441056765.0;
+  const double up = bits_as<double>(bits_as<u64>(t7) << 52);
+  const double r = fma(t8, -2.3190468138462996e-17, fma(t8, -0.6931471805599453, t4));
+  const double down = (t4 > 40.0) ? 0.0 : bits_as<double>(0x7fa0000000000000ull -
+      bits_as<u64>(up));
+  const double t25 = r * r;
+  const double t31 = fma(fma(2.51091840165001e-08, t25, 2.7557243771768973e-06), t25,
+      0.00019841269886582325);
+  const double t35 = fma(fma(t31, t25, 0.008333333333321438), t25, 0.16666666666666677);
+  const double odd = (r * t25) * t35;
+  const double t41 = fma(fma(2.763157299673189e-07, t25, 2.480148905924787e-05), t25,
+      0.0013888888947952876);
+  const double t45 = fma(fma(t41, t25, 0.041666666666511365), t25, 0.5000000000000013);
+  const double even = t25 * t45;
+  const double plus = up + down;
+  const double t48 = -down;
+  const double minus = up + t48;
+  const double low = t48 - (minus - up);
+  const double t57 = (minus + fma(plus, r, fma(plus, odd, fma(minus, even, low)))) * 2.0;
+  const double y = (t1 < 3.725290298461914e-09) ? t1 : t57;
+  const double t66 = bits_as<double>(bits_as<u64>(y) | (bits_as<u64>(x) &
+      0x8000000000000000ull));
+  return t66;
+}
+
+// (e^x + e^-x) / 2 from sinh r and cosh r.
+GB_FN float cosh(float x) {
+  GB_ENTER
+  const float t1 = fabs(x);
+  const float t4 = (t1 > 89.7f) ? 89.7f : t1;
+  const float t7 = fma(t4, 1.442695f, 12583037.0f);
+  const float t8 = t7 - 12583037.0f;
+  const float up = bits_as<float>(bits_as<u32>(t7) << 23);
+  const float r = fma(t8, -5.769999e-08f, fma(t8, -0.6931471f, t4));
+  const float down = (t4 > 4e+01f) ? 0.0f : bits_as<float>(0x7d000000u - bits_as<u32>(up));
+  const float t25 = r * r;
+  const float odd = (r * t25) * fma(fma(0.00019974091f, t25, 0.008333175f), t25, 0.16666667f);
+  const float even = t25 * fma(fma(0.0013935429f, t25, 0.04166646f), t25, 0.5f);
+  const float minus = up - down;
+  const float t44 = up + fma(minus, r, fma(minus, odd, fma(up + down, even, down)));
+  return t44 * 2.0f;
+}
+
+// (e^x + e^-x) / 2 from sinh r and cosh r.
+GB_FN double cosh(double x) {
+  GB_ENTER
+  const double t1 = fabs(x);
+  const double t4 = (t1 > 710.6) ? 710.6 : t1;
+  const double t7 = fma(t4, 1.4426950408889634, 6755399441056765.0);
+  const double t8 = t7 - 6755399441056765.0;
+  const double up = bits_as<double>(bits_as<u64>(t7) << 52);
+  const double r = fma(t8, -2.3190468138462996e-17, fma(t8, -0.6931471805599453, t4));
+  const double down = (t4 > 40.0) ? 0.0 : bits_as<double>(0x7fa0000000000000ull -
+      bits_as<u64>(up));
+  const double t25 = r * r;
+  const double t31 = fma(fma(2.51091840165001e-08, t25, 2.7557243771768973e-06), t25,
+      0.00019841269886582325);
+  const double t35 = fma(fma(t31, t25, 0.008333333333321438), t25, 0.16666666666666677);
+  const double odd = (r * t25) * t35;
+  const double t41 = fma(fma(2.763157299673189e-07, t25, 2.480148905924787e-05), t25,
+      0.0013888888947952876);
+  const double t45 = fma(fma(t41, t25, 0.041666666666511365), t25, 0.5000000000000013);
+  const double even = t25 * t45;
+  const double minus = up - down;
+  const double t52 = up + fma(minus, r, fma(minus, odd, fma(up + down, even, down)));
+  return t52 * 2.0;
+}
+
+GB_TABLE float TABLE_2f69db43[32] = {
+  2.2778258f, 2.8882747f, 3.3887107f, 3.6273713f,
+  4.459246f, 5.613054f, 6.467114f, 7.278045f,
+  8.317766f, 0.0f, 0.0f, 0.0f,
+  0.0f, 0.086079165f, 0.10189903f, 0.11715975f,
+  0.14092454f, 0.17188764f, 0.20373076f, 0.23331185f,
+  0.28135866f, 0.34499672f, 0.40751183f, 0.46827313f,
+  0.56176233f, 0.68433297f, 0.8142662f, 0.94003457f,
+  1.1253259f, 1.3677204f, 1.6345831f, 1.8820591f,
+};
+GB_TABLE float TABLE_a3ba0caa[32] = {
+  0.9792032f, 0.99382037f, 0.9977242f, 0.99858737f,
+  0.99973226f, 0.99997336f, 0.9999952f, 0.99999905f,
+  0.9999999f, 0.0f, 0.0f, 0.0f,
+  0.0f, 0.08586719f, 0.1015478f, 0.11662661f,
+  0.13999899f, 0.17021458f, 0.20095809f, 0.22916864f,
+  0.27416208f, 0.33193094f, 0.38635796f, 0.43680298f,
+  0.50928384f, 0.59432906f, 0.671937f, 0.73523813f,
+  0.8094135f, 0.8781716f, 0.9267115f, 0.9546749f,
+};
+GB_TABLE float TABLE_61115898[32] = {
+  0.04116111f, 0.012321041f, 0.004546454f, 0.0028232618f,
+  0.0005353815f, 5.33038e-05f, 9.6554595e-06f, 1.9071884e-06f,
+  2.3835948e-07f, 0.0f, 0.0f, 0.0f,
+  1.0f, 0.99262685f, 0.98968804f, 0.9863982f,
+  0.98040026f, 0.971027f, 0.9596158f, 0.94748175f,
+  0.92483515f, 0.8898218f, 0.8507275f, 0.80920315f,
+  0.74063f, 0.646773f, 0.54850066f, 0.45942488f,
+  0.3448498f, 0.22881462f, 0.14120579f, 0.08859584f,
+};
+GB_TABLE float TABLE_d8c81f7f[32] = {
+  -0.040303994f, -0.012246212f, -0.0045366893f, -0.0028194848f,
+  -0.00053468783f, -5.3274383e-05f, -9.644844e-06f, -1.9089189e-06f,
+  -2.3763518e-07f, 0.0f, 0.0f, 0.0f,
+  2.99982e-08f, -0.08523482f, -0.100500256f, -0.11504022f,
+  -0.13725464f, -0.16528308f, -0.19284192f, -0.21713243f,
+  -0.25355464f, -0.29535913f, -0.3286849f, -0.35346234f,
+  -0.3771906f, -0.38439578f, -0.36855784f, -0.33778682f,
+  -0.2791281f, -0.20093964f, -0.13085748f, -0.084580325f,
+};
+GB_TABLE float TABLE_09048478[32] = {
+  0.025740042f, 0.008063353f, 0.0030109587f, 0.0018751681f,
+  0.00035750796f, 3.508271e-05f, 6.4483047e-06f, 1.2788644e-06f,
+  1.6012355e-07f, 0.0f, 0.0f, 0.0f,
+  -0.33333677f, -0.32492396f, -0.31930277f, -0.31451365f,
+  -0.30725163f, -0.2958667f, -0.28076366f, -0.266353f,
+  -0.23873617f, -0.19843258f, -0.15647213f, -0.1153166f,
+  -0.054778993f, 0.012854102f, 0.064841226f, 0.09521458f,
+  0.110979125f, 0.10018049f, 0.07420175f, 0.05121433f,
+};
+GB_TABLE float TABLE_ce7bdb79[32] = {
+  -0.011833606f, -0.0038334858f, -0.0014477338f, -0.0009206551f,
+  -0.00018596865f, -1.8117013e-05f, -3.3642614e-06f, -6.205221e-07f,
+  -8.687922e-08f, 0.0f, 0.0f, 0.0f,
+  0.00011655357f, 0.073459186f, 0.056416817f, 0.07422313f,
+  0.08646633f, 0.10604383f, 0.11679436f, 0.12893252f,
+  0.14980024f, 0.16382328f, 0.16931422f, 0.16814943f,
+  0.15340991f, 0.1203756f, 0.07930044f, 0.042689733f,
+  0.0036254937f, -0.02076315f, -0.025053201f, -0.02068347f,
+};
+GB_TABLE float TABLE_0f60d609[32] = {
+  0.0039742067f, 0.0019033785f, 0.0007656964f, 0.00029541086f,
+  6.863682e-05f, 9.331755e-06f, 1.2624332e-06f, 1.7356862e-07f,
+  3.1861152e-08f, 0.0f, 0.0f, 0.0f,
+  0.13201506f, 18.421085f, -5.194888f, -11.319583f,
+  -1.0071595f, 1.1754874f, -1.119527f, 1.06547f,
+  0.036454428f, -0.08830033f, -0.09138688f, -0.036997963f,
+  -0.043769952f, -0.058735475f, -0.06825923f, -0.05342352f,
+  -0.03198743f, -0.009477627f, 0.0014293364f, 0.0046611447f,
+};
+// The hyperbolic tangent. F32: by a polynomial for each quarter of an octave. F64: with
+// y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x.
+GB_FN float tanh(float x) {
+  GB_ENTER
+  const float t1 = fabs(x);
+  const float a = (t1 > 9.02f) ? 9.02f : t1;
+  const u32 index = bits_as<u32>((a < 0.0625f) ? 0.0625f : a) >> 21;
+  const float centre = TABLE_2f69db43[index & 31];
+  const float t18 = a - centre;
+  const float t19 = fma(TABLE_0f60d609[index & 31], t18, TABLE_ce7bdb79[index & 31]);
+  const float t21 = fma(fma(t19, t18, TABLE_09048478[index & 31]), t18, TABLE_d8c81f7f[index
+      & 31]);
+  const float y = fma(fma(t21, t18, TABLE_61115898[index & 31]), t18, TABLE_a3ba0caa[index &
+      31]);
+  const float t29 = bits_as<float>(bits_as<u32>(y) | (bits_as<u32>(x) & 0x80000000u));
+  return t29;
+}
+
+// The hyperbolic tangent. F32: by a polynomial for each quarter of an octave. F64: with
+// y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x.
+GB_FN double tanh(double x) {
+  GB_ENTER
+  const double t1 = fabs(x);
+  const double a = (t1 > 19.1) ? 19.1 : t1;
+  const double t7 = fma(a, 2.8853900817779268, 6755399441056768.0);
+  const double n = t7 - 6755399441056768.0;
+  const double twice = bits_as<double>(bits_as<u64>(t7) << 52);
+  const double r = fma(n, -1.1595234069231498e-17, fma(n, -0.34657359027997264, a));
+  const double z = r * r;
+  const double t22 = fma(fma(0.00014146807774384064, z, 0.003174591026003933), z,
+      0.044444444622019914);
+  const double t31 = fma(fma(2.56098485638285e-05, z, 0.0007054734216268147), z,
+      0.012698412506968699);
+  const double t36 = fma(fma(fma(t31, z, 0.13333333333563752), z, 0.6666666666666576), r,
+      fma(fma(t22, z, 0.33333333333221515), z, 1.0000000000000022));
+  const double rest = z * t36;
+  const double first = fma(twice, r, fma(twice, 0.5, -1.0));
+  const double t42 = fma(twice, rest, first);
+  const double y_low = fma(twice, rest, first - t42);
+  const double below = t42 + 2.0;
+  const double t51 = 1.0 / below;
+  const double t52 = t42 * t51;
+  const double t53 = -t52;
+  const double t56 = fma(t53, ((2.0 - below) + t42) + y_low, fma(t53, below, t42)) + y_low;
+  const double y = fma(t56, t51, t52);
+  const double t63 = bits_as<double>(bits_as<u64>(y) | (bits_as<u64>(x) &
+      0x8000000000000000ull));
+  return t63;
+}
+
+}  // namespace gb
+
+#endif

@@ -1,0 +1,88 @@
+// Steps that some processors have an instruction for.
+//
+// Written by `make generate` from gpubcast/hlo/elementary/native.py; do not edit.
+#ifndef GB_ELEMENTARY_NATIVE_CUH
+#define GB_ELEMENTARY_NATIVE_CUH
+
+#include "scalar.cuh"
+
+namespace gb {
+
+// x > 0 times a power of two, from 3/4 to below 3/2; any number, where x is another one.
+GB_FN float mantissa(float x) {
+  GB_ENTER
+  const u32 word = bits_as<u32>((x < 1.1754944e-38f) ? (x * 16777216.0f) : x) - 0x3f400000u;
+  return bits_as<float>((word & 0x7fffffu) + 0x3f400000u);
+}
+
+// x > 0 times a power of two, from 3/4 to below 3/2; any number, where x is another one.
+GB_FN double mantissa(double x) {
+  GB_ENTER
+  const u64 t6 = bits_as<u64>((x < 2.2250738585072014e-308) ? (x * 9007199254740992.0) : x);
+  const u64 word = t6 - 0x3fe8000000000000ull;
+  const double t12 = bits_as<double>((word & 0xfffffffffffffull) + 0x3fe8000000000000ull);
+  return t12;
+}
+
+// The exponent of the power of two next below x > 0; any number, where x is another one.
+GB_FN float exponent(float x) {
+  GB_ENTER
+  const bool small = x < 1.1754944e-38f;
+  const u32 word = bits_as<u32>(small ? (x * 16777216.0f) : x);
+  const float whole = bits_as<float>((word >> 23) | 0x4b000000u);
+  return whole - (small ? (8388735.0f + 24.0f) : 8388735.0f);
+}
+
+// The exponent of the power of two next below x > 0; any number, where x is another one.
+GB_FN double exponent(double x) {
+  GB_ENTER
+  const bool small = x < 2.2250738585072014e-308;
+  const u64 word = bits_as<u64>(small ? (x * 9007199254740992.0) : x);
+  const double whole = bits_as<double>((word >> 52) | 0x4330000000000000ull);
+  const double t16 = whole - (small ? (4503599627371519.0 + 53.0) : 4503599627371519.0);
+  return t16;
+}
+
+// y 2^n, rounded once, for a whole n down to the smallest denormal number's exponent less 4 and
+// 1/4 <= abs(y) < 4; where y is NaN so is n.
+GB_FN float scaled(float y, float n) {
+  GB_ENTER
+  const bool negative = n < 0.0f;
+  const float offset = negative ? 32.0f : (-2.0f);
+  const u32 power = bits_as<u32>((n + offset) + 12583039.0f) << 23;
+  const float t18 = (y * bits_as<float>(power)) * (negative ? 2.3283064e-10f : 4.0f);
+  return t18;
+}
+
+// y 2^n, rounded once, for a whole n down to the smallest denormal number's exponent less 4 and
+// 1/4 <= abs(y) < 4; where y is NaN so is n.
+GB_FN double scaled(double y, double n) {
+  GB_ENTER
+  const bool negative = n < 0.0;
+  const double offset = negative ? 128.0 : (-2.0);
+  const u64 power = bits_as<u64>((n + offset) + 6755399441056767.0) << 52;
+  const double t18 = (y * bits_as<double>(power)) * (negative ? 2.938735877055719e-39 : 4.0);
+  return t18;
+}
+
+// y, a logarithm of x, where x is positive and finite, and the logarithm elsewhere.
+GB_FN float log_domain(float x, float y) {
+  GB_ENTER
+  const float edge = (x == 0.0f) ? bits_as<float>(0xff800000u) : bits_as<float>(0x7fc00000u);
+  const float t11 = (x > 0.0f) ? ((x < bits_as<float>(0x7f800000u)) ? y : x) : edge;
+  return t11;
+}
+
+// y, a logarithm of x, where x is positive and finite, and the logarithm elsewhere.
+GB_FN double log_domain(double x, double y) {
+  GB_ENTER
+  const double edge = (x == 0.0) ? bits_as<double>(0xfff0000000000000ull) :
+      bits_as<double>(0x7ff8000000000000ull);
+  const double t11 = (x > 0.0) ? ((x < bits_as<double>(0x7ff0000000000000ull)) ? y : x) :
+      edge;
+  return t11;
+}
+
+}  // namespace gb
+
+#endif

@@ -1,0 +1,383 @@
+// Roots, and the error functions.
+//
+// Written by `make generate` from gpubcast/hlo/elementary/special.py; do not edit.
+#ifndef GB_ELEMENTARY_SPECIAL_CUH
+#define GB_ELEMENTARY_SPECIAL_CUH
+
+#include "scalar.cuh"
+
+namespace gb {
+
+// 1 / sqrt(x): the quotient, corrected by the remainders of root and division.
+GB_FN float rsqrt(float x) {
+  GB_ENTER
+  const bool small = x < 7.888609e-31f;
+  const float a = small ? (x * 2.8147498e+14f) : x;
+  const float root = sqrt(a);
+  const float t8 = 1.0f / root;
+  const float lost = fma(-root, root, a);
+  const float remainder = fma(-t8, root, 1.0f);
+  const float step = t8 * fma((-0.5f) * lost, t8 * t8, remainder);
+  const float y = (step != step) ? t8 : (t8 + step);
+  return small ? (y * 16777216.0f) : y;
+}
+
+// 1 / sqrt(x): the quotient, corrected by the remainders of root and division.
+GB_FN double rsqrt(double x) {
+  GB_ENTER
+  const bool small = x < 1.1830521861667747e-271;
+  const double a = small ? (x * 3.402823669209385e+38) : x;
+  const double root = sqrt(a);
+  const double t8 = 1.0 / root;
+  const double lost = fma(-root, root, a);
+  const double remainder = fma(-t8, root, 1.0);
+  const double step = t8 * fma((-0.5) * lost, t8 * t8, remainder);
+  const double y = (step != step) ? t8 : (t8 + step);
+  return small ? (y * 1.8446744073709552e+19) : y;
+}
+
+// The cube root: Newton's method for x^(-1/3) from a guess made of the bits.
+GB_FN float cbrt(float x) {
+  GB_ENTER
+  const float magnitude = fabs(x);
+  const bool small = magnitude < 8.271806e-25f;
+  const float a = small ? (magnitude * 4.7223665e+21f) : magnitude;
+  const u32 word = bits_as<u32>(a);
+  const u32 guess = 0x54a1f800u - __umulhi(word, 0x55555556u);
+  const float t12 = bits_as<float>(guess);
+  const float h = fma(-(a * t12), t12 * t12, 1.0f);
+  const float y = fma(t12 * h, fma(fma(0.17462727f, h, 0.22347406f), h, 0.3333279f), t12);
+  const float square = y * y;
+  const float t26 = a * square;
+  const float t_square = t26 * t26;
+  const float low = fma(t26, t26, -t_square);
+  const float t35 = fma(fma(low, t26, fma(t_square, t26, -a)), square * (-0.33333334f), t26);
+  const u32 t43 = bits_as<u32>(small ? (t35 * 5.9604645e-08f) : t35) | (bits_as<u32>(x) &
+      0x80000000u);
+  const float t = bits_as<float>(t43);
+  const float t50 = (magnitude > 0.0f) ? ((magnitude < bits_as<float>(0x7f800000u)) ? t : x)
+      : x;
+  return t50;
+}
+
+// The cube root: Newton's method for x^(-1/3) from a guess made of the bits.
+GB_FN double cbrt(double x) {
+  GB_ENTER
+  const double magnitude = fabs(x);
+  const bool small = magnitude < 1.499696813895631e-241;
+  const double a = small ? (magnitude * 4.9732323640978664e+86) : magnitude;
+  const u32 word = static_cast<u32>(bits_as<u64>(a) >> 32);
+  const u32 guess = 0x553eea00u - __umulhi(word, 0x55555556u);
+  const double t17 = bits_as<double>(static_cast<u64>(guess) << 32);
+  const double t22 = fma(-(a * t17), t17 * t17, 1.0);
+  const double t29 = fma(t17 * t22, fma(fma(0.174627274, t22, 0.223474056), t22,
+      0.333327889), t17);
+  const double h = fma(-(a * t29), t29 * t29, 1.0);
+  const double y = fma(t29 * h, fma(h, 0.2222222222222222, 0.3333333333333333), t29);
+  const double square = y * y;
+  const double t40 = a * square;
+  const double t_square = t40 * t40;
+  const double low = fma(t40, t40, -t_square);
+  const double t49 = fma(fma(low, t40, fma(t_square, t40, -a)), square *
+      (-0.3333333333333333), t40);
+  const u64 t57 = bits_as<u64>(small ? (t49 * 1.262177448353619e-29) : t49) |
+      (bits_as<u64>(x) & 0x8000000000000000ull);
+  const double t = bits_as<double>(t57);
+  const double t64 = (magnitude > 0.0) ? ((magnitude <
+      bits_as<double>(0x7ff0000000000000ull)) ? t : x) : x;
+  return t64;
+}
+
+// The error function: x + x P(x^2) up to 1, then 1 - e^Q(x).
+GB_FN float erf(float x) {
+  GB_ENTER
+  const float magnitude = fabs(x);
+  const float t2 = x * x;
+  const float t7 = fma(fma(7.920304e-05f, t2, -0.00080307503f), t2, 0.0051907334f);
+  const float t13 = fma(fma(fma(t7, t2, -0.026855126f), t2, 0.11283618f), t2, -0.3761263f);
+  const float near = fma(x, fma(t13, t2, 0.12837917f), x);
+  const float a = (magnitude > 4.0f) ? 4.0f : magnitude;
+  const float t26 = fma(fma(fma(2.1701246e-05f, a, -0.00044150185f), a, 0.004205374f), a,
+      -0.025210463f);
+  const float t32 = fma(fma(fma(t26, a, 0.10842215f), a, 0.63321644f), a, 1.1295803f);
+  const float t35 = -fma(t32, a, -0.0001884536f);
+  const float n = rint(t35 * 1.442695f);
+  const float t44 = fma(n, -1.4286068e-06f, fma(n, -0.69314575f, t35)) + 0.0f;
+  const float t52 = fma(fma(fma(0.001392491f, t44, 0.0083692465f), t44, 0.041666575f), t44,
+      0.16666515f);
+  const float e = fma(t44 * t44, fma(t52, t44, 0.5f), t44);
+  const float scale = bits_as<float>(((bits_as<u32>(n + 12582912.0f) - 0x4b400000u) + 0x7fu)
+      << 23);
+  const u32 t74 = bits_as<u32>((1.0f - scale) - (e * scale)) | (bits_as<u32>(x) &
+      0x80000000u);
+  const float far = bits_as<float>(t74);
+  return (magnitude < 1.0f) ? near : far;
+}
+
+// The error function: x + x P(x^2) up to 1, then 1 - e^Q(x).
+GB_FN double erf(double x) {
+  GB_ENTER
+  const double magnitude = fabs(x);
+  const double t2 = x * x;
+  const double t7 = fma(fma(1.6379487343575174e-10, t2, -1.7628957395758987e-09), t2,
+      1.630278662464035e-08);
+  const double t11 = fma(fma(t7, t2, -1.6598198356616887e-07), t2, 1.648471830792723e-06);
+  const double t15 = fma(fma(t11, t2, -1.4927094202241424e-05), t2, 0.0001205539430693282);
+  const double t19 = fma(fma(t15, t2, -0.0008548328734739446), t2, 0.005223977655677044);
+  const double t23 = fma(fma(t19, t2, -0.026866170648280407), t2, 0.11283791670972063);
+  const double t27 = fma(fma(t23, t2, -0.3761263890318411), t2, 0.1283791670955126);
+  const double near = fma(x, t27, x);
+  const double a = (magnitude > 6.0) ? 6.0 : magnitude;
+  const double t36 = fma(fma(4.928100518448155e-12, a, -2.0447647444689107e-10), a,
+      3.933913151338751e-09);
+  const double t40 = fma(fma(t36, a, -4.641916649964153e-08), a, 3.7327539163184187e-07);
+  const double t44 = fma(fma(t40, a, -2.1355286607477373e-06), a, 8.666553170250928e-06);
+  const double t48 = fma(fma(t44, a, -2.282056152004004e-05), a, 2.0261836888674406e-05);
+  const double t52 = fma(fma(t48, a, 0.0001350598051790072), a, -0.0007706577742210057);
+  const double t56 = fma(fma(t52, a, 0.001915961023460058), a, -0.0004106446127325077);
+  const double t60 = fma(fma(t56, a, -0.018990166828483805), a, 0.10270343316230664);
+  const double t66 = fma(fma(fma(t60, a, 0.6366436304097004), a, 1.128374088953056), a,
+      5.029045154362313e-07);
+  const double t67 = -t66;
+  const double n = rint(t67 * 1.4426950408889634);
+  const double t74 = fma(n, -5.497923018708371e-14, fma(n, -0.6931471805598903, t67));
+  const double t76 = t74 + 0.0;
+  const double t82 = fma(fma(2.0913701906870593e-09, t76, 2.511313965305858e-08), t76,
+      2.7557275754576897e-07);
+  const double t86 = fma(fma(t82, t76, 2.7557231673899325e-06), t76, 2.4801587324197108e-05);
+  const double t90 = fma(fma(t86, t76, 0.00019841269899602284), t76, 0.0013888888888883984);
+  const double t94 = fma(fma(t90, t76, 0.008333333333315722), t76, 0.04166666666666667);
+  const double e = fma(t76 * t76, fma(fma(t94, t76, 0.16666666666666685), t76, 0.5), t76);
+  const u64 t106 = (bits_as<u64>(n + 6755399441055744.0) - 0x4338000000000000ull) + 0x3ffull;
+  const double scale = bits_as<double>(t106 << 52);
+  const u64 t118 = bits_as<u64>((1.0 - scale) - (e * scale)) | (bits_as<u64>(x) &
+      0x8000000000000000ull);
+  const double far = bits_as<double>(t118);
+  return (magnitude < 1.0) ? near : far;
+}
+
+// 1 - erf(x): e^(-x^2) times a rational function, each rounding made good.
+GB_FN float erfc(float x) {
+  GB_ENTER
+  const float magnitude = fabs(x);
+  const float a = (magnitude > 10.5f) ? 10.5f : magnitude;
+  const float t8 = 1.0f / (a + 3.0f);
+  const float t10 = (a - 3.0f) * t8;
+  const float q = fma(fma(t10, -a, fma(t10 + 1.0f, -3.0f, a)), t8, t10);
+  const float t22 = fma(fma(-0.00026424686f, q, -0.0007675926f), q, 0.0020078493f);
+  const float t28 = fma(fma(fma(t22, q, 0.0025638363f), q, -0.023801627f), q, 0.06829578f);
+  const float t34 = fma(fma(fma(t28, q, -0.11927023f), q, 0.12964648f), q, -0.047562443f);
+  const float t37 = q * fma(t34, q, -0.13562115f);
+  const float p = 1.253008f + t37;
+  const float p_low = (t37 - (p - 1.253008f)) + 5.1524452e-08f;
+  const float below = fma(a, 2.0f, 1.0f);
+  const float below_low = fma(a, 2.0f, 1.0f - below);
+  const float inverse = 1.0f / below;
+  const float t48 = p * inverse;
+  const float t49 = -t48;
+  const float remainder = fma(t49, below_low, fma(t49, below, p)) + p_low;
+  const float factor = fma(remainder, inverse, t48);
+  const float square = a * a;
+  const float t55 = -square;
+  const float square_low = fma(a, a, t55);
+  const float n = rint(t55 * 1.442695f);
+  const float t65 = fma(n, -1.4286068e-06f, fma(n, -0.69314575f, t55)) + (-square_low);
+  const float t73 = fma(fma(fma(0.001392491f, t65, 0.0083692465f), t65, 0.041666575f), t65,
+      0.16666515f);
+  const float e = fma(t65 * t65, fma(t73, t65, 0.5f), t65);
+  const u32 whole = bits_as<u32>(n + 12582912.0f) - 0x4b400000u;
+  const u32 half = static_cast<u32>(static_cast<i32>(whole) >> 1);
+  const float y = (fma(factor, e, factor) * bits_as<float>((half + 0x7fu) << 23)) *
+      bits_as<float>(((whole - half) + 0x7fu) << 23);
+  return (x < 0.0f) ? (2.0f - y) : y;
+}
+
+// 1 - erf(x): e^(-x^2) times a rational function, each rounding made good.
+GB_FN double erfc(double x) {
+  GB_ENTER
+  const double magnitude = fabs(x);
+  const double a = (magnitude > 28.0) ? 28.0 : magnitude;
+  const double t8 = 1.0 / (a + 4.0);
+  const double t10 = (a - 4.0) * t8;
+  const double q = fma(fma(t10, -a, fma(t10 + 1.0, -4.0, a)), t8, t10);
+  const double t22 = fma(fma(-1.7166473925064596e-09, q, -1.338052462337911e-08), q,
+      -7.770258788858141e-09);
+  const double t26 = fma(fma(t22, q, 1.1455502230870822e-07), q, 6.236417587442524e-08);
+  const double t30 = fma(fma(t26, q, -8.342479217451422e-07), q, 3.0198229532806647e-07);
+  const double t34 = fma(fma(t30, q, 5.717313329290876e-06), q, -1.1225295958586264e-05);
+  const double t38 = fma(fma(t34, q, -2.4402955929432106e-05), q, 0.00015062247433967187);
+  const double t42 = fma(fma(t38, q, -0.00019925555511752388), q, -0.000757773404708457);
+  const double t46 = fma(fma(t42, q, 0.005031969762038652), q, -0.01619773404863077);
+  const double t50 = fma(fma(t46, q, 0.037167515562075225), q, -0.06633036581252195);
+  const double t54 = fma(fma(t50, q, 0.09373283499680606), q, -0.10103906603630473);
+  const double t58 = fma(fma(t54, q, 0.06809705425473726), q, 0.015379652102619882);
+  const double t61 = q * fma(t58, q, -0.1396211168405629);
+  const double p = 1.2329951186255526 + t61;
+  const double p_low = (t61 - (p - 1.2329951186255526)) + (-4.6279876929114386e-17);
+  const double below = fma(a, 2.0, 1.0);
+  const double below_low = fma(a, 2.0, 1.0 - below);
+  const double inverse = 1.0 / below;
+  const double t72 = p * inverse;
+  const double t73 = -t72;
+  const double remainder = fma(t73, below_low, fma(t73, below, p)) + p_low;
+  const double factor = fma(remainder, inverse, t72);
+  const double square = a * a;
+  const double t79 = -square;
+  const double square_low = fma(a, a, t79);
+  const double n = rint(t79 * 1.4426950408889634);
+  const double t88 = fma(n, -5.497923018708371e-14, fma(n, -0.6931471805598903, t79));
+  const double t89 = t88 + (-square_low);
+  const double t95 = fma(fma(2.0913701906870593e-09, t89, 2.511313965305858e-08), t89,
+      2.7557275754576897e-07);
+  const double t99 = fma(fma(t95, t89, 2.7557231673899325e-06), t89, 2.4801587324197108e-05);
+  const double t103 = fma(fma(t99, t89, 0.00019841269899602284), t89, 0.0013888888888883984);
+  const double t107 = fma(fma(t103, t89, 0.008333333333315722), t89, 0.04166666666666667);
+  const double e = fma(t89 * t89, fma(fma(t107, t89, 0.16666666666666685), t89, 0.5), t89);
+  const u64 whole = bits_as<u64>(n + 6755399441055744.0) - 0x4338000000000000ull;
+  const u64 half = static_cast<u64>(static_cast<i64>(whole) >> 1);
+  const double t126 = fma(factor, e, factor) * bits_as<double>((half + 0x3ffull) << 52);
+  const double y = t126 * bits_as<double>(((whole - half) + 0x3ffull) << 52);
+  return (x < 0.0) ? (2.0 - y) : y;
+}
+
+// The inverse of erf: x P(w), where w = -ln(1 - x^2).
+GB_FN float erf_inv(float x) {
+  GB_ENTER
+  const float magnitude = fabs(x);
+  const bool inside = magnitude < 1.0f;
+  const u32 t8 = bits_as<u32>(inside ? fma(-x, x, 1.0f) : 0.5f);
+  const u32 t12 = static_cast<u32>(static_cast<i32>(t8 - 0x3f3504f3u) >> 23);
+  const float t16 = bits_as<float>(t8 - (t12 << 23)) - 1.0f;
+  const float t17 = 0.5f * t16;
+  const float t18 = t17 * t16;
+  const float t19 = -t18;
+  const float t21 = t16 + t19;
+  const float t32 = fma(fma(fma(-0.07643457f, t16, 0.12767443f), t16, -0.13159648f), t16,
+      0.14200921f);
+  const float t38 = fma(fma(fma(t32, t16, -0.16623324f), t16, 0.20001261f), t16,
+      -0.25000823f);
+  const float t42 = fma(t16 * (t18 + t18), fma(t38, t16, 0.3333333f), -fma(t17, t16, t19));
+  const float t48 = bits_as<float>(t12 + 0x4b400000u) - 12582912.0f;
+  const float t50 = t48 * 0.69314575f;
+  const float high = t50 + t21;
+  const float low = (t21 - (high - t50)) + fma(t48, 1.4286068e-06f, (t19 - (t21 - t16)) +
+      t42);
+  const float w = -(high + low);
+  const float t60 = w - 3.0f;
+  const float t65 = fma(fma(1.1592993e-10f, t60, -5.741498e-09f), t60, -6.9440573e-09f);
+  const float t71 = fma(fma(fma(t65, t60, 4.538266e-07f), t60, -1.8648199e-06f), t60,
+      -1.2745144e-05f);
+  const float t77 = fma(fma(fma(t71, t60, 0.00019541083f), t60, -0.00083610223f), t60,
+      -0.0057385084f);
+  const float root = sqrt(w);
+  const float t85 = root - 3.0f;
+  const float t90 = fma(fma(-5.558456e-05f, t85, -0.00013243155f), t85, 0.0013287984f);
+  const float t96 = fma(fma(fma(t90, t85, -0.003511192f), t85, 0.0057137758f), t85,
+      -0.0076568285f);
+  const float t102 = fma(fma(fma(t96, t85, 0.009444358f), t85, 1.0016762f), t85, 2.8329768f);
+  const float y = (w < 6.0f) ? fma(fma(t77, t60, 0.24163035f), t60, 1.6235421f) : t102;
+  const float t109 = (magnitude == 1.0f) ? (x * bits_as<float>(0x7f800000u)) :
+      bits_as<float>(0x7fc00000u);
+  return inside ? (x * y) : t109;
+}
+
+// The inverse of erf: x P(w), where w = -ln(1 - x^2).
+GB_FN double erf_inv(double x) {
+  GB_ENTER
+  const double magnitude = fabs(x);
+  const bool inside = magnitude < 1.0;
+  const u64 t8 = bits_as<u64>(inside ? fma(-x, x, 1.0) : 0.5);
+  const u64 t12 = static_cast<u64>(static_cast<i64>(t8 - 0x3fe6a09e667f3bcdull) >> 52);
+  const double t16 = bits_as<double>(t8 - (t12 << 52)) - 1.0;
+  const double t17 = 0.5 * t16;
+  const double t18 = t17 * t16;
+  const double t19 = -t18;
+  const double t21 = t16 + t19;
+  const double t30 = fma(fma(-0.02431663868850226, t16, 0.05702826792959752), t16,
+      -0.0627663511376849);
+  const double t34 = fma(fma(t30, t16, 0.05414363243414106), t16, -0.05325878640637993);
+  const double t38 = fma(fma(t34, t16, 0.05817895478325771), t16, -0.0626995347889356);
+  const double t42 = fma(fma(t38, t16, 0.06675155086785937), t16, -0.07141987054483441);
+  const double t46 = fma(fma(t42, t16, 0.07691712893037726), t16, -0.08333346389682886);
+  const double t50 = fma(fma(t46, t16, 0.09090933610753268), t16, -0.10000000365738536);
+  const double t54 = fma(fma(t50, t16, 0.1111111051256426), t16, -0.12499999982288176);
+  const double t58 = fma(fma(t54, t16, 0.14285714293901283), t16, -0.16666666666912378);
+  const double t62 = fma(fma(t58, t16, 0.19999999999945653), t16, -0.24999999999998926);
+  const double t66 = fma(t16 * (t18 + t18), fma(t62, t16, 0.33333333333333454), -fma(t17,
+      t16, t19));
+  const double t72 = bits_as<double>(t12 + 0x4338000000000000ull) - 6755399441055744.0;
+  const double t74 = t72 * 0.6931471805598903;
+  const double high = t74 + t21;
+  const double low = (t21 - (high - t74)) + fma(t72, 5.497923018708371e-14, (t19 - (t21 -
+      t16)) + t66);
+  const double w = -(high + low);
+  const double t84 = w - 3.125;
+  const double t89 = fma(fma(2.6164229943130124e-22, t84, -1.003640782418868e-22), t84,
+      -1.2733581189057557e-20);
+  const double t93 = fma(fma(t89, t84, 4.8115279170040015e-21), t84, 7.916657725513324e-20);
+  const double t97 = fma(fma(t93, t84, 9.968959014266777e-19), t84, 8.905342329796764e-18);
+  const double t101 = fma(fma(t97, t84, -1.2789431733372388e-16), t84,
+      2.6026130979256088e-17);
+  const double t105 = fma(fma(t101, t84, 6.5749569555895895e-15), t84,
+      -4.0452818845129904e-14);
+  const double t109 = fma(fma(t105, t84, -8.105028016837997e-14), t84,
+      2.6324647210235168e-12);
+  const double t113 = fma(fma(t109, t84, -1.2977442135799212e-11), t84,
+      -5.414886168370151e-11);
+  const double t117 = fma(fma(t113, t84, 1.0512196810621425e-09), t84,
+      -4.112648991320866e-09);
+  const double t121 = fma(fma(t117, t84, -2.9070384922679185e-08), t84,
+      4.2347880293933145e-07);
+  const double t125 = fma(fma(t121, t84, -1.3654691823223876e-06), t84,
+      -1.3882523384536975e-05);
+  const double t129 = fma(fma(t125, t84, 0.00018673420802318926), t84,
+      -0.0007407025341576045);
+  const double t133 = fma(fma(t129, t84, -0.006033670871427544), t84, 0.24015818242558862);
+  const double root = sqrt(w);
+  const double t140 = root - 3.25;
+  const double t145 = fma(fma(2.1474805790974883e-08, t140, -1.4603948383585462e-08), t140,
+      -5.988472140755475e-08);
+  const double t149 = fma(fma(t145, t140, 1.2964841362567363e-07), t140,
+      -1.9870913161745682e-07);
+  const double t153 = fma(fma(t149, t140, -2.5364145506619777e-08), t140,
+      1.4504966038148954e-06);
+  const double t157 = fma(fma(t153, t140, -3.987136970030539e-06), t140,
+      2.9450711875050046e-06);
+  const double t161 = fma(fma(t157, t140, 1.2465567949736793e-05), t140,
+      -4.7323786336386766e-05);
+  const double t165 = fma(fma(t161, t140, 6.828699445639762e-05), t140,
+      2.4031982866702018e-05);
+  const double t169 = fma(fma(t165, t140, -0.00035503779734918423), t140,
+      0.0009532893007269558);
+  const double t173 = fma(fma(t169, t140, -0.001688275536638244), t140, 0.002491442099760104);
+  const double t177 = fma(fma(t173, t140, -0.0037512085081856414), t140,
+      0.005370914553524164);
+  const double t181 = fma(fma(t177, t140, 1.005258967694165), t140, 3.0838856104922208);
+  const double t186 = root - 5.0;
+  const double t191 = fma(fma(-2.612326563770484e-11, t186, 5.145905328167805e-11), t186,
+      9.597515365706973e-11);
+  const double t195 = fma(fma(t191, t186, -4.742873908902132e-10), t186,
+      1.2648545858475504e-09);
+  const double t199 = fma(fma(t195, t186, -3.4067979632064853e-09), t186,
+      7.875382146765082e-09);
+  const double t203 = fma(fma(t199, t186, -1.5315100038767087e-08), t186,
+      2.8985104247727095e-08);
+  const double t207 = fma(fma(t203, t186, -6.75244742608467e-08), t186,
+      2.2906522220765474e-07);
+  const double t211 = fma(fma(t207, t186, -9.930388637179637e-07), t186,
+      4.5260499161249735e-06);
+  const double t215 = fma(fma(t211, t186, -1.9681769204088733e-05), t186,
+      7.599527837541196e-05);
+  const double t219 = fma(fma(t215, t186, -0.00021503011993331413), t186,
+      -0.00013871931839174037);
+  const double t223 = fma(fma(t219, t186, 1.0103004648645475), t186, 4.849906401408584);
+  const double y = (w < 16.0) ? ((w < 6.25) ? fma(t133, t84, 1.6536545626831027) : t181) :
+      t223;
+  const double t230 = (magnitude == 1.0) ? (x * bits_as<double>(0x7ff0000000000000ull)) :
+      bits_as<double>(0x7ff8000000000000ull);
+  return inside ? (x * y) : t230;
+}
+
+}  // namespace gb
+
+#endif

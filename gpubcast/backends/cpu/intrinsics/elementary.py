@@ -1,0 +1,349 @@
+"""LLVM instructions of the elementary functions, as numba functions under their names.
+
+Each function is compiled apart from the kernels that call it, so that a kernel's fast-math flags
+never reach it, and is always inlined, so that loops over it become vector loops.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from gpubcast.backends.cpu.intrinsics.avx512 import INSTRUCTIONS, permuted
+from gpubcast.backends.cpu.processor import wide
+from gpubcast.hlo.elementary.formula import FORMULAS, Formula, Traced, trace
+from gpubcast.hlo.elementary.values import Instruction, Kind
+
+_LLVM = {
+    Kind.F32: ir.FloatType(),
+    Kind.F64: ir.DoubleType(),
+    Kind.U32: ir.IntType(32),
+    Kind.U64: ir.IntType(64),
+    Kind.BOOL: ir.IntType(1),
+}
+_KINDS = {
+    types.float32: (Kind.F32, False),
+    types.float64: (Kind.F64, False),
+    types.complex64: (Kind.F32, True),
+    types.complex128: (Kind.F64, True),
+}
+_UNARY = {"sqrt": "sqrt", "rint": "rint", "floor": "floor", "trunc": "trunc", "abs": "fabs"}
+_FLOATS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+_INTEGERS = {
+    **{"add": "add", "sub": "sub", "mul": "mul", "and": "and_", "or": "or_", "xor": "xor"},
+    **{"shl": "shl", "lshr": "lshr", "ashr": "ashr"},
+}
+_VECTORS = (128, 256, 512)  # widths in bits of the vectors that helpers are called on
+_SYMBOLS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+
+
+def functions() -> dict[str, Any]:
+    """One numba function per name; its operands' types choose the formula."""
+    arity = {name: formula.arity for (name, _, _), formula in FORMULAS.items()}
+    return {name: _function(name, count) for name, count in arity.items()}
+
+
+def _function(name: str, arity: int) -> Any:
+    names = ", ".join("xyz"[:arity])
+    scope: dict[str, Any] = {"formula": _intrinsic(name, names)}
+    exec(f"def {name}({names}):\n    return formula({names})\n", scope)
+    return njit(error_model="numpy", nogil=True, forceinline=True)(scope[name])
+
+
+def _intrinsic(name: str, names: str) -> Any:
+    def typed(operands: tuple[Any, ...]) -> Any:
+        kind = _KINDS.get(operands[0])
+        formula = FORMULAS.get((name, *kind)) if kind else None
+        if formula is None or any(t != operands[0] for t in operands):
+            return None
+        result = operands[0]
+        if formula.complex and formula.real_result:
+            result = types.float32 if formula.kind is Kind.F32 else types.float64
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            if not formula.complex:
+                return _emit(builder, formula, list(args))[0]
+            parts = [builder.extract_value(a, i) for a in args for i in (0, 1)]
+            results = _emit(builder, formula, parts)
+            if formula.real_result:
+                return results[0]
+            value = ir.Constant(args[0].type, ir.Undefined)
+            for i, part in enumerate(results):
+                value = builder.insert_value(value, part, i)
+            return value
+
+        return result(*operands), codegen
+
+    scope: dict[str, Any] = {"typed": typed}
+    exec(f"def {name}(context, {names}):\n    return typed(({names},))\n", scope)
+    return intrinsic(scope[name])
+
+
+@functools.cache
+def _traced(formula: Formula) -> Traced:
+    return trace(formula)
+
+
+def _emit(builder: Any, formula: Formula, args: list[Any]) -> list[Any]:
+    """The results of a formula on LLVM values."""
+    traced = _traced(formula)
+    values: list[Any] = []
+    for instruction in traced.code:
+        operands = [values[a] for a in instruction.args]
+        source = traced.code[instruction.args[0]].kind if instruction.args else instruction.kind
+        if instruction.op == "parameter":
+            values.append(args[instruction.extra])
+        elif instruction.op == "call":
+            called, part = instruction.extra
+            native = called.native and wide()
+            emit = _native if native else _emit
+            values.append(emit(builder, called, operands)[part])
+        elif instruction.op == "lookup":
+            values.append(_short_table(builder, instruction.kind, instruction.extra, operands[0]))
+        elif instruction.op == "rarely":
+            values.append(_rarely(builder, instruction.extra[0], *operands))
+        else:
+            values.append(_instruction(builder, instruction, source, operands))
+    return [values[i] for i in traced.results]
+
+
+def _native(builder: Any, step: Formula, args: list[Any]) -> list[Any]:
+    """A call of a native step, for which vector loops have an instruction."""
+    kind = _LLVM[step.kind]
+    name = f"gb_{step.name}_{step.kind.value}"
+
+    def scalar(inner: Any, operands: list[Any]) -> Any:
+        return _emit(inner, step, operands)[0]
+
+    def vector(inner: Any, operands: list[Any]) -> Any:
+        return INSTRUCTIONS[step.name](inner, *operands)
+
+    function = _with_vectors(builder.module, name, kind, [kind] * step.arity, scalar, vector)
+    return [builder.call(function, args)]
+
+
+def _short_table(builder: Any, kind: Kind, words: tuple[int, ...], index: Any) -> Any:
+    """The entry of a short table at an index modulo its length."""
+
+    def scalar(inner: Any, operands: list[Any]) -> Any:
+        word = operands[0].type
+        return _lookup(inner, kind, words, inner.and_(operands[0], word(len(words) - 1)))
+
+    def vector(inner: Any, operands: list[Any]) -> Any:
+        return permuted(inner, operands[0], words)
+
+    if not wide() or len(words) * kind.bits > 1024:
+        return scalar(builder, [index])
+    name = f"gb_lookup_{_table_name(kind, words)}"
+    made = _with_vectors(builder.module, name, _LLVM[kind], [index.type], scalar, vector)
+    return builder.call(made, [index])
+
+
+def _with_vectors(
+    module: ir.Module,
+    name: str,
+    result: ir.Type,
+    operands: list[ir.Type],
+    scalar: Callable[[Any, list[Any]], Any],
+    vector: Callable[[Any, list[Any]], Any],
+) -> Any:
+    """A function with forms on vectors. A vector of less than 512 bits is widened."""
+    if name in module.globals:
+        return module.globals[name]
+    function = _internal(module, name, ir.FunctionType(result, operands), "noinline")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    builder.ret(scalar(builder, list(function.args)))
+    bits = 32 if result == ir.FloatType() else 64
+    forms = []
+    for size in _VECTORS[1:]:
+        count = size // bits
+        typed = ir.FunctionType(
+            ir.VectorType(result, count), [ir.VectorType(t, count) for t in operands]
+        )
+        form = _internal(module, f"{name}_x{count}", typed, "alwaysinline")
+        builder = ir.IRBuilder(form.append_basic_block("entry"))
+        full = _VECTORS[-1] // bits
+        args = [_resized(builder, a, full) for a in form.args]
+        builder.ret(_resized(builder, vector(builder, args), count))
+        forms.append((count, form))
+    letters = "v" * len(operands)
+    variants = (f"_ZGV_LLVM_N{n}{letters}_{name}({form.name})" for n, form in forms)
+    set.add(function.attributes, f'"vector-function-abi-variant"="{",".join(variants)}"')
+    _keep(module, [form for _, form in forms])
+    return function
+
+
+def _resized(builder: Any, vector: Any, count: int) -> Any:
+    """The first elements of a vector, or the vector and anything behind it."""
+    if vector.type.count == count:
+        return vector
+    word = ir.VectorType(ir.IntType(32), count)
+    lanes = [i if i < vector.type.count else 0 for i in range(count)]
+    anything = ir.Constant(vector.type, ir.Undefined)
+    return builder.shuffle_vector(vector, anything, ir.Constant(word, lanes))
+
+
+def _rarely(builder: Any, helper: Formula, condition: Any, otherwise: Any, x: Any) -> Any:
+    """A branch round a call. A loop that has it becomes a vector loop nevertheless, because the
+    helper names functions on vectors that stand for it."""
+    function = _helper(builder.module, helper)
+    before = builder.block
+    rare, after = builder.append_basic_block("rare"), builder.append_basic_block("after")
+    builder.cbranch(condition, rare, after)
+    builder.position_at_end(rare)
+    result = builder.call(function, [x])
+    builder.branch(after)
+    builder.position_at_end(after)
+    value = builder.phi(x.type)
+    value.add_incoming(otherwise, before)
+    value.add_incoming(result, rare)
+    return value
+
+
+def _helper(module: ir.Module, helper: Formula) -> Any:
+    """A helper as a function of the module."""
+    name = f"gb_{helper.name}_{helper.kind.value}"
+    if name in module.globals:
+        return module.globals[name]
+    kind = _LLVM[helper.kind]
+    function = _internal(module, name, ir.FunctionType(kind, [kind]), "noinline", "cold")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    builder.ret(_emit(builder, helper, [function.args[0]])[0])
+    widths = [size // helper.kind.bits for size in _VECTORS]
+    vectors = [_masked(module, function, width) for width in widths]
+    variants = (f"_ZGV_LLVM_M{n}v_{name}({v.name})" for n, v in zip(widths, vectors, strict=True))
+    # llvmlite knows no attributes with values.
+    set.add(function.attributes, f'"vector-function-abi-variant"="{",".join(variants)}"')
+    _keep(module, vectors)
+    return function
+
+
+def _masked(module: ir.Module, function: Any, width: int) -> Any:
+    """A helper on a vector and a mask: a test whether any lane needs it, rarely a loop."""
+    vector = ir.VectorType(function.args[0].type, width)
+    typed = ir.FunctionType(vector, [vector, ir.VectorType(ir.IntType(1), width)])
+    lanes = _internal(module, f"{function.name}_lanes{width}", typed, "noinline", "cold")
+    builder = ir.IRBuilder(lanes.append_basic_block("entry"))
+    x, mask = lanes.args
+    result = x
+    for i in range(width):
+        lane = ir.Constant(ir.IntType(32), i)
+        before = builder.block
+        with builder.if_then(builder.extract_element(mask, lane)):
+            value = builder.call(function, [builder.extract_element(x, lane)])
+            value = builder.insert_element(result, value, lane)
+            inside = builder.block
+        merged = builder.phi(vector)
+        merged.add_incoming(result, before)
+        merged.add_incoming(value, inside)
+        result = merged
+    builder.ret(result)
+    test = _internal(module, f"{function.name}_x{width}", typed, "alwaysinline")
+    builder = ir.IRBuilder(test.append_basic_block("entry"))
+    word = ir.IntType(width)
+    needed = builder.icmp_unsigned("!=", builder.bitcast(test.args[1], word), word(0))
+    with builder.if_then(needed, likely=False):
+        builder.ret(builder.call(lanes, test.args))
+    builder.ret(test.args[0])
+    return test
+
+
+def _internal(module: ir.Module, name: str, typed: ir.FunctionType, *attributes: str) -> Any:
+    function = ir.Function(module, typed, name)
+    function.linkage = "internal"
+    for attribute in (*attributes, "nounwind", "readnone"):
+        function.attributes.add(attribute)
+    set.add(function.attributes, "willreturn")
+    return function
+
+
+def _keep(module: ir.Module, functions: list[Any]) -> None:
+    """Keep functions that nothing calls yet until loops are made vector loops."""
+    name = "llvm.compiler.used"
+    pointer = ir.IntType(8).as_pointer()
+    kept = [f.bitcast(pointer) for f in functions]
+    variable = module.globals.get(name)
+    if variable is None:
+        variable = ir.GlobalVariable(module, ir.ArrayType(pointer, 0), name)
+        variable.linkage, variable.section = "appending", "llvm.metadata"
+    else:
+        kept = [*variable.initializer.constant, *kept]
+    variable.value_type = ir.ArrayType(pointer, len(kept))
+    variable.initializer = variable.value_type(kept)
+
+
+def _call(builder: Any, name: str, overload: list[Any], args: list[Any], kinds: Any = None) -> Any:
+    function = builder.module.declare_intrinsic(name, overload, kinds)
+    return builder.call(function, args)
+
+
+def _instruction(builder: Any, instruction: Instruction, source: Kind, args: list[Any]) -> Any:
+    op, kind = instruction.op, instruction.kind
+    to = _LLVM[kind]
+    if op == "constant":
+        return _constant(kind, instruction.extra)
+    if op in _FLOATS and kind.is_float:
+        return getattr(builder, _FLOATS[op])(*args)
+    if op in _INTEGERS:
+        return getattr(builder, _INTEGERS[op])(*args)
+    if op in _SYMBOLS:
+        if not source.is_float:
+            return builder.icmp_unsigned(_SYMBOLS[op], *args)
+        compare = builder.fcmp_unordered if op == "ne" else builder.fcmp_ordered
+        return compare(_SYMBOLS[op], *args)
+    if op in _UNARY:
+        return _call(builder, f"llvm.{_UNARY[op]}", [to], args)
+    if op == "fma":
+        return _call(builder, "llvm.fma", [to], args, ir.FunctionType(to, [to] * 3))
+    if op == "neg":
+        return builder.fneg(args[0])
+    if op == "select":
+        return builder.select(*args)
+    if op in ("bits", "from_bits"):
+        return builder.bitcast(args[0], to)
+    if op == "to_float":
+        if source.is_float:
+            return (builder.fpext if kind is Kind.F64 else builder.fptrunc)(args[0], to)
+        return builder.sitofp(args[0], to)
+    if op == "resize":
+        return (builder.zext if kind.bits > source.bits else builder.trunc)(args[0], to)
+    if op == "high_product":
+        wide = ir.IntType(2 * kind.bits)
+        product = builder.mul(*(builder.zext(a, wide) for a in args))
+        return builder.trunc(builder.lshr(product, wide(kind.bits)), to)
+    if op == "leading_zeros":
+        return builder.ctlz(args[0], ir.IntType(1)(0))
+    if op == "table":
+        return _lookup(builder, kind, instruction.extra, args[0])
+    raise AssertionError(op)
+
+
+def _constant(kind: Kind, word: int) -> Any:
+    if not kind.is_float:
+        return _LLVM[kind](word)
+    return ir.Constant(_LLVM[kind.word], word).bitcast(_LLVM[kind])
+
+
+def _table_name(kind: Kind, words: tuple[int, ...]) -> str:
+    return f"{kind.value}_{abs(hash(words)):x}"
+
+
+def _lookup(builder: Any, kind: Kind, words: tuple[int, ...], index: Any) -> Any:
+    """The entry of a constant table of the module."""
+    name = f"gb_table_{_table_name(kind, words)}"
+    word = _LLVM[kind.word] if kind.is_float else _LLVM[kind]
+    entries = ir.ArrayType(word, len(words))
+    variable = builder.module.globals.get(name)
+    if variable is None:
+        variable = ir.GlobalVariable(builder.module, entries, name)
+        variable.linkage = "internal"
+        variable.global_constant = True
+        variable.initializer = entries([word(w) for w in words])
+    at = builder.gep(variable, [ir.IntType(64)(0), builder.zext(index, ir.IntType(64))])
+    loaded = builder.load(at, typ=word)
+    return builder.bitcast(loaded, _LLVM[kind]) if kind.is_float else loaded

@@ -1,0 +1,447 @@
+"""XLA's scalar semantics on the CPU: the functions that the CPU expressions of ``ops`` call.
+
+The twin of ``cuda_kernels/scalar.cuh``. Integer functions are written in LLVM instructions,
+because numba promotes small integers and mixes signed with unsigned into floats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from gpubcast.backends.cpu.intrinsics import complex_numbers
+from gpubcast.backends.cpu.intrinsics.memory import NUMBA_TYPES, from_memory, memory_type, to_memory
+from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
+
+_scalar: Callable[[Any], Any] = njit(error_model="numpy", nogil=True)
+
+
+_intrinsic: Callable[[Any], Any] = intrinsic
+
+
+def _integer_function(build: Callable[[Any, Any, Any], Any]) -> Any:
+    """An intrinsic on two integers of one type, from a function of (builder, x, y)."""
+
+    def function(typing_context: Any, x: Any, y: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return build(builder, args[0], args[1])
+
+        return x(x, x), codegen
+
+    return _intrinsic(function)
+
+
+def _integer_unary(build: Callable[[Any, Any], Any]) -> Any:
+    """The same on one integer."""
+
+    def function(typing_context: Any, x: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return build(builder, args[0])
+
+        return x(x), codegen
+
+    return _intrinsic(function)
+
+
+def _abs_signed(builder: Any, x: Any) -> Any:
+    return builder.select(builder.icmp_signed("<", x, x.type(0)), builder.neg(x), x)
+
+
+def _div_signed(builder: Any, x: Any, y: Any) -> Any:
+    zero = builder.icmp_signed("==", y, y.type(0))
+    minus_one = builder.icmp_signed("==", y, y.type(-1))
+    # The two divisors that trap are replaced before the division.
+    safe = builder.select(builder.or_(zero, minus_one), y.type(1), y)
+    quotient = builder.select(minus_one, builder.neg(x), builder.sdiv(x, safe))
+    return builder.select(zero, y.type(-1), quotient)
+
+
+def _rem_signed(builder: Any, x: Any, y: Any) -> Any:
+    zero = builder.icmp_signed("==", y, y.type(0))
+    minus_one = builder.icmp_signed("==", y, y.type(-1))
+    safe = builder.select(builder.or_(zero, minus_one), y.type(1), y)
+    return builder.select(zero, x, builder.srem(x, safe))
+
+
+def _div_unsigned(builder: Any, x: Any, y: Any) -> Any:
+    zero = builder.icmp_unsigned("==", y, y.type(0))
+    quotient = builder.udiv(x, builder.select(zero, y.type(1), y))
+    return builder.select(zero, y.type(-1), quotient)
+
+
+def _rem_unsigned(builder: Any, x: Any, y: Any) -> Any:
+    zero = builder.icmp_unsigned("==", y, y.type(0))
+    return builder.select(zero, x, builder.urem(x, builder.select(zero, y.type(1), y)))
+
+
+def _in_range(builder: Any, amount: Any) -> tuple[Any, Any]:
+    """Whether a shift amount, read as unsigned, is below the width; and a safe amount."""
+    width = amount.type.width
+    inside = builder.icmp_unsigned("<", amount, amount.type(width))
+    return inside, builder.select(inside, amount, amount.type(0))
+
+
+def _shift_left(builder: Any, x: Any, y: Any) -> Any:
+    inside, amount = _in_range(builder, y)
+    return builder.select(inside, builder.shl(x, amount), x.type(0))
+
+
+def _shift_right(build: Callable[[Any, Any, Any, Any], Any]) -> Any:
+    """An intrinsic on two integers of one type and the width of their element type, from a function
+    of (builder, x, y, the bits of the type of x that this width leaves)."""
+
+    def function(typing_context: Any, x: Any, y: Any, width: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kind = args[0].type
+            narrow = builder.trunc if kind.width < 64 else lambda value, _: value
+            spare = builder.sub(kind(kind.width), narrow(args[2], kind))
+            return build(builder, args[0], args[1], spare)
+
+        return x(x, x, types.int64), codegen
+
+    return _intrinsic(function)
+
+
+def _counted(build: Callable[[Any, Any, Any], Any]) -> Any:
+    """An intrinsic on an integer and the width of its element type, from a function of (builder,
+    the element's bits with zeros above, how many of these zeros the type has to spare)."""
+
+    def function(typing_context: Any, x: Any, width: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kind = args[0].type
+            narrow = builder.trunc if kind.width < 64 else lambda value, _: value
+            spare = builder.sub(kind(kind.width), narrow(args[1], kind))
+            bits = builder.and_(args[0], builder.lshr(kind(-1), spare))
+            return build(builder, bits, spare)
+
+        return x(x, types.int64), codegen
+
+    return _intrinsic(function)
+
+
+def _integer_pow(typing_context: Any, x: Any, y: Any) -> Any:
+    """x to the constant power |y|: squares, and products from the lowest bit of y on."""
+    left = abs(y.literal_value)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        one = _one(args[0].type)
+        multiply = _multiplication(args[0].type)
+        result, factor, rest = None, args[0], left
+        while rest:
+            if rest & 1:
+                result = factor if result is None else multiply(builder, result, factor)
+            rest >>= 1
+            factor = multiply(builder, factor, factor) if rest else factor
+        return one if result is None else result
+
+    return x(x, y), codegen
+
+
+def _one(kind: Any) -> Any:
+    if isinstance(kind, (ir.IntType, ir.FloatType, ir.DoubleType)):
+        return kind(1)
+    return kind([kind.elements[0](1.0), kind.elements[0](0.0)])
+
+
+def _multiplication(kind: Any) -> Callable[[Any, Any, Any], Any]:
+    if isinstance(kind, ir.IntType):
+        return lambda builder, a, b: builder.mul(a, b)
+    if isinstance(kind, (ir.FloatType, ir.DoubleType)):
+        return lambda builder, a, b: builder.fmul(a, b)
+    return complex_numbers.product
+
+
+def _nextafter(element_type: ElementType) -> Any:
+    """The next number of an element type from x towards y, by its code: sign and magnitude."""
+    word = ir.IntType(element_type.bits)
+    sign = word(1 << (element_type.bits - 1))
+
+    def nextafter(typing_context: Any, x: Any, y: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            def bits_of(value: Any) -> Any:
+                return builder.bitcast(to_memory(builder, element_type, value), word)
+
+            a, b = args
+            zero = builder.fcmp_ordered("==", a, a.type(0.0))
+            positive = builder.fcmp_ordered(">", a, a.type(0.0))
+            upward = builder.icmp_unsigned("==", builder.fcmp_ordered("<", a, b), positive)
+            code = builder.and_(bits_of(a), word(~sign.constant))
+            step = builder.select(builder.or_(zero, upward), word(1), word(-1))
+            magnitude = builder.bitcast(
+                builder.add(builder.select(zero, word(0), code), step), memory_type(element_type)
+            )
+            size = from_memory(builder, element_type, magnitude)
+            # A sign is put onto the number: some types have no -0.0.
+            copysign = builder.module.declare_intrinsic(
+                "llvm.copysign", [a.type], ir.FunctionType(a.type, [a.type] * 2)
+            )
+            moved = builder.call(copysign, [size, builder.select(zero, b, a)])
+            equal = builder.fcmp_ordered("==", a, b)
+            nan = builder.fcmp_unordered("uno", a, b)
+            moved = builder.select(equal, b, moved)
+            # Not a + b, which fast_math might take apart.
+            either = builder.select(builder.fcmp_unordered("uno", a, a), a, b)
+            return builder.select(nan, either, moved)
+
+        return x(x, x), codegen
+
+    return _intrinsic(nextafter)
+
+
+@_intrinsic
+def _is_finite(typing_context: Any, x: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = args[0].type
+        size = builder.call(builder.module.declare_intrinsic("llvm.fabs", [kind]), args)
+        return builder.fcmp_ordered("<", size, kind(math.inf))
+
+    return types.boolean(x), codegen
+
+
+def _shift_right_logical(builder: Any, x: Any, y: Any, spare: Any) -> Any:
+    inside, amount = _in_range(builder, y)
+    bits = builder.and_(x, builder.lshr(x.type(-1), spare))
+    return builder.select(inside, builder.lshr(bits, amount), x.type(0))
+
+
+def _shift_right_arithmetic(builder: Any, x: Any, y: Any, spare: Any) -> Any:
+    inside, amount = _in_range(builder, y)
+    amount = builder.select(inside, amount, x.type(x.type.width - 1))
+    # The bits are moved to the top, so that the type's top bit is the one that is replicated.
+    return builder.ashr(builder.ashr(builder.shl(x, spare), spare), amount)
+
+
+@_scalar
+def _pow_unsigned(base: Any, exponent: Any) -> Any:
+    result, factor, left = types.uint64(1), types.uint64(base), types.uint64(exponent)
+    while left != types.uint64(0):
+        if left & types.uint64(1):
+            result = result * factor
+        factor = factor * factor
+        left = left >> types.uint64(1)
+    return result
+
+
+@_scalar
+def _pow_signed(base: Any, exponent: Any) -> Any:
+    if exponent < 0:
+        if base == 1:
+            return types.int64(1)
+        if base == -1:
+            return types.int64(-1) if exponent & 1 else types.int64(1)
+        return types.int64(0)
+    return types.int64(_pow_unsigned(types.int64(base), exponent))
+
+
+@_scalar
+def _max_nan(x: Any, y: Any) -> Any:
+    return x if (x > y or x != x) else y
+
+
+@_scalar
+def _min_nan(x: Any, y: Any) -> Any:
+    return x if (x < y or x != x) else y
+
+
+@_scalar
+def _round_away_from_zero(x: Any) -> Any:
+    whole = np.trunc(x)
+    return whole if abs(x - whole) < 0.5 else whole + math.copysign(1.0, x)
+
+
+@_scalar
+def _sign_floating(x: Any) -> Any:
+    return 1.0 if x > 0 else (-1.0 if x < 0 else x)
+
+
+@_scalar
+def _sign_signed(x: Any) -> Any:
+    return (x > 0) - (x < 0)
+
+
+@_intrinsic
+def _total_order_key(typing_context: Any, x: Any) -> Any:
+    """Float bits as an integer whose order is the total order of floats."""
+    word = types.int32 if x == types.float32 else types.int64
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        integer = ir.IntType(word.bitwidth)
+        bits = builder.bitcast(args[0], integer)
+        sign = builder.ashr(bits, integer(word.bitwidth - 1))
+        return builder.xor(bits, builder.lshr(sign, integer(1)))
+
+    return word(x), codegen
+
+
+def _reduce_precision(element_type: ElementType) -> Any:
+    """XLA's ReducePrecision on the bits of an element type (f8: of f16): the mantissa is rounded to
+    nearest even; what the exponent cannot hold becomes infinity or, denormals included, zero."""
+    own = ELEMENT_TYPES["f16"] if element_type.bits == 8 else element_type
+    exponent = {"f16": 5, "f64": 11}.get(own.name, 8)
+    mantissa = own.bits - 1 - exponent
+    word = ir.IntType(own.bits)
+    infinity = ((1 << exponent) - 1) << mantissa
+
+    def reduce_precision(
+        typing_context: Any, x: Any, exponent_bits: Any, mantissa_bits: Any
+    ) -> Any:
+        fewer, kept = exponent_bits.literal_value, mantissa_bits.literal_value
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            bits = builder.bitcast(to_memory(builder, own, args[0]), word)
+            if kept < mantissa:
+                dropped = mantissa - kept
+                odd = builder.and_(builder.lshr(bits, word(dropped)), word(1))
+                bits = builder.add(bits, builder.add(odd, word((1 << (dropped - 1)) - 1)))
+                bits = builder.and_(bits, word(-1 << dropped))
+            if fewer < exponent:
+                bias, least = (1 << (exponent - 1)) - 1, (1 << (fewer - 1)) - 1
+                sign = builder.and_(bits, word(1 << (own.bits - 1)))
+                power = builder.and_(bits, word(infinity))
+                above = builder.icmp_unsigned(">", power, word((bias + least) << mantissa))
+                below = builder.icmp_unsigned("<=", power, word((bias - least) << mantissa))
+                bits = builder.select(above, builder.or_(sign, word(infinity)), bits)
+                bits = builder.select(below, sign, bits)
+            raw = builder.bitcast(bits, memory_type(own))
+            nan = builder.fcmp_unordered("uno", args[0], args[0])
+            return builder.select(nan, args[0], from_memory(builder, own, raw))
+
+        return x(x, exponent_bits, mantissa_bits), codegen
+
+    return intrinsic(prefer_literal=True)(reduce_precision)
+
+
+def _saturate(element_type: ElementType) -> Any:
+    """Float to integer: truncate toward zero, saturate, NaN to 0 (LLVM's fpto*i.sat)."""
+    target = NUMBA_TYPES[element_type.compute]
+
+    def saturate(typing_context: Any, x: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            source = args[0].type
+            integer = ir.IntType(element_type.bits)
+            sign = "s" if target.signed else "u"
+            suffix = "f32" if source == ir.FloatType() else "f64"
+            name = f"llvm.fpto{sign}i.sat.i{element_type.bits}.{suffix}"
+            function = builder.module.globals.get(name) or ir.Function(
+                builder.module, ir.FunctionType(integer, [source]), name
+            )
+            found = builder.call(function, [args[0]])
+            widen = builder.sext if target.signed else builder.zext
+            return widen(found, ir.IntType(target.bitwidth))
+
+        return target(x), codegen
+
+    return _intrinsic(saturate)
+
+
+@_intrinsic
+def _odd_float(typing_context: Any, x: Any) -> Any:
+    """f64 to f32, rounded to odd: a second rounding to f8, f16 or bf16 is then the only one."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word = ir.IntType(32)
+        near = builder.fptrunc(args[0], ir.FloatType())
+        back = builder.fpext(near, ir.DoubleType())
+        bits = builder.bitcast(near, word)
+        magnitude = builder.module.declare_intrinsic("llvm.fabs", [ir.DoubleType()])
+        above = builder.fcmp_ordered(
+            ">", builder.call(magnitude, [back]), builder.call(magnitude, [args[0]])
+        )
+        toward_zero = builder.sub(bits, builder.zext(above, word))
+        inexact = builder.fcmp_ordered("!=", back, args[0])
+        odd = builder.select(inexact, builder.or_(toward_zero, word(1)), bits)
+        return builder.bitcast(odd, ir.FloatType())
+
+    return types.float32(types.float64), codegen
+
+
+# Of an integer beyond 2**32 the low 16 bits only matter as one sticky bit, far below the last bit
+# of bf16; what remains is exact in f64.
+
+
+@_scalar
+def _odd_signed(x: Any) -> Any:
+    wide = types.int64(x)
+    if types.int64(-(2**32)) < wide < types.int64(2**32):
+        return _odd_float(types.float64(wide))
+    sticky = types.int64(1) if wide & types.int64(0xFFFF) else types.int64(0)
+    return _odd_float(types.float64((wide >> types.int64(16)) | sticky) * 65536.0)
+
+
+@_scalar
+def _odd_unsigned(x: Any) -> Any:
+    wide = types.uint64(x)
+    if wide < types.uint64(2**32):
+        return _odd_float(types.float64(wide))
+    sticky = types.uint64(1) if wide & types.uint64(0xFFFF) else types.uint64(0)
+    return _odd_float(types.float64((wide >> types.uint64(16)) | sticky) * 65536.0)
+
+
+@_intrinsic
+def _wide_vectors(typing_context: Any) -> Any:
+    """Lets the kernel use the widest vectors there are: what computes much gains more than the
+    clock that they cost; what only moves memory does not."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        # llvmlite knows no attributes with values.
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+FUNCTIONS: dict[str, Any] = {
+    # Python's operators would promise LLVM that s64 does not overflow.
+    "add": _integer_function(lambda builder, x, y: builder.add(x, y)),
+    "sub": _integer_function(lambda builder, x, y: builder.sub(x, y)),
+    "mul": _integer_function(lambda builder, x, y: builder.mul(x, y)),
+    "neg": _integer_unary(lambda builder, x: builder.neg(x)),
+    "abs_signed": _integer_unary(_abs_signed),
+    "div_signed": _integer_function(_div_signed),
+    "rem_signed": _integer_function(_rem_signed),
+    "div_unsigned": _integer_function(_div_unsigned),
+    "rem_unsigned": _integer_function(_rem_unsigned),
+    "shift_left": _integer_function(_shift_left),
+    "shift_right_logical": _shift_right(_shift_right_logical),
+    "shift_right_arithmetic": _shift_right(_shift_right_arithmetic),
+    "population_count": _counted(lambda builder, bits, spare: builder.ctpop(bits)),
+    "count_leading_zeros": _counted(
+        lambda builder, bits, spare: builder.sub(builder.ctlz(bits, ir.IntType(1)(0)), spare)
+    ),
+    "is_finite": _is_finite,
+    "integer_pow": intrinsic(prefer_literal=True)(_integer_pow),
+    "pow_signed": _pow_signed,
+    "pow_unsigned": _pow_unsigned,
+    "max_nan": _max_nan,
+    "min_nan": _min_nan,
+    "round_away_from_zero": _round_away_from_zero,
+    "round_even": np.rint,
+    "sign_floating": _sign_floating,
+    "sign_signed": _sign_signed,
+    "total_order_key": _total_order_key,
+    "odd_float": _odd_float,
+    "odd_signed": _odd_signed,
+    "odd_unsigned": _odd_unsigned,
+    "wide_vectors": _wide_vectors,
+    "sqrt": math.sqrt,
+    "fabs": math.fabs,
+    # In numba math.floor gives an integer, which has no -0.0, and there is no math.fmod.
+    **{name: getattr(np, name) for name in ("floor", "ceil", "trunc", "rint", "fmod")},
+    **{
+        f"nextafter_{row.name}": _nextafter(row)
+        for row in ELEMENT_TYPES.values()
+        if row.is_floating
+    },
+    **{
+        f"reduce_precision_{row.name}": _reduce_precision(row)
+        for row in ELEMENT_TYPES.values()
+        if row.is_floating
+    },
+    **{f"saturate_{row.name}": _saturate(row) for row in ELEMENT_TYPES.values() if row.is_integral},
+}

@@ -1,0 +1,1 @@
+"""Compiling CPU kernels: numba and LLVM, the cache of object files, and their loader."""

@@ -1,0 +1,145 @@
+"""Object files of machine code: what one needs from elsewhere, and loading one without LLVM.
+
+The code may lie anywhere, so on x86-64 LLVM has it ask for 64-bit addresses and for nothing else:
+its sections are copied into memory and the addresses filled in. An object that asks for more is
+left to LLVM's own loader, which takes longer to import than all else before a first result.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import mmap
+import os
+import struct
+from typing import Any
+
+# How a file begins, where it says for which processor it is, and the one known here.
+_HEADER, _MACHINE, _X86_64 = b"\x7fELF\x02\x01", 18, 62
+# Sorts of sections, and their flags.
+_CONTENTS, _SYMBOLS, _ADDRESSES, _UNWINDING = 1, 2, 4, 0x70000001
+_WRITABLE, _IN_MEMORY = 1, 2
+# The section of symbols that are elsewhere; what asks for an address of 64 bits.
+_ELSEWHERE, _ABSOLUTE = 0, 1
+_READ, _RUN, _FAILED = mmap.PROT_READ, mmap.PROT_EXEC, ctypes.c_void_p(-1).value
+
+
+def parsed(image: bytes) -> Object | None:
+    """An object file; None where it is no 64-bit little-endian ELF file, or cut off."""
+    try:
+        return Object(image)
+    except (ValueError, IndexError, struct.error):
+        return None
+
+
+class Object:
+    """An object file; see ``parsed``."""
+
+    def __init__(self, image: bytes) -> None:
+        if image[:6] != _HEADER:
+            raise ValueError("no 64-bit little-endian ELF object")
+        self._image = image
+        offset, size, count = struct.unpack_from("<Q10xHH", image, 0x28)
+        # Sort, flags, place in the file, length, two numbers of other sections, alignment, step.
+        self._sections = [
+            struct.unpack_from("<4xIQ8xQQIIQQ", image, offset + i * size) for i in range(count)
+        ]
+        # Name, number of the section, place there.
+        self._symbols: list[tuple[str, int, int]] = []
+        for kind, _, start, length, link, _, _, step in self._sections:
+            if kind == _SYMBOLS:
+                names = self._sections[link][2]
+                for at in range(start, start + length, step):
+                    name, section, place = struct.unpack_from("<IxxHQ", image, at)
+                    text = image[names + name : image.index(b"\0", names + name)]
+                    self._symbols.append((text.decode(), section, place))
+
+    def undefined(self) -> set[str]:
+        """The symbols that it needs from elsewhere."""
+        return {name for name, section, _ in self._symbols if section == _ELSEWHERE and name}
+
+    def load(self, function: str) -> int | None:
+        """The address of one of its functions, whose code stays until the process ends.
+
+        Returns:
+            None where it asks for more than is done here, or the system refuses.
+        """
+        places, size = {}, 0
+        for number, (kind, flags, _, length, _, _, alignment, _) in enumerate(self._sections):
+            if flags & _IN_MEMORY and length and kind != _UNWINDING:
+                if kind != _CONTENTS or flags & _WRITABLE:
+                    return None
+                places[number] = -(-size // max(alignment, 1)) * max(alignment, 1)
+                size = places[number] + length
+        if not size or struct.unpack_from("<H", self._image, _MACHINE) != (_X86_64,):
+            return None
+        try:
+            file = os.memfd_create("gpubcast")
+        except (AttributeError, OSError):  # another system, or one that does not want it
+            return None
+        try:
+            os.ftruncate(file, size)
+            start = _system().mmap(None, size, _READ | _RUN, mmap.MAP_PRIVATE, file, 0)
+            if start == _FAILED:
+                return None
+            # A page is looked up when it is first read, which is after it has been written.
+            found = self._linked(places, start, size, function)
+            if found is None:
+                _system().munmap(start, size)
+                return None
+            memory, address = found
+            os.pwrite(file, memory, 0)
+            return address
+        except OSError:  # no memory left for a file
+            return None
+        finally:
+            os.close(file)
+
+    def _linked(
+        self, places: dict[int, int], start: int, size: int, function: str
+    ) -> tuple[bytearray, int] | None:
+        """What is to be in memory from ``start`` on, and where a function is; None where it asks
+        for more."""
+        addresses = [
+            _address_of(name)
+            if section == _ELSEWHERE
+            else start + places[section] + place
+            if section in places
+            else None
+            for name, section, place in self._symbols
+        ]
+        memory = bytearray(size)
+        for number, at in places.items():
+            _, _, begin, length, *_ = self._sections[number]
+            memory[at : at + length] = self._image[begin : begin + length]
+        for kind, _, begin, length, _, target, _, _ in self._sections:
+            if kind == _ADDRESSES and target in places:
+                table = struct.iter_unpack("<QIIq", self._image[begin : begin + length])
+                for offset, sort, symbol, add in table:
+                    address = addresses[symbol]
+                    if sort != _ABSOLUTE or address is None:
+                        return None
+                    struct.pack_into("<Q", memory, places[target] + offset, address + add)
+        for (name, _, _), address in zip(self._symbols, addresses, strict=True):
+            if name == function and address is not None:
+                return memory, address
+        return None
+
+
+@functools.cache
+def _system() -> Any:
+    """C's functions, those for memory that outlives the interpreter: threads may run there."""
+    library = ctypes.CDLL(None)
+    pointer, size, number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    library.mmap.restype = pointer
+    library.mmap.argtypes = (pointer, size, number, number, number, ctypes.c_long)
+    library.munmap.argtypes = (pointer, size)
+    return library
+
+
+def _address_of(name: str) -> int | None:
+    """Where this process has a function of C's or Python's."""
+    try:
+        return ctypes.cast(getattr(_system(), name), ctypes.c_void_p).value if name else None
+    except AttributeError:
+        return None

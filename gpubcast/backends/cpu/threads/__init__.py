@@ -1,0 +1,1 @@
+"""The team of threads that runs a kernel's parts."""

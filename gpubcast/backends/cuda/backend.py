@@ -1,0 +1,221 @@
+"""Devices, memory and launches through CuPy: the only module that imports it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import cupy
+import numpy as np
+
+from gpubcast.backends.base import Driven
+from gpubcast.backends.cuda import cubins, nvrtc
+from gpubcast.codegen.source import KernelSource
+from gpubcast.errors import DeviceError
+from gpubcast.schedules.schedule import CudaTarget
+
+try:
+    # Undocumented: an argument that is a pointer to the bytes to pass by value.
+    from cupy.cuda.function import CPointer
+except ImportError:  # pragma: no cover - depends on the CuPy release
+    CPointer = None
+
+_runtime = cupy.cuda.runtime
+_FAILURES = (
+    cupy.cuda.memory.OutOfMemoryError,
+    cupy.cuda.driver.CUDADriverError,
+    _runtime.CUDARuntimeError,
+)
+
+
+def device_count() -> int:
+    """Number of usable GPUs; 0 without a driver."""
+    try:
+        return int(_runtime.getDeviceCount())
+    except _runtime.CUDARuntimeError:
+        return 0
+
+
+@functools.cache
+def _target(device: int) -> CudaTarget:
+    capability = cupy.cuda.Device(device).compute_capability
+    count = _runtime.deviceGetAttribute(_runtime.cudaDevAttrMultiProcessorCount, device)
+    return CudaTarget(f"sm_{capability}", count)
+
+
+@contextlib.contextmanager
+def _reported() -> Iterator[None]:
+    """CUDA's and CuPy's failures as our own."""
+    try:
+        yield
+    except _FAILURES as error:
+        raise DeviceError(f"CUDA: {error}") from error
+
+
+class CupyBackend:
+    """CuPy's current device; see ``backends.base.Backend``."""
+
+    kind = "cuda"
+
+    def __init__(self) -> None:
+        self._count = device_count()
+        if not self._count:
+            raise DeviceError(
+                "no CUDA device: the driver is missing or too old, or no GPU is visible; "
+                "run `gpubcast doctor`"
+            )
+        self._process = os.getpid()
+        # Asking a list is quicker than asking for the process.
+        self._forked: list[bool] = []
+        os.register_at_fork(after_in_child=functools.partial(self._forked.append, True))
+
+    def on(self, index: int) -> contextlib.AbstractContextManager[Any]:
+        self._same_process()
+        if index >= self._count:
+            raise DeviceError(f"no device 'cuda:{index}': this machine has {self._count}")
+        with _reported():
+            if _runtime.getDevice() == index:
+                return contextlib.nullcontext()
+        device: contextlib.AbstractContextManager[Any] = cupy.cuda.Device(index)
+        return device
+
+    def target(self) -> CudaTarget:
+        self._same_process()
+        with _reported():
+            return _target(_runtime.getDevice())
+
+    def allocate(self, num_bytes: int) -> Any:
+        self._same_process()
+        with _reported():
+            return cupy.empty(num_bytes, cupy.uint8)
+
+    def from_host(self, data: np.ndarray[Any, Any]) -> Any:
+        self._same_process()
+        with _reported():
+            return cupy.asarray(np.ascontiguousarray(data).reshape(-1).view(np.uint8))
+
+    def to_host(self, array: Any) -> np.ndarray[Any, Any]:
+        self._same_process()
+        with _reported():
+            if array.dtype.isbuiltin == 1:
+                host: np.ndarray[Any, Any] = cupy.asnumpy(array)
+                return host
+            # CuPy holds elements of ml_dtypes, and cannot copy all of them; it can copy bytes.
+            words = cupy.asnumpy(array.view(f"uint{8 * array.dtype.itemsize}"))
+            return words.view(array.dtype)  # type: ignore[no-any-return]
+
+    def view(
+        self, buffer: Any, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...],
+        strides: tuple[int, ...],
+    ) -> Any:  # fmt: skip
+        return cupy.ndarray(shape, dtype, buffer.data + offset, strides)
+
+    def empty(
+        self, num_bytes: int, dtype: np.dtype[Any], shape: tuple[int, ...],
+        strides: tuple[int, ...],
+    ) -> Any:  # fmt: skip
+        # Straight from the memory pool: a flat array first would take longer than all the rest.
+        try:
+            return cupy.ndarray(shape, dtype, cupy.cuda.alloc(num_bytes), strides)
+        except _FAILURES as error:
+            raise DeviceError(f"CUDA: {error}") from error
+
+    def adopt(self, array: Any) -> tuple[Any, int]:
+        self._same_process()
+        # DLPack first: it orders streams, and knows bf16.
+        exchange = cupy.from_dlpack if hasattr(array, "__dlpack__") else cupy.asarray
+        strided = exchange(array)
+        return strided, int(strided.device.id)
+
+    def address(self, array: Any) -> int:
+        return int(array.data.ptr)
+
+    def load(self, source: KernelSource) -> Any:
+        path = cubins.cubin_path(source.text, self.target().arch, nvrtc.options_of(source))
+        with _reported():
+            kernel = cupy.RawModule(path=str(path)).get_function(source.entry)
+            # Modules load lazily; a first launch inside a graph capture must find the code there.
+            _ = kernel.num_regs
+            # The function on this device, which RawKernel would look up at every launch.
+            return kernel.kernel
+
+    def launch(self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray) -> None:
+        self._same_process()
+        with _reported():
+            kernel((grid,), block, (_by_value(parameters),))
+
+    def bound(
+        self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray, index: int
+    ) -> Callable[[], object]:
+        grids, blocks, arguments = (grid, 1, 1), (*block, 1), (_by_value(parameters),)
+        current, forked = _runtime.getDevice, self._forked
+
+        def start() -> None:
+            # The usual case costs two questions and the launch.
+            if forked or current() != index:
+                with self.on(index):
+                    self.launch(kernel, grid, block, parameters)
+                return
+            try:
+                kernel(grids, blocks, arguments)
+            except _FAILURES as error:
+                raise DeviceError(f"CUDA: {error}") from error
+
+        return start
+
+    def driven(
+        self, kernel: Any, grid: int, block: tuple[int, int], template: bytes, index: int,
+        lanes: int,
+    ) -> Driven | None:  # fmt: skip
+        if CPointer is None:
+            return None
+        tables = [bytearray(template) for _ in range(lanes)]
+        return Driven(
+            kernel,
+            (grid, 1, 1),
+            (*block, 1),
+            [(table, (_by_value(table),)) for table in tables],
+            self._process,
+            index,
+            _runtime.getDevice,
+            _specimens(index),
+        )
+
+    def synchronize(self) -> None:
+        with _reported():
+            cupy.cuda.get_current_stream().synchronize()
+
+    def capturing(self) -> bool:
+        return bool(cupy.cuda.get_current_stream().is_capturing())
+
+    def _same_process(self) -> None:
+        if self._forked:
+            raise DeviceError(
+                "CUDA cannot be used in a forked child; start worker processes with the "
+                "'spawn' or 'forkserver' method"
+            )
+
+
+def _specimens(index: int) -> tuple[Any, ...]:
+    """Arrays of different ranks and strides over no memory; nothing looks at their elements."""
+    memory = cupy.cuda.UnownedMemory(1 << 20, 1 << 20, None, index)
+    pointer = cupy.cuda.MemoryPointer(memory, 4096)
+    return tuple(
+        cupy.ndarray(shape, dtype, pointer + 64 * len(shape), strides)
+        for shape, dtype, strides in (
+            ((5, 7, 3), np.float32, (200, 24, 8)),
+            ((9,), np.complex128, (-16,)),
+            ((2, 3, 4, 5), np.int8, (60, 20, 5, 1)),
+        )
+    )
+
+
+def _by_value(parameters: bytearray) -> Any:
+    """The struct as a kernel argument; the driver copies it before the launch returns."""
+    if CPointer is None:
+        return np.frombuffer(bytes(parameters), np.dtype((np.void, len(parameters))))[0]
+    return CPointer(ctypes.addressof(ctypes.c_char.from_buffer(parameters)))

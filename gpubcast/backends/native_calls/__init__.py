@@ -1,0 +1,1 @@
+"""A repeated call: its record, and the two that replay it, Python and machine code."""

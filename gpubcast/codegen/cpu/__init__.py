@@ -1,0 +1,1 @@
+"""CPU source for numba, one module per kernel family."""

@@ -1,0 +1,50 @@
+"""Numba source and parameter table of a CPU kernel: readable Python.
+
+A kernel is ``entry(table, low, high)``: the address of its parameter table, and the range of the
+axis that is split, so that several threads may share it. The table is int64 words: the slots, the
+axes' sizes and extents, the strides in elements, and the lengths that a family has. A launch
+parameter lies in its slot itself.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from gpubcast.codegen.bit_carriers import carried
+from gpubcast.codegen.cpu import nest, runs, tiles
+from gpubcast.codegen.cpu.parameter_table import INDENT, Table
+from gpubcast.codegen.key import entry_name, kernel_key
+from gpubcast.codegen.source import KernelSource
+from gpubcast.planning.plan import BroadcastPlan
+from gpubcast.schedules.cpu.nest import Nest
+from gpubcast.schedules.cpu.runs import Runs
+from gpubcast.schedules.cpu.tiles import Tiles
+from gpubcast.schedules.families import CpuSchedule
+
+
+def generate(plan: BroadcastPlan, schedule: CpuSchedule) -> KernelSource:
+    """The complete source of one kernel."""
+    key = kernel_key(plan, schedule)
+    entry = entry_name(key)
+    plan = carried(plan)
+    table = Table(plan, schedule)
+    expensive = any(map(plan.program.expensive, plan.program.code))
+    body = ["wide_vectors()"] * expensive + table.lines() + _loops(table, schedule)
+    lines = [f"# {key}", f"def {entry}(table, low, high):", *(INDENT + line for line in body)]
+    return KernelSource(entry, "\n".join(lines) + "\n", key, plan.program.fast_math)
+
+
+def parameters(plan: BroadcastPlan, schedule: CpuSchedule) -> bytes:
+    """The table with empty slots: 8 bytes per access come first, in slot order."""
+    return Table(plan, schedule).packed()
+
+
+def _loops(table: Table, schedule: CpuSchedule) -> list[str]:
+    match schedule:
+        case Nest():
+            return nest.loops(table, schedule)
+        case Runs():
+            return runs.loops(table, schedule)
+        case Tiles():
+            return tiles.loops(table, schedule)
+    assert_never(schedule)

@@ -1,0 +1,1 @@
+"""CUDA source, and the parameter struct of each kernel family."""

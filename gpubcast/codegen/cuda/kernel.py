@@ -1,0 +1,142 @@
+"""CUDA source and parameter struct of a kernel.
+
+What is generated is the scalar body, the operands and the entry point; the schedules are the
+headers in ``cuda_kernels/``. What a family's template is given, and its parameter struct, member by
+member, are in the module named like the header.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import assert_never
+
+from gpubcast.codegen.bit_carriers import carried
+from gpubcast.codegen.cuda import flat, gather, phase, rows, running, xpose
+from gpubcast.codegen.cuda.functor import cuda_type, functor
+from gpubcast.codegen.cuda.template import Template
+from gpubcast.codegen.key import entry_name, kernel_key
+from gpubcast.codegen.source import KernelSource
+from gpubcast.hlo import ops
+from gpubcast.planning.plan import BroadcastPlan, Program
+from gpubcast.schedules.cuda.flat import Flat
+from gpubcast.schedules.cuda.gather import Gather
+from gpubcast.schedules.cuda.phase import Phase
+from gpubcast.schedules.cuda.rows import Rows
+from gpubcast.schedules.cuda.running import Running
+from gpubcast.schedules.cuda.vectors import THREADS
+from gpubcast.schedules.cuda.xpose import Xpose
+from gpubcast.schedules.families import CudaSchedule
+from gpubcast.schedules.schedule import AccessPattern
+
+_CALLED = re.compile(r"\b([a-z_]\w*)\(")
+
+
+def generate(plan: BroadcastPlan, schedule: CudaSchedule) -> KernelSource:
+    """The complete source of one kernel."""
+    key = kernel_key(plan, schedule)
+    entry = entry_name(key)
+    plan = carried(plan)
+    body = f"{entry}_body"
+    template = _template(plan, schedule)
+    arguments = ", ".join(map(str, template.arguments))
+    operands = _operands(plan, schedule)
+    lines = [
+        f"// {key}",
+        f'#include "{template.header}.cuh"',
+        *_elementary(plan),
+        "namespace gb {",
+        f"struct {body} : Body {{",
+        *(f"  {line}" for line in functor(plan, schedule, tiled=template.tiled)),
+        "};",
+        "}  // namespace gb",
+        f'extern "C" __global__ void __launch_bounds__({THREADS})',
+        f"{entry}(const __grid_constant__ gb::{template.parameters} p) {{",
+        f"  gb::{template.function}<{arguments}, gb::{body}, {operands}>(p);",
+        "}",
+        "",
+    ]
+    return KernelSource(entry, "\n".join(lines), key, plan.program.fast_math)
+
+
+def parameters(plan: BroadcastPlan, schedule: CudaSchedule) -> bytes:
+    """The launch parameters with empty slots: 8 bytes per access come first, in slot order."""
+    return bytes(8 * len(plan.accesses)) + _members(plan, schedule)
+
+
+def _template(plan: BroadcastPlan, schedule: CudaSchedule) -> Template:
+    match schedule:
+        case Flat():
+            return flat.template(plan, schedule)
+        case Rows():
+            return rows.template(plan, schedule)
+        case Xpose():
+            return xpose.template(plan, schedule)
+        case Phase():
+            return phase.template(plan, schedule)
+        case Running():
+            return running.template(plan, schedule)
+        case Gather():
+            return gather.template(plan, schedule)
+    assert_never(schedule)
+
+
+def _members(plan: BroadcastPlan, schedule: CudaSchedule) -> bytes:
+    match schedule:
+        case Flat():
+            return flat.parameters(plan, schedule)
+        case Rows():
+            return rows.parameters(plan, schedule)
+        case Xpose():
+            return xpose.parameters(plan, schedule)
+        case Phase():
+            return phase.parameters(plan, schedule)
+        case Running():
+            return running.parameters(plan, schedule)
+        case Gather():
+            return gather.parameters(plan, schedule)
+    assert_never(schedule)
+
+
+def _operands(plan: BroadcastPlan, schedule: CudaSchedule) -> str:
+    """The last template arguments: how each operand is read and written."""
+    reads = ", ".join(
+        f"gb::Read<{'gb::index' if access.generated else cuda_type(access.element_type)}, "
+        f"gb::{own.value}{f', {narrow}' if (narrow := schedule.narrow_load(slot)) else ''}>"
+        for slot, (access, own) in enumerate(zip(plan.reads, schedule.reads, strict=True))
+    )
+    writes = ", ".join(
+        f"gb::Write<{cuda_type(access.element_type)}"
+        + (">" if own is AccessPattern.TILE else f", gb::{own.value}>")
+        for access, own in zip(plan.writes, schedule.writes, strict=True)
+    )
+    return f"gb::List<{reads}>, gb::List<{writes}>"
+
+
+def _elementary(plan: BroadcastPlan) -> list[str]:
+    """The headers of the elementary functions that the program calls."""
+    called = tuple(_calls(plan.program))
+    if not called:
+        return []
+    # Loaded here, because most programs call none, and loading takes longer than the rest.
+    from gpubcast.codegen.cuda.elementary import file_name
+    from gpubcast.hlo.elementary.formula import FORMULAS
+
+    formulas = {(name, kind.value, pairs): f for (name, kind, pairs), f in FORMULAS.items()}
+    modules = {formulas[call].module for call in called if call in formulas}
+    return [f'#include "{file_name(module)}"' for module in sorted(modules)]
+
+
+def _calls(program: Program) -> Iterator[tuple[str, str, bool]]:
+    """Every function that a program's expressions name and that may have a formula, on what kind of
+    number, and whether that is complex."""
+    for instruction in program.code:
+        row = None if instruction.bits is not None else ops.OPS[instruction.op]
+        if row is None or row.cuda is None:
+            continue
+        operand = program.type_of(instruction.args[-1])
+        if not any(row.ulp) and not operand.is_complex:
+            continue  # correctly rounded: no approximation of ours
+        kind = "f64" if operand.component.compute == "double" else "f32"
+        for name in _CALLED.findall(row.cuda_for(operand.category)):
+            yield name, kind, operand.is_complex

@@ -1,0 +1,1 @@
+"""Fused functions: tracing, axis labels, ``gb.fuse`` and ``gb.apply``."""

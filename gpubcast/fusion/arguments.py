@@ -1,0 +1,189 @@
+"""The arguments of a fused function: their order, and which of them are static."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gpubcast import config
+from gpubcast.errors import ElementTypeError, Error, ShapeError, brief
+from gpubcast.hlo.labels import Pattern, counted
+
+SCALAR = "scalar"
+_STATIC = "static"
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def refusal(what: str) -> Error:
+    """The refusal of a function or of its arguments (F5)."""
+    return ElementTypeError(what, rule="F5", kind="gpubcast:arguments")
+
+
+class Arguments:
+    """The parameters of a function.
+
+    Attributes:
+        name: the function's name.
+        home: the function as messages name it, with its line.
+        static: positions of the parameters that ``static=`` names.
+    """
+
+    def __init__(self, function: Callable[..., Any], static: Iterable[str]) -> None:
+        self.name = getattr(function, "__name__", "function")
+        self.home = _home(function, self.name)
+        self._function = function
+        signature = _signature(function, self.home)
+        # Arguments are numbered with those of *args last, so that every other has one number.
+        self._signature = signature
+        self._parameters = tuple(
+            sorted(signature.parameters.values(), key=lambda p: p.kind is p.VAR_POSITIONAL)
+        )
+        self._names = tuple(p.name for p in self._parameters)
+        self._fixed = all(p.kind in _POSITIONAL for p in self._parameters)
+        named = _static_names(self.home, self._names, static)
+        self.static = frozenset(i for i, name in enumerate(self._names) if name in named)
+
+    def check_groups(self, pattern: Pattern) -> None:
+        """Compare labels with the parameters, where their number is fixed.
+
+        Raises:
+            ShapeError: X4, not one group per array parameter.
+        """
+        if any(p.kind is p.VAR_POSITIONAL for p in self._parameters):
+            return
+        arrays = [name for i, name in enumerate(self._names) if i not in self.static]
+        if len(pattern.operands) != len(arrays):
+            raise ShapeError(
+                f"{self.home}: '{pattern}' has {counted(len(pattern.operands), 'group')} of "
+                f"operands, one per array parameter, and the array parameters are "
+                f"{', '.join(arrays) or 'none'}; a scalar has an empty group, and static= names "
+                "what is no array",
+                rule="X4",
+                kind="gpubcast:number of labels",
+            )
+
+    def ordered(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The arguments of a call in the order of the parameters, defaults filled in.
+
+        Raises:
+            ElementTypeError: F5, the function does not take them.
+        """
+        if self._fixed and not keywords and len(args) == len(self._names):
+            return args
+        try:
+            bound = self._signature.bind(*args, **keywords)
+        except TypeError as error:
+            raise refusal(f"{self.name}: {error}") from None
+        bound.apply_defaults()
+        values: list[Any] = []
+        for parameter in self._parameters:
+            value = bound.arguments[parameter.name]
+            values += value if parameter.kind is parameter.VAR_POSITIONAL else (value,)
+        return tuple(values)
+
+    def call(self, values: list[Any]) -> Any:
+        """The function itself, on arguments in the order of the parameters."""
+        args, keywords = [], {}
+        for parameter, value in zip(self._parameters, values, strict=False):
+            if parameter.kind is parameter.KEYWORD_ONLY:
+                keywords[parameter.name] = value
+            elif parameter.kind is not parameter.VAR_POSITIONAL:
+                args.append(value)
+        if self._parameters and self._parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:
+            args += values[len(self._parameters) - 1 :]
+        return self._function(*args, **keywords)
+
+    def called(self, index: int) -> str:
+        """What an argument is called."""
+        last = len(self._names) - 1
+        if index >= last and self._parameters[last].kind is inspect.Parameter.VAR_POSITIONAL:
+            return f"{self._names[last]}[{index - last}]"
+        return self._names[index]
+
+    def named(self, index: int) -> str:
+        """An argument as messages name it."""
+        return f"the argument {self.called(index)} of {self.home}"
+
+    def is_static(self, index: int, x: Any) -> bool:
+        """Whether an argument is part of the code: None, or named in ``static=``."""
+        return x is None or index in self.static
+
+    def static_key(self, index: int, x: Any) -> Hashable:
+        """A static argument, with a key that tells it from every other.
+
+        Raises:
+            ElementTypeError: F5, it cannot be hashed.
+        """
+        try:
+            hash(x)
+        except TypeError:
+            raise refusal(
+                f"{self.name}: the static argument {self.called(index)} is {brief(x)}, which "
+                "cannot be hashed; pass a tuple, a string or a number"
+            ) from None
+        return (_STATIC, typed(x), _Value(x))
+
+
+class _Value:
+    """A static value beside its key, which alone says whether two are the same (NaN is not)."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Value)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+def _home(function: Callable[..., Any], name: str) -> str:
+    """The function as messages name it."""
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_filename.startswith(config.PACKAGE_ROOT):
+        return name
+    return f"{name} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
+
+
+def _signature(function: Callable[..., Any], home: str) -> inspect.Signature:
+    if not inspect.isfunction(function):
+        raise refusal(f"fuse takes a plain function, not {brief(function)}")
+    kinds = ("generatorfunction", "coroutinefunction", "asyncgenfunction")
+    if any(getattr(inspect, f"is{kind}")(function) for kind in kinds):
+        raise refusal(f"{home}: a fused function is no generator and no coroutine")
+    signature = inspect.signature(function)
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            raise refusal(f"{home}: a fused function has no **{parameter.name}")
+        if parameter.name in ("out", "out_layout"):
+            raise refusal(f"{home}: the parameter {parameter.name} is the fused call's own")
+    return signature
+
+
+def _static_names(home: str, names: tuple[str, ...], static: Iterable[str]) -> frozenset[str]:
+    if not isinstance(static, Iterable):
+        raise refusal(f"{home}: static is a sequence of names, not {brief(static)}")
+    given = (static,) if isinstance(static, str) else tuple(static)
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise refusal(
+            f"{home}: static names {brief(unknown[0])}, and the parameters are {', '.join(names)}"
+        )
+    return frozenset(given)
+
+
+def typed(x: Any) -> Hashable:
+    """A key for a static value that keeps 1, 1.0 and True, and 0.0 and -0.0, apart."""
+    if isinstance(x, tuple):
+        return type(x), tuple(map(typed, x))
+    if isinstance(x, frozenset):
+        return type(x), frozenset(map(typed, x))
+    if isinstance(x, np.generic):
+        return type(x), x.tobytes()
+    return type(x), repr(x) if isinstance(x, (float, complex)) else x

@@ -1,0 +1,179 @@
+"""A labelled function while it is traced: operands are aligned at its start, results at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gpubcast.arrays import Array
+from gpubcast.errors import ShapeError, brief, located
+from gpubcast.fusion.operations import type_of
+from gpubcast.fusion.source_lines import refused
+from gpubcast.fusion.trace import Frame, Trace, Traced, Value
+from gpubcast.hlo import expression
+from gpubcast.hlo.expression import Place
+from gpubcast.hlo.labels import ONE, Group, Pattern, counted, lacking, misfit
+
+
+def enter(
+    trace: Trace, pattern: Pattern, values: Sequence[Traced | None], line: str
+) -> list[Traced | None]:
+    """Align the operands of a labelled function, and let labels hold until ``leave``.
+
+    Args:
+        trace: the trace.
+        pattern: the labels.
+        values: one per group of operands; None for an argument that is None.
+        line: what messages name.
+
+    Raises:
+        ShapeError: X5, another rank than labels; X8, inside other labels, an axis that these lack.
+    """
+    outer = trace.frame.pattern
+    if outer is not None:
+        for group, value in zip(pattern.operands, values, strict=True):
+            _check_nested(outer, pattern, group, value)
+        inner = Frame(outer, trace.frame.sizes, trace.frame.number)
+        trace.frames.append(inner)
+        return list(values)
+    nodes: list[int] = []
+    groups: list[Group] = []
+    for i, (group, value) in enumerate(zip(pattern.operands, values, strict=True)):
+        if value is not None and value.ndim != len(group):
+            raise located(misfit(pattern, trace.called(value, i), value.ndim, group), line)
+        if isinstance(value, Value):
+            nodes.append(value.node)
+            groups.append(group)
+    present = Pattern(tuple(groups), pattern.outputs)
+    number = len(trace.patterns)
+    trace.patterns.append((present, tuple(nodes)))
+    sizes: dict[str, expression.Size] = {}
+    for label in pattern.axes:
+        if not any(label in group for group in groups):
+            raise refused(
+                f"'{pattern}': the only operands with the label {label!r} are None or scalars",
+                rule="X3",
+                kind="gpubcast:unknown label",
+                error=ShapeError,
+                line=line,
+            )
+        operand, dimension = present.source(label)
+        sizes[label] = (nodes[operand], dimension)
+    trace.frames.append(Frame(pattern, sizes, number))
+    return [
+        _placed(trace, pattern, group, value) if isinstance(value, Value) else value
+        for group, value in zip(pattern.operands, values, strict=True)
+    ]
+
+
+def _placed(trace: Trace, pattern: Pattern, group: Group, value: Value) -> Value:
+    shape = tuple(trace.frame.sizes[label] for label in pattern.axes)
+    node = Place(value.node, pattern.place(group), shape, trace.frame.number)
+    varies = frozenset(label for label in group if label != ONE)
+    return trace.emit(node, type_of(value), len(shape), varies)
+
+
+def _check_nested(outer: Pattern, pattern: Pattern, group: Group, value: Traced | None) -> None:
+    unknown = [label for label in group if label not in (ONE, *outer.axes)]
+    if unknown:
+        raise refused(
+            f"'{pattern}' inside '{outer}': a label means the same axis in both, and the outer "
+            f"labels have no {unknown[0]!r}",
+            rule="X8",
+            kind="gpubcast:labels inside labels",
+            error=ShapeError,
+        )
+    missing = sorted((value.varies if value is not None else frozenset()) - set(group))
+    if missing:
+        raise refused(
+            f"'{pattern}' inside '{outer}': an operand with the labels '{' '.join(group)}' varies "
+            f"along {missing[0]!r}",
+            rule="X8",
+            kind="gpubcast:labels inside labels",
+            error=ShapeError,
+        )
+
+
+def leave(trace: Trace, pattern: Pattern, outputs: Sequence[Any], home: str) -> list[Value]:
+    """End what ``enter`` began: the results, with the dimensions that their labels say.
+
+    Args:
+        trace: the trace.
+        pattern: the labels.
+        outputs: what the function returned.
+        home: the function, as messages name it.
+
+    Raises:
+        ShapeError: X4, another number of results; X7, one varies along an axis that it lacks.
+    """
+    values = [result(trace, x, home) for x in outputs]
+    frame = trace.frames.pop()
+    if len(values) != len(pattern.outputs):
+        raise refused(
+            f"'{pattern}' has {counted(len(pattern.outputs), 'output')}, and the function returns "
+            f"{len(values)}",
+            rule="X4",
+            kind="gpubcast:number of labels",
+            error=ShapeError,
+            line=home,
+        )
+    for i, value in enumerate(values):
+        if value.varies - set(pattern.outputs[i]):
+            raise located(lacking(pattern, i, value.varies), home)
+    if trace.frame.pattern is not None:
+        return values
+    placed = []
+    for i, (group, value) in enumerate(zip(pattern.outputs, values, strict=True)):
+        place: list[int | None] = []
+        if value.ndim:
+            place = [group.index(label) if label in group else None for label in pattern.axes]
+        shape = tuple(1 if label == ONE else frame.sizes[label] for label in group)
+        node = Place(value.node, tuple(place), shape, frame.number, i)
+        placed.append(trace.emit(node, type_of(value), len(shape)))
+    return placed
+
+
+def result(trace: Trace, x: Any, home: str) -> Value:
+    """A returned value as a node.
+
+    Raises:
+        Error: F3, it belongs to another trace; F4, it is a scalar without a type.
+    """
+    value = trace.admit(x, home)
+    if isinstance(value, Value):
+        return value
+    raise refused(
+        f"a fused function returns traced arrays, not the scalar {brief(x)}, which has no type",
+        rule="F4",
+        kind="gpubcast:result of a fused function",
+        line=home,
+    )
+
+
+def results(returned: Any, home: str) -> tuple[list[Any], bool]:
+    """What a function returned as a list, and whether it was a tuple.
+
+    Raises:
+        Error: F4, it returned something else than a traced value or a tuple of them.
+    """
+    packed = isinstance(returned, (tuple, list))
+    values = list(returned) if packed else [returned]
+    for x in values:
+        constant = isinstance(x, np.generic) or (isinstance(x, (Array, np.ndarray)) and not x.shape)
+        if not isinstance(x, Traced) and not constant:
+            raise refused(
+                f"a fused function returns a traced array or a tuple of them, not {brief(x)}",
+                rule="F4",
+                kind="gpubcast:result of a fused function",
+                line=home,
+            )
+    if not values:
+        raise refused(
+            "a fused function returns at least one array",
+            rule="F4",
+            kind="gpubcast:result of a fused function",
+            line=home,
+        )
+    return values, packed

@@ -1,0 +1,175 @@
+"""Tracing: a function runs once on values that stand for its operands, and leaves a graph.
+
+Scalars without a type wait until another operand has one.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from gpubcast import config
+from gpubcast.errors import Error, ShapeError, located
+from gpubcast.fusion.source_lines import refused, unsupported, untyped, where
+from gpubcast.fusion.trace import Scalar, Trace, Traced, Value
+from gpubcast.hlo import expression, op, operators, ops
+from gpubcast.hlo.expression import Apply, Constant, Expression
+from gpubcast.hlo.inference import result_type
+from gpubcast.hlo.op import Result
+from gpubcast.runtime import execute
+from gpubcast.runtime.operands import scalar_operand
+from gpubcast.runtime.view import View
+from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType, element_type
+
+# --- operations ----------------------------------------------------------------------------------
+
+
+def operate(trace: Trace, operator: str, operands: tuple[Any, ...]) -> Traced:
+    """An operator on traced values."""
+    values = [trace.admit(x) for x in operands]
+    kind = next((x.element_type for x in values if isinstance(x, Value)), None)
+    if kind is None and operators.depends(operator):
+        return Scalar(trace, lambda kind: _operated(trace, operator, values, kind, where()))
+    name = operator if kind is None else _operation(operator, kind, where())
+    return apply(trace, name, tuple(values), {}, False)
+
+
+def _operated(
+    trace: Trace, operator: str, values: list[Any], kind: ElementType, line: str
+) -> Value:
+    return _apply(trace, _operation(operator, kind, line), values, kind, {})
+
+
+def _operation(operator: str, kind: ElementType, line: str) -> str:
+    try:
+        return operators.operation(operator, kind)
+    except Error as error:
+        raise located(error, line) from None
+
+
+def apply(
+    trace: Trace, name: str, operands: tuple[Any, ...], attributes: Mapping[str, Any], placed: bool
+) -> Traced:
+    """An operation on traced values.
+
+    Args:
+        trace: the graph that it joins.
+        name: the operation.
+        operands: traced values, scalars and constants.
+        attributes: the operation's keywords.
+        placed: whether ``out``, ``out_layout`` or ``device`` was given.
+
+    Raises:
+        Error: a rule refuses the operation; the text names the line of the function.
+    """
+    values = [trace.admit(x) for x in operands]
+    row = ops.op(name)
+    if placed:
+        told = "out and out_layout" if row.arity else "out, out_layout and device"
+        raise unsupported(
+            f"{name}: {told} belong to the call of the fused function, not inside it",
+        )
+    reason = row.rule.inside_labels
+    if any(attributes.get(one.name) is not None for one in row.rule.attributes):
+        reason = "labels have aligned every operand, so nothing is broadcast inside"
+    if reason and trace.frame.pattern is not None:
+        raise refused(
+            f"{name}: {reason}",
+            rule="X8",
+            kind="gpubcast:broadcast inside labels",
+            error=ShapeError,
+        )
+    kind = _common_type(row, values, attributes)
+    if kind is not None:
+        return _apply(trace, name, values, kind, attributes)
+    if row.result not in (Result.SAME, Result.REAL):
+        raise untyped()
+    return Scalar(trace, lambda kind: _apply(trace, name, values, kind, attributes))
+
+
+def _common_type(
+    row: op.Op, values: list[Any], attributes: Mapping[str, Any]
+) -> ElementType | None:
+    """The type that scalars without one take in an operation."""
+    alike = values[1:] if row.rule.predicate else values
+    kind = next((x.element_type for x in alike if isinstance(x, Value)), None)
+    if kind is None and row.rule.untyped is not None:
+        return element_type(attributes[row.rule.untyped])
+    return kind
+
+
+def _apply(
+    trace: Trace, name: str, values: list[Any], kind: ElementType, attributes: Mapping[str, Any]
+) -> Value:
+    row = ops.op(name)
+    line = where()
+    types = [kind] * len(values)
+    if row.rule.predicate:
+        types[0] = ELEMENT_TYPES["pred"]
+    args = [_typed(trace, x, wanted) for x, wanted in zip(values, types, strict=True)]
+    if row.rule.uniform:
+        args = [trace.aligned(x) for x in args]
+    varies = frozenset[str]().union(*(x.varies for x in args))
+    try:
+        frozen = dict(expression.canonical(name, attributes))
+        found = result_type(name, [type_of(x) for x in args], frozen)
+    except Error as error:
+        raise located(_about_types(error), line) from None
+    ranks = [x.ndim for x in args]
+    ndim = row.rule.rank(ranks, [type_of(x) for x in args], frozen)
+    if trace.frame.pattern is not None and ndim != max(ranks):
+        raise refused(
+            f"{name} to {found}: a type of another width adds or takes a dimension, and labels "
+            "have fixed them",
+            rule="X8",
+            kind="gpubcast:broadcast inside labels",
+            error=ShapeError,
+        )
+    exact = not any(row.ulp) and config.backend() != "cuda"
+    if exact and ndim == 0 and all(map(trace.is_constant, args)):
+        return _folded(trace, expression.single(name, frozen), args, found)
+    expansion = row.expansion(frozen)
+    if expansion.each is not None:
+        args = [_through(trace, expansion.each, x) for x in args]
+    return trace.emit(
+        expression.applied(expansion, tuple(x.node for x in args)), found, ndim, varies
+    )
+
+
+def _folded(trace: Trace, graph: Expression, args: list[Value], kind: ElementType) -> Value:
+    """An operation on constants, done now. Only where every device gives the same bits."""
+    views = []
+    for x in args:
+        node = trace.nodes[x.node]
+        assert isinstance(node, Constant)
+        views.append(View(scalar_operand(type_of(x)), node.bits, None))
+    _, buffers = execute.run(graph, tuple(views))
+    bits = int.from_bytes(bytes(buffers[0][: kind.itemsize]), "little")
+    return trace.emit(Constant(kind.name, bits), kind, 0)
+
+
+def _about_types(error: Error) -> Error:
+    """An error without the operands' shapes: while tracing these are types without dimensions."""
+    again = copy.copy(error)
+    again.args = (str(error).partition("\n")[0],)
+    again.operands = ()
+    return again
+
+
+def _typed(trace: Trace, x: Any, kind: ElementType) -> Value:
+    if isinstance(x, Value):
+        return x
+    return x.as_type(kind) if isinstance(x, Scalar) else trace.constant(x, kind)
+
+
+def type_of(value: Value) -> ElementType:
+    """The element type of a node."""
+    assert value.element_type is not None
+    return value.element_type
+
+
+def _through(trace: Trace, name: str, value: Value) -> Value:
+    """A value that an operation of one operand without keywords has been applied to."""
+    kind = result_type(name, [type_of(value)], {})
+    return trace.emit(Apply(name, (value.node,)), kind, value.ndim, value.varies)

@@ -1,0 +1,1 @@
+"""Operations with XLA's semantics: the table of operations, the rules, and expression graphs."""

@@ -1,0 +1,60 @@
+"""Elementary functions, each written once for both devices.
+
+A formula is a Python function over abstract values (``values.Value``). Calling it records what it
+computes; ``elementary.cuda`` writes the record as CUDA (``cuda_kernels/elementary``, made by
+``make generate``), ``backends/cpu/elementary.py`` as LLVM instructions. Both run the same IEEE 754
+operations in the same order, so both devices give the same bits, and a bound that was measured on
+one holds on the other.
+
+How to write one::
+
+    @formula("exp", F32)
+    def exp(x: Value) -> Value:
+        n = rint(x * 1.442695)             # Python numbers take the value's kind
+        r = fma(n, -0.693359375, x)        # fused only where fma says so
+        y = polynomial(r, COEFFICIENTS)    # Horner, lowest power first
+        return select(x > 88.7, inf, y)    # no branches: both sides are computed
+
+* Straight-line code only, so that the CPU's loops become vector loops: ``select`` instead of
+  ``if``, no loop that depends on a value (loops of Python over constants are unrolled).
+* Values are F32, F64, U32, U64 or BOOL; unsigned integers wrap. Signed arithmetic is spelt out:
+  ``ashr``, ``to_float`` (reads its operand as signed), ``to_integer``.
+* ``to_integer`` out of range gives any integer, and so does a shift by the width or more: mask
+  shift amounts that are not constant, and never select such a value.
+* ``rarely`` is the one branch: a long helper for a few operands (huge angles).
+* ``step`` calls what some processors have an instruction for (``native``), ``lookup`` reads a
+  short table, which a vector unit permutes; ``table`` reads a long one from memory.
+* A formula called inside another one is a call in CUDA; plain Python functions are inlined.
+* A complex formula takes and returns pairs: ``@formula("exp", F32, complex=True)``.
+* f16 and bf16 run the F32 formula and round once.
+"""
+
+from __future__ import annotations
+
+from gpubcast.hlo.elementary import (
+    complex_arithmetic,
+    complex_functions,
+    complex_inverses,
+    exponential,
+    gamma,
+    logarithm,
+    native,
+    special,
+    trigonometric,
+)
+from gpubcast.hlo.elementary.formula import FORMULAS, Formula, trace
+
+__all__ = [
+    "FORMULAS",
+    "Formula",
+    "complex_arithmetic",
+    "complex_functions",
+    "complex_inverses",
+    "exponential",
+    "gamma",
+    "logarithm",
+    "native",
+    "special",
+    "trace",
+    "trigonometric",
+]

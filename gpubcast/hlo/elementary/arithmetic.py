@@ -1,0 +1,82 @@
+"""Pieces that formulas are made of. A pair that is returned is an unevaluated sum: high, low."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpubcast.hlo.elementary.values import Kind, Value, bits, bits_of, fma, from_bits, select
+
+MANTISSA = {Kind.F32: 23, Kind.F64: 52}
+BIAS = {Kind.F32: 127, Kind.F64: 1023}
+
+
+def polynomial(x: Value, coefficients: Sequence[float | Value]) -> Value:
+    """c[0] + c[1] x + c[2] x^2 + ... by Horner's rule, one fma a step."""
+    total = x.constant(coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        total = fma(total, x, c)
+    return total
+
+
+def in_two(x: Value, square: Value, coefficients: Sequence[float]) -> Value:
+    """The same as two polynomials in x^2, which do not wait for each other."""
+    even, odd = polynomial(square, coefficients[::2]), polynomial(square, coefficients[1::2])
+    return fma(odd, x, even)
+
+
+def fast_two_sum(a: Value, b: Value) -> tuple[Value, Value]:
+    """The sum and its rounding error, where |a| >= |b| or a is 0."""
+    high = a + b
+    return high, b - (high - a)
+
+
+def two_sum(a: Value, b: Value) -> tuple[Value, Value]:
+    """The sum and its rounding error."""
+    high = a + b
+    shadow = high - a
+    return high, (a - (high - shadow)) + (b - shadow)
+
+
+def two_product(a: Value, b: Value) -> tuple[Value, Value]:
+    """The product and its rounding error."""
+    high = a * b
+    return high, fma(a, b, -high)
+
+
+def rough_inverse(x: Value) -> Value:
+    """1 / x within 1.5%, for a positive x that is not near the ends of its type; finite for 0."""
+    y = from_bits({Kind.F32: 0x7EF311C7, Kind.F64: 0x7FDE623822FC16E6}[x.kind] - bits(x))
+    return y * fma(-x, y, 2.0)
+
+
+def to_integer(x: Value) -> Value:
+    """A whole number as a signed integer in the word of its width, where |x| <= 2^22 (F32) or
+    2^51 (F64); anything else gives any integer. Cheaper than a conversion on both devices."""
+    shift = 1.5 * 2.0 ** MANTISSA[x.kind]
+    return bits(x + shift) - bits_of(x.kind, shift)
+
+
+def power_of_two(n: Value) -> Value:
+    """2^n of a signed integer n for which it is a normal number."""
+    kind = {Kind.U32: Kind.F32, Kind.U64: Kind.F64}[n.kind]
+    return from_bits((n + BIAS[kind]) << MANTISSA[kind])
+
+
+def sign_bit(x: Value) -> Value:
+    """The sign bit of a float, in place."""
+    return bits(x) & (1 << (x.kind.bits - 1))
+
+
+def copysign(magnitude: Value, sign: Value) -> Value:
+    """The magnitude (its own sign cleared) with the sign of another value."""
+    return from_bits(bits(abs(magnitude)) | sign_bit(sign))
+
+
+def is_nan(x: Value) -> Value:
+    """Whether x is NaN."""
+    return x != x
+
+
+def either(condition: Value, a: tuple[Value, ...], b: tuple[Value, ...]) -> tuple[Value, ...]:
+    """``select`` on several values at once."""
+    return tuple(select(condition, x, y) for x, y in zip(a, b, strict=True))

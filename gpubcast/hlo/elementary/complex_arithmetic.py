@@ -1,0 +1,122 @@
+"""Modulus, sign and quotient of complex numbers.
+
+Infinities and NaN are as in XLA on the CPU: a NaN in either part makes the modulus NaN, and where a
+division gave NaN twice, the cases of C99's annex G follow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from gpubcast.hlo.elementary.arithmetic import copysign, either, is_nan
+from gpubcast.hlo.elementary.formula import Pair, formula
+from gpubcast.hlo.elementary.values import F32, F64, Value, select, sqrt
+
+# Beyond these the squares of both parts are added after a scaling by a power of two.
+LARGE = {F32: 2.0**62, F64: 2.0**511}
+SMALL = {F32: 2.0**-50, F64: 2.0**-459}
+SCALE = {F32: 2.0**90, F64: 2.0**600}
+
+
+class Scaled(NamedTuple):
+    """A complex number times a power of two for which no square overflows or is lost.
+
+    Attributes:
+        z: the product.
+        modulus: its modulus.
+        above, below: whether the number was so large, or so small, that the factor is not 1.
+    """
+
+    z: Pair
+    modulus: Value
+    above: Value
+    below: Value
+
+    def undo(self, x: Value, function: Callable[[float], float] = float) -> Value:
+        """x times a function of the power's inverse; both must be powers of two."""
+        up = SCALE[x.kind]
+        one = x.constant(1.0)
+        factor = select(self.below, function(1 / up), one)
+        return x * select(self.above, function(up), factor)
+
+
+def scaled(z: Pair) -> Scaled:
+    """The number and its modulus without overflow."""
+    kind = z.re.kind
+    a, b = abs(z.re), abs(z.im)
+    largest = select(a < b, b, a)
+    above, below = largest > LARGE[kind], largest < SMALL[kind]
+    one = z.re.constant(1.0)
+    factor = select(above, 1 / SCALE[kind], select(below, SCALE[kind], one))
+    w = Pair(z.re * factor, z.im * factor)
+    return Scaled(w, sqrt(w.re * w.re + w.im * w.im), above, below)
+
+
+@formula("complex_abs", F32, F64, complex=True, real_result=True)
+def complex_abs(z: Pair) -> Value:
+    """The modulus, without overflow."""
+    w = scaled(z)
+    return w.undo(w.modulus)
+
+
+@formula("complex_sign", F32, F64, complex=True)
+def complex_sign(z: Pair) -> Pair:
+    """z divided by its modulus; 0 at 0."""
+    w = scaled(z)
+    zero = w.modulus == 0.0
+    return Pair(*(select(zero, 0.0, part / w.modulus) for part in w.z))
+
+
+def is_infinite(x: Value) -> Value:
+    """Whether x is an infinity."""
+    return abs(x) == math.inf
+
+
+def is_finite(x: Value) -> Value:
+    """Whether x is neither infinite nor NaN."""
+    return abs(x) < math.inf
+
+
+def boxed(z: Pair) -> Pair:
+    """Infinite parts as 1 and finite ones as 0, with their signs."""
+    one = z.re.constant(1.0)
+    return Pair(*(copysign(select(is_infinite(part), one, 0.0), part) for part in z))
+
+
+def times_conjugate(x: Pair, y: Pair) -> Pair:
+    """x times the conjugate of y."""
+    return Pair(x.re * y.re + x.im * y.im, x.im * y.re - x.re * y.im)
+
+
+def times(x: Value, z: Pair) -> Pair:
+    """Both parts multiplied by a real number."""
+    return Pair(x * z.re, x * z.im)
+
+
+@formula("complex_div", F32, F64, complex=True)
+def complex_div(x: Pair, y: Pair) -> Pair:
+    """x / y by Smith's algorithm (1962), which scales by the larger part of y."""
+    swap = abs(y.re) < abs(y.im)
+    large, small = either(swap, (y.im, y.re), (y.re, y.im))
+    first, second = either(swap, (x.re, x.im), (x.im, x.re))
+    ratio = small / large
+    divisor = large + small * ratio
+    re = (ratio * first + second) / divisor
+    turned = ratio * second
+    im = select(swap, turned - x.re, x.im - turned) / divisor
+
+    infinity = x.re.constant(math.inf)
+    by_zero = times(copysign(infinity, y.re), x)
+    infinite = times(infinity, times_conjugate(boxed(x), y))
+    vanishing = times(x.re.constant(0.0), times_conjugate(x, boxed(y)))
+    zero = (y.re == 0.0) & (y.im == 0.0)
+    infinite_x = is_infinite(x.re) | is_infinite(x.im)
+    infinite_y = is_infinite(y.re) | is_infinite(y.im)
+    finite_x = is_finite(x.re) & is_finite(x.im)
+    finite_y = is_finite(y.re) & is_finite(y.im)
+    lost = is_nan(re) & is_nan(im)
+    found = either(lost & infinite_y & finite_x, vanishing, (re, im))
+    found = either(lost & infinite_x & finite_y, infinite, found)
+    return Pair(*either(lost & zero, by_zero, found))

@@ -1,0 +1,257 @@
+"""Exponentials, logarithms, roots, powers, sines and tangents of complex numbers.
+
+Made of the real functions, so that errors are small beside the modulus of the result. Where an
+operand's real part is infinite or NaN, results are as on XLA's CPU.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gpubcast.hlo.elementary.arithmetic import copysign, either
+from gpubcast.hlo.elementary.complex_arithmetic import SCALE, is_infinite, scaled, times
+from gpubcast.hlo.elementary.formula import Pair, call, formula
+from gpubcast.hlo.elementary.values import F32, F64, Value, fma, select, sqrt, to_float
+
+# From here on e^x is e^(x - STEP) e^STEP, so that x may be larger than the largest number's
+# logarithm where the other factor is small.
+NEARLY_ALL = {F32: 80.0, F64: 700.0}
+STEP = {F32: 64.0, F64: 512.0}
+# log 2 in two parts.
+LN2 = (0.6931471805599453, 2.3190468138462996e-17)
+# From here on tanh x is 1, but for what rounding takes away.
+FLAT = {F32: 10.0, F64: 20.0}
+
+
+def stepped(x: Value) -> tuple[Value, Value]:
+    """x, or x without a step where it is nearly the largest logarithm; and e to that step."""
+    large = x > NEARLY_ALL[x.kind]
+    one = x.constant(1.0)
+    return select(large, x - STEP[x.kind], x), select(large, math.exp(STEP[x.kind]), one)
+
+
+def hyperbolic(x: Value) -> tuple[Value, Value]:
+    """cosh and sinh of x >= 0 from one exponential."""
+    t = call("expm1", x)
+    power = t + 1.0
+    inverse = 1.0 / power
+    ratio = select(t > 2.0**100, 1.0, t * inverse)
+    return 0.5 * (power + inverse), 0.5 * (t + ratio)
+
+
+def turned(z: Pair) -> Pair:
+    """i z."""
+    return Pair(-z.im, z.re)
+
+
+def turned_back(z: Pair) -> Pair:
+    """-i z."""
+    return Pair(z.im, -z.re)
+
+
+@formula("exp", F32, F64, complex=True)
+def exp(z: Pair) -> Pair:
+    """e^re (cos im + i sin im)."""
+    rest, step = stepped(z.re)
+    size = call("exp", rest)
+    return Pair(size * call("cos", z.im) * step, size * call("sin", z.im) * step)
+
+
+@formula("exp2", F64, complex=True)
+def exp2(z: Pair) -> Pair:
+    """2^re (cos + i sin)(im log 2); the angle's rounding error turns the result back."""
+    high = z.im * LN2[0]
+    low = fma(z.im, LN2[0], -high) + z.im * LN2[1]
+    cosine, sine = call("cos", high), call("sin", high)
+    size = call("exp2", 0.5 * z.re)
+    unit = Pair(cosine - low * sine, sine + low * cosine)
+    return times(size, times(size, unit))
+
+
+@formula("exp2", F32, complex=True)
+def exp2_f32(z: Pair) -> Pair:
+    """The same in f64: the angle's error would be large beside the result."""
+    found = call("exp2", Pair(*(to_float(part, F64) for part in z)))
+    return Pair(*(to_float(part, F32) for part in found))
+
+
+@formula("expm1", F32, F64, complex=True)
+def expm1(z: Pair) -> Pair:
+    """e^re (cos im + i sin im) - 1, accurate near 0: expm1(re) cos im - 2 sin(im / 2)^2."""
+    power = call("exp", z)
+    half = call("sin", 0.5 * z.im)
+    re = fma(call("expm1", z.re), call("cos", z.im), -2.0 * half * half)
+    re = select(z.re > NEARLY_ALL[z.re.kind], power.re, re)
+    return Pair(re, select(z.im == 0.0, z.im, power.im))
+
+
+def log_modulus(z: Pair) -> Value:
+    """The logarithm of the modulus, accurate where that is near 1."""
+    w = scaled(z)
+    a, b = abs(z.re), abs(z.im)
+    large, small = either(a < b, (b, a), (a, b))
+    square = w.modulus * w.modulus
+    near = (large < 2.0) & (square > 0.5) & (square < 3.0)
+    here = 0.5 * call("log1p", fma(large - 1.0, large + 1.0, small * small))
+    none = z.re.constant(0.0)
+    exponent = math.log(SCALE[z.re.kind])
+    offset = select(w.above, exponent, select(w.below, -exponent, none))
+    return select(near, here, call("log", w.modulus) + offset)
+
+
+@formula("log", F32, F64, complex=True)
+def log(z: Pair) -> Pair:
+    """The logarithm of the modulus, and the angle."""
+    return Pair(log_modulus(z), call("atan2", z.im, z.re))
+
+
+@formula("log2", F32, F64, complex=True)
+def log2(z: Pair) -> Pair:
+    """The logarithm divided by that of 2."""
+    return times(z.re.constant(1 / math.log(2)), call("log", z))
+
+
+@formula("log1p", F32, F64, complex=True)
+def log1p(z: Pair) -> Pair:
+    """log(1 + z), accurate near 0."""
+    moved = Pair(z.re + 1.0, z.im)
+    near = (abs(z.re) < 0.5) & (abs(z.im) < 0.5)
+    here = 0.5 * call("log1p", fma(z.re, z.re + 2.0, z.im * z.im))
+    return Pair(select(near, here, log_modulus(moved)), call("atan2", z.im, moved.re))
+
+
+@formula("logistic", F32, F64, complex=True)
+def logistic(z: Pair) -> Pair:
+    """1 / (1 + w) for re >= 0 and w / (1 + w) below, where w = e^-z or e^z is at most 1."""
+    left = z.re < 0.0
+    down = -abs(z.re)
+    size, cosine = call("exp", down), call("cos", z.im)
+    turn = call("sin", z.im)
+    w = Pair(size * cosine, size * select(left, turn, -turn))
+    half = call("cos", 0.5 * z.im)
+    # Near the poles 1 + w is made of what it is near 0.
+    re = select(w.re < -0.5, 2.0 * half * half + call("expm1", down) * cosine, w.re + 1.0)
+    one, zero = re.constant(1.0), re.constant(0.0)
+    top = Pair(*either(left, w, (one, zero)))
+    scale = 1.0 / fma(re, re, w.im * w.im)
+    return Pair(
+        fma(top.re, re, top.im * w.im) * scale,
+        fma(top.im, re, -(top.re * w.im)) * scale,
+    )
+
+
+@formula("complex_sqrt", F32, F64, complex=True)
+def complex_sqrt(z: Pair) -> Pair:
+    """The root in the right half plane, from sqrt((modulus + |re|) / 2)."""
+    w = scaled(z)
+    major = sqrt(0.5 * (w.modulus + abs(w.z.re)))
+    minor = 0.5 * abs(w.z.im) / major
+    re, im = either(w.z.re < 0.0, (minor, major), (major, minor))
+    re, im = (w.undo(part, math.sqrt) for part in (re, im))
+    zero, infinite = w.modulus == 0.0, is_infinite(z.im)
+    nothing, infinity = re.constant(0.0), re.constant(math.inf)
+    re, im = either(zero, (nothing, nothing), (re, im))
+    re, im = either(infinite, (infinity, infinity), (re, im))
+    return Pair(re, copysign(im, z.im))
+
+
+@formula("rsqrt", F32, F64, complex=True)
+def rsqrt(z: Pair) -> Pair:
+    """1 / sqrt(z): the conjugate of the root divided by the modulus."""
+    w = scaled(z)
+    major = sqrt(0.5 * (w.modulus + abs(w.z.re)))
+    minor = 0.5 * abs(w.z.im) / major
+    re, im = either(w.z.re < 0.0, (minor, major), (major, minor))
+    re, im = (w.undo(part / w.modulus, lambda power: 1 / math.sqrt(power)) for part in (re, im))
+    nothing, infinity = re.constant(0.0), re.constant(math.inf)
+    nan = re.constant(math.nan)
+    infinite = is_infinite(z.re) | is_infinite(z.im)
+    re, im = either(infinite, (nothing, nothing), (re, im))
+    re, im = either(w.modulus == 0.0, (infinity, nan), (re, im))
+    return Pair(re, copysign(im, -z.im))
+
+
+@formula("cbrt", F32, F64, complex=True)
+def cbrt(z: Pair) -> Pair:
+    """The root of a third of the angle."""
+    w = scaled(z)
+    size = w.undo(call("cbrt", w.modulus), lambda power: 2.0 ** round(math.log2(power) / 3))
+    angle = call("atan2", z.im, z.re) * (1 / 3)
+    return times(size, Pair(call("cos", angle), call("sin", angle)))
+
+
+@formula("sinh", F32, F64, complex=True)
+def sinh(z: Pair) -> Pair:
+    """sinh re cos im + i cosh re sin im."""
+    rest, step = stepped(abs(z.re))
+    wide, narrow = hyperbolic(rest)
+    re = copysign(narrow, z.re) * call("cos", z.im)
+    return times(step, Pair(re, wide * call("sin", z.im)))
+
+
+@formula("cosh", F32, F64, complex=True)
+def cosh(z: Pair) -> Pair:
+    """cosh re cos im + i sinh re sin im."""
+    rest, step = stepped(abs(z.re))
+    wide, narrow = hyperbolic(rest)
+    im = copysign(narrow, z.re) * call("sin", z.im)
+    return times(step, Pair(wide * call("cos", z.im), im))
+
+
+@formula("sin", F32, F64, complex=True)
+def sin(z: Pair) -> Pair:
+    """-i sinh(i z)."""
+    return turned_back(call("sinh", turned(z)))
+
+
+@formula("cos", F32, F64, complex=True)
+def cos(z: Pair) -> Pair:
+    """cosh(i z)."""
+    found: Pair = call("cosh", turned(z))
+    return found
+
+
+@formula("tanh", F32, F64, complex=True)
+def tanh(z: Pair) -> Pair:
+    """(sinh re cosh re + i sin im cos im) / (cos(im)^2 + sinh(re)^2)."""
+    flat = FLAT[z.re.kind]
+    size = abs(z.re)
+    wide, narrow = hyperbolic(select(size > flat, flat, size))
+    cosine, both = call("cos", z.im), call("sin", z.im)
+    below = fma(narrow, narrow, cosine * cosine)
+    re, im = narrow * wide / below, both * cosine / below
+    far = 4.0 * both * cosine * call("exp", -2.0 * size)
+    one = re.constant(1.0)
+    known = is_infinite(size) & (far != far)
+    far = select(known, 0.0, far)
+    spoilt = (both != both) & ~is_infinite(size)
+    re, im = either(size > flat, (select(spoilt, both, one), far), (re, im))
+    return Pair(copysign(re, z.re), select(z.im == 0.0, z.im, im))
+
+
+@formula("tan", F32, F64, complex=True)
+def tan(z: Pair) -> Pair:
+    """-i tanh(i z)."""
+    return turned_back(call("tanh", turned(z)))
+
+
+@formula("pow", F64, complex=True)
+def pow(x: Pair, y: Pair) -> Pair:
+    """e^(y log x); x ** 0 and 1 ** y are 1."""
+    size, angle = log_modulus(x), call("atan2", x.im, x.re)
+    found = call("exp", Pair(y.re * size - y.im * angle, y.im * size + y.re * angle))
+    one, zero = size.constant(1.0), size.constant(0.0)
+    real = (x.im == 0.0) & (y.im == 0.0)
+    infinity = select(y.re > 0.0, x.re, zero)
+    found = Pair(*either(real & (x.re == math.inf) & (y.re == y.re), (infinity, zero), found))
+    found = Pair(*either(real & (x.re == 0.0) & (y.re > 0.0), (zero, zero), found))
+    simple = ((y.re == 0.0) & (y.im == 0.0)) | ((x.re == 1.0) & (x.im == 0.0))
+    return Pair(*either(simple, (one, zero), found))
+
+
+@formula("pow", F32, complex=True)
+def pow_f32(x: Pair, y: Pair) -> Pair:
+    """The power in f64: the exponent's error would be large beside the result."""
+    wide = [Pair(*(to_float(part, F64) for part in z)) for z in (x, y)]
+    found = call("pow", *wide)
+    return Pair(*(to_float(part, F32) for part in found))

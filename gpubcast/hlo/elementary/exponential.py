@@ -1,0 +1,216 @@
+"""exp and its relatives."""
+
+from __future__ import annotations
+
+import math
+
+from gpubcast.hlo.elementary.arithmetic import (
+    BIAS,
+    MANTISSA,
+    fast_two_sum,
+    in_two,
+    polynomial,
+    sign_bit,
+)
+from gpubcast.hlo.elementary.formula import call, formula, step
+from gpubcast.hlo.elementary.tables import TANH
+from gpubcast.hlo.elementary.values import (
+    F32,
+    F64,
+    Kind,
+    Value,
+    bits,
+    fma,
+    from_bits,
+    lookup,
+    select,
+)
+
+Coefficients = dict[Kind, tuple[float, ...]]
+
+# ln 2 in two parts. A number less a whole multiple of the first part is exact near that multiple.
+LN2 = {
+    F32: (float.fromhex("0x1.62e42ep-1"), float.fromhex("0x1.efa39ep-25")),
+    F64: (float.fromhex("0x1.62e42fefa39efp-1"), float.fromhex("0x1.abc9e3b39803fp-56")),
+}
+# (e^r - 1 - r) / r^2 on |r| <= 0.3467, minimax for the error relative to e^r: 2^-28.2 and 2^-57.9.
+EXP: Coefficients = {
+    F32: (0.49999994, 0.16666521, 0.041668266, 0.0083686775, 0.0013820748),
+    F64: (
+        *(0.5000000000000011, 0.1666666666666644, 0.041666666666526894, 0.008333333333477345),
+        *(0.0013888888944381223, 0.00019841269542138592, 2.4801492390655727e-05),
+        *(2.755755553229745e-06, 2.7630483934343876e-07, 2.500961773811377e-08),
+    ),
+}
+# (2^r - 1) / r on |r| <= 0.5, minimax for the error relative to 2^r: 2^-28.3 and 2^-57.8.
+EXP2: Coefficients = {
+    F32: (0.6931472, 0.24022648, 0.055503596, 0.0096185, 0.0013390976, 0.00015328907),
+    F64: (
+        *(0.6931471805599453, 0.2402265069591011, 0.05550410866482175, 0.009618129107600636),
+        *(0.001333355814653625, 0.00015403530450130865, 1.5252733645546427e-05),
+        *(1.321543833708892e-06, 1.0178154738384346e-07, 7.073312527592007e-09),
+        4.43970939153344e-10,
+    ),
+}
+# (sinh r - r) / r^3 and (cosh r - 1) / r^2 as polynomials in r^2, |r| <= 0.3467, minimax for the
+# errors relative to sinh r and cosh r: 2^-34.3 and 2^-33.2, 2^-61.7 and 2^-58.
+SINH: Coefficients = {
+    F32: (0.16666667, 0.0083331754, 0.00019974091),
+    F64: (
+        *(0.16666666666666677, 0.008333333333321438, 0.00019841269886582325),
+        *(2.7557243771768973e-06, 2.51091840165001e-08),
+    ),
+}
+COSH: Coefficients = {
+    F32: (0.5, 0.04166646, 0.0013935429),
+    F64: (
+        *(0.5000000000000013, 0.041666666666511365, 0.0013888888947952876),
+        *(2.480148905924787e-05, 2.763157299673189e-07),
+    ),
+}
+# Beyond these the result is an infinity, or 0.
+EXP_LIMITS = {F32: (-104.0, 89.0), F64: (-746.0, 710.0)}
+EXP2_LIMITS = {F32: (-151.0, 129.0), F64: (-1076.0, 1025.0)}
+# Beyond this sinh and cosh are infinite; a little further and 2^(n - 2) would be.
+SINH_LIMIT = {F32: 89.7, F64: 710.6}
+# Below these expm1 and sinh are x.
+EXPM1_TINY = {F32: 2.0**-26, F64: 2.0**-55}
+SINH_TINY = {F32: 2.0**-13, F64: 2.0**-28}
+# Beyond this tanh is 1.
+TANH_LIMIT = {F32: 9.02, F64: 19.1}
+# Where the table of tanh begins.
+TANH_START = 1 / 16
+# expm1 is -1 below this.
+EXPM1_LOW = {F32: -18.0, F64: -39.0}
+
+
+def clamp(x: Value, low: float, high: float) -> Value:
+    """x between two limits; NaN stays NaN."""
+    x = select(x < low, low, x)
+    return select(x > high, high, x)
+
+
+def whole_power(x: Value, factor: float, offset: Value | float) -> tuple[Value, Value]:
+    """n = round(factor x) as a float, and 2^(n + offset) where that is a normal number.
+
+    The sum with a large number rounds; its low bits are then n and the bias of exponents.
+    """
+    kind = x.kind
+    shift = offset + (1.5 * 2.0 ** MANTISSA[kind] + BIAS[kind])
+    total = fma(x, factor, shift)
+    return total - shift, from_bits(bits(total) << MANTISSA[kind])
+
+
+def reduced(x: Value, offset: Value | float) -> tuple[Value, Value]:
+    """r = x - n ln 2 for n = round(x / ln 2), and 2^(n + offset)."""
+    high, low = LN2[x.kind]
+    n, power = whole_power(x, 1 / math.log(2), offset)
+    return fma(n, -low, fma(n, -high, x)), power
+
+
+def nearest(x: Value, factor: float) -> Value:
+    """round(factor x), where that is less than 2^21 or so."""
+    shift = 1.5 * 2.0 ** MANTISSA[x.kind]
+    return fma(x, factor, shift) - shift
+
+
+@formula("exp", F32, F64)
+def exp(x: Value) -> Value:
+    """e ** x: 2^n e^r with n = round(x / ln 2) and a polynomial in r."""
+    x = clamp(x, *EXP_LIMITS[x.kind])
+    high, low = LN2[x.kind]
+    n = nearest(x, 1 / math.log(2))
+    r = fma(n, -low, fma(n, -high, x))
+    return step("scaled", polynomial(r, (1.0, 1.0, *EXP[x.kind])), n)
+
+
+@formula("exp2", F32, F64)
+def exp2(x: Value) -> Value:
+    """2 ** x: 2^n 2^r with n = round(x) and a polynomial in r."""
+    x = clamp(x, *EXP2_LIMITS[x.kind])
+    n = nearest(x, 1.0)
+    return step("scaled", polynomial(x - n, (1.0, *EXP2[x.kind])), n)
+
+
+def quotient(x: Value, y: Value, x_low: Value | None, y_low: Value) -> Value:
+    """(x + x_low) / (y + y_low) with small lows and little more than one rounding error."""
+    inverse = 1.0 / y
+    near = x * inverse
+    rest = fma(-near, y_low, fma(-near, y, x))
+    return fma(rest if x_low is None else rest + x_low, inverse, near)
+
+
+@formula("expm1", F32, F64)
+def expm1(x: Value) -> Value:
+    """e ** x - 1, accurate near 0: twice 2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)."""
+    r, power = reduced(clamp(x, EXPM1_LOW[x.kind], EXP_LIMITS[x.kind][1]), -1.0)
+    y = r * r * polynomial(r, EXP[x.kind])
+    y = fma(power, y, fma(power, r, power - 0.5))
+    return select(abs(x) < EXPM1_TINY[x.kind], x, y * 2.0)
+
+
+@formula("logistic", F32, F64)
+def logistic(x: Value) -> Value:
+    """1 / (1 + e ** -x), as e^-|x| / (1 + e^-|x|) for negative x."""
+    y = call("exp", -abs(x))
+    total, low = fast_two_sum(x.constant(1.0), y)
+    # Far out it is nothing, and its product with y would be a denormal number, which is slow.
+    low = select(abs(x) > 40.0, 0.0, low)
+    return quotient(select(x < 0, y, 1.0), total, None, low)
+
+
+def _halves(x: Value) -> tuple[Value, Value, Value, Value, Value]:
+    """With n = round(|x| / ln 2): 2^(n-2), 2^(-n-2), r, sinh r - r and cosh r - 1."""
+    kind = x.kind
+    a = abs(x)
+    a = select(a > SINH_LIMIT[kind], SINH_LIMIT[kind], a)
+    r, up = reduced(a, -2.0)
+    down = from_bits(((2 * BIAS[kind] - 4) << MANTISSA[kind]) - bits(up))
+    down = select(a > 40.0, 0.0, down)
+    z = r * r
+    return up, down, r, r * z * polynomial(z, SINH[kind]), z * polynomial(z, COSH[kind])
+
+
+@formula("sinh", F32, F64)
+def sinh(x: Value) -> Value:
+    """(e^x - e^-x) / 2 from sinh r and cosh r: no large parts cancel."""
+    up, down, r, odd, even = _halves(x)
+    plus = up + down
+    minus, low = fast_two_sum(up, -down)
+    y = (minus + fma(plus, r, fma(plus, odd, fma(minus, even, low)))) * 2.0
+    y = select(abs(x) < SINH_TINY[x.kind], abs(x), y)
+    return from_bits(bits(y) | sign_bit(x))
+
+
+@formula("cosh", F32, F64)
+def cosh(x: Value) -> Value:
+    """(e^x + e^-x) / 2 from sinh r and cosh r."""
+    up, down, r, odd, even = _halves(x)
+    minus = up - down
+    return (up + fma(minus, r, fma(minus, odd, fma(up + down, even, down)))) * 2.0
+
+
+@formula("tanh", F32, F64)
+def tanh(x: Value) -> Value:
+    """The hyperbolic tangent. F32: by a polynomial for each quarter of an octave. F64: with
+    y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x."""
+    a = abs(x)
+    a = select(a > TANH_LIMIT[x.kind], TANH_LIMIT[x.kind], a)
+    if x.kind is F32:
+        # Smaller ones share the entry of the smallest.
+        index = bits(select(a < TANH_START, TANH_START, a)) >> 21
+        centre, *coefficients = (lookup(column, index) for column in TANH)
+        y = polynomial(a - centre, coefficients)
+    else:
+        # e^(2 a) = 2^n e^(2 r)
+        n, twice = whole_power(a, 2 / math.log(2), 1.0)
+        high, low = LN2[F64]
+        r = fma(n, -0.5 * low, fma(n, -0.5 * high, a))
+        z = r * r
+        rest = z * in_two(r, z, [c * 2.0 ** (k + 1) for k, c in enumerate(EXP[F64])])
+        first = fma(twice, r, fma(twice, 0.5, -1.0))
+        y = fma(twice, rest, first)
+        y_low = fma(twice, rest, first - y)
+        below = y + 2.0
+        y = quotient(y, below, y_low, (2.0 - below) + y + y_low)
+    return from_bits(bits(y) | sign_bit(x))

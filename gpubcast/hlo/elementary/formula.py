@@ -1,0 +1,170 @@
+"""The registry of formulas, and the record of one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gpubcast.hlo.elementary.values import Instruction, Kind, Record, Value
+
+
+class Pair(NamedTuple):
+    """A complex value."""
+
+    re: Value
+    im: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Formula:
+    """One function on one kind of number.
+
+    Attributes:
+        name: the function's name, in CUDA and on the CPU.
+        kind: the kind of its operands, of their components where complex.
+        complex: whether operands (and the result) are pairs.
+        real_result: whether a complex formula returns one real value.
+        arity: number of operands.
+        function: what records it.
+        module: the module it was written in; CUDA has one header per module.
+        native: whether a processor may have an instruction that does the same, bit for bit.
+    """
+
+    name: str
+    kind: Kind
+    complex: bool
+    real_result: bool
+    arity: int
+    function: Callable[..., Any]
+    module: str
+    native: bool
+
+    @property
+    def results(self) -> int:
+        """How many values it returns."""
+        return 2 if self.complex and not self.real_result else 1
+
+    def __call__(self, *args: Any) -> Any:
+        """Record a call in the formula that the operands belong to."""
+        flat = [v for a in args for v in (a if isinstance(a, Pair) else (a,))]
+        record = next(v for v in flat if isinstance(v, Value)).record
+        first = next(v for v in flat if isinstance(v, Value))
+        if first.kind is not self.kind:
+            raise TypeError(f"{self.name} of {self.kind.value} on a value of {first.kind.value}")
+        indices = tuple(first.constant(v).index for v in flat)
+        parts = [record.add("call", self.kind, indices, (self, i)) for i in range(self.results)]
+        return Pair(*parts) if len(parts) == 2 else parts[0]
+
+
+FORMULAS: dict[tuple[str, Kind, bool], Formula] = {}
+# What formulas are made of but no operation calls: the right-hand sides of ``rarely``, and steps
+# for which a processor may have an instruction.
+HELPERS: dict[tuple[str, Kind, bool], Formula] = {}
+
+
+def formula(
+    name: str,
+    *kinds: Kind,
+    complex: bool = False,
+    real_result: bool = False,
+    helper: bool = False,
+    native: bool = False,
+) -> Callable[[Callable[..., Any]], Formula]:
+    """Register a formula for some kinds; a decorated name stands for the last of them."""
+
+    def register(function: Callable[..., Any]) -> Formula:
+        arity = function.__code__.co_argcount
+        module = function.__module__.rsplit(".", 1)[-1]
+        for kind in kinds:
+            made = Formula(name, kind, complex, real_result, arity, function, module, native)
+            (HELPERS if helper or native else FORMULAS)[name, kind, complex] = made
+        return made
+
+    return register
+
+
+def call(name: str, *args: Any) -> Any:
+    """Call the formula of that name for the kind of the first operand."""
+    first = args[0]
+    kind = first.re.kind if isinstance(first, Pair) else first.kind
+    return FORMULAS[name, kind, isinstance(first, Pair)](*args)
+
+
+def step(name: str, *args: Value) -> Value:
+    """Call the native helper of that name."""
+    found: Value = HELPERS[name, args[0].kind, False](*args)
+    return found
+
+
+def rarely(condition: Value, name: str, x: Value, otherwise: Value) -> Value:
+    """The real helper of that name on ``x`` where the condition holds, else ``otherwise``.
+
+    The one branch there is: the helper runs only where a condition holds, so it may be long, and
+    its table indices need not be inside for other operands. The CPU's loops stay vector loops.
+    """
+    helper = HELPERS[name, x.kind, False]
+    args = (condition.index, otherwise.index, x.index)
+    return x.record.add("rarely", x.kind, args, (helper, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What a formula does: its instructions, its parameters and results, names for values."""
+
+    code: tuple[Instruction, ...]
+    parameters: tuple[int, ...]
+    results: tuple[int, ...]
+    names: dict[int, str]
+
+
+def trace(formula: Formula) -> Traced:
+    """Record a formula. Local variables of the Python function give values their names."""
+    record = Record()
+    count = formula.arity * (2 if formula.complex else 1)
+    flat = [record.add("parameter", formula.kind, (), i) for i in range(count)]
+    args: list[Any] = flat
+    if formula.complex:
+        args = [Pair(*flat[i : i + 2]) for i in range(0, count, 2)]
+    names: dict[int, str] = {}
+
+    def profile(frame: Any, event: str, _: Any) -> None:
+        if event == "return" and frame.f_code is formula.function.__code__:
+            for name, value in frame.f_locals.items():
+                parts = [(name, value)]
+                if isinstance(value, Pair):
+                    parts = [(f"{name}_re", value.re), (f"{name}_im", value.im)]
+                for label, part in parts:
+                    if isinstance(part, Value):
+                        names.setdefault(part.index, label)
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        returned = formula.function(*args)
+    finally:
+        sys.setprofile(before)
+    results = tuple(returned) if isinstance(returned, Pair) else (returned,)
+    if len(results) != formula.results:
+        raise TypeError(f"{formula.name} returns {len(results)} values, not {formula.results}")
+    kept, where = _needed(record.code, count, [v.index for v in results])
+    return Traced(
+        tuple(kept),
+        tuple(range(count)),
+        tuple(where[v.index] for v in results),
+        {where[i]: name for i, name in names.items() if i in where},
+    )
+
+
+def _needed(
+    code: list[Instruction], parameters: int, results: list[int]
+) -> tuple[list[Instruction], dict[int, int]]:
+    """The parameters, and the instructions that the results need, in order."""
+    wanted = set(results) | set(range(parameters))
+    for index in reversed(range(len(code))):
+        if index in wanted:
+            wanted.update(code[index].args)
+    where = {index: new for new, index in enumerate(sorted(wanted))}
+    kept = [code[i]._replace(args=tuple(where[a] for a in code[i].args)) for i in sorted(wanted)]
+    return kept, where

@@ -1,0 +1,268 @@
+"""log and its relatives, inverse hyperbolic functions, and pow."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from gpubcast.hlo.elementary.arithmetic import (
+    BIAS,
+    MANTISSA,
+    fast_two_sum,
+    in_two,
+    polynomial,
+    rough_inverse,
+    sign_bit,
+    two_sum,
+)
+from gpubcast.hlo.elementary.exponential import EXP, EXP_LIMITS, Coefficients, clamp, nearest
+from gpubcast.hlo.elementary.exponential import LN2 as EXP_LN2
+from gpubcast.hlo.elementary.formula import formula, step
+from gpubcast.hlo.elementary.tables import (
+    LOG2_INVERSE,
+    LOG2_TABLE,
+    LOG_INVERSE,
+    LOG_TABLE,
+    POW_INVERSE,
+    POW_REST,
+    POW_TABLE,
+    Table,
+)
+from gpubcast.hlo.elementary.values import (
+    F32,
+    F64,
+    Value,
+    bits,
+    fma,
+    from_bits,
+    lookup,
+    select,
+    sqrt,
+    trunc,
+)
+
+# ln 2 in two parts; the first is so short that its product with an exponent is exact.
+LN2 = {
+    F32: (float.fromhex("0x1.62e4p-1"), float.fromhex("0x1.7f7d1cp-20")),
+    F64: (float.fromhex("0x1.62e42fefa4p-1"), float.fromhex("-0x1.8432a1b0e2634p-43")),
+}
+# 1 / ln 2 in two parts.
+LOG2_E = {
+    F32: (float.fromhex("0x1.715476p0"), float.fromhex("0x1.4ae0cp-26")),
+    F64: (float.fromhex("0x1.71547652b82fep0"), float.fromhex("0x1.777d0ffda0d24p-56")),
+}
+# (log(1 + r) - r) / r^2 on -0.032 <= r <= 1/16, minimax for the error relative to log(1 + r):
+# 2^-28.3 and 2^-61.6.
+LOG = {
+    F32: (-0.5, 0.33334476, -0.25009185, 0.18884762),
+    F64: (
+        *(-0.49999999999999994, 0.33333333333333354, -0.2500000000005287, 0.20000000000328122),
+        *(-0.1666666653051613, 0.14285712390724703, -0.1250012609324571, 0.1111382520379317),
+        *(-0.09970829073707954, 0.07943081504681777),
+    ),
+}
+# (log2(1 + r) - r / ln 2) / r^2 for the same r: 2^-28.2 and 2^-59.6.
+LOG2 = {
+    F32: (-0.7213476, 0.48091587, -0.36071077, 0.27059805),
+    F64: (
+        *(-0.7213475204444817, 0.4808983469630148, -0.36067376022259057, 0.28853900804381255),
+        *(-0.24044917086368126, 0.20609947188767905, -0.18034205105413548, 0.16025607800937153),
+        *(-0.14146543158291694, 0.09912792191924837),
+    ),
+}
+# (log(1 + r) - r) / -(r^2 / 2) - 1 as r P(r) on -0.021 <= r <= 1/32 (F32) and -0.0372 <= r <= 1/16
+# (F64); P is minimax for the error relative to log(1 + r): 2^-38.6 and 2^-66.7. The first
+# coefficient of F64 is less by -5/8.
+POW: Coefficients = {
+    F32: (-0.6666666, 0.5000031, -0.40014604, 0.3256937),
+    F64: (
+        *(-0.04166666666666635, 0.4999999999999959, -0.40000000000192387, 0.33333333336399995),
+        *(-0.28571428210916694, 0.24999992698673618, -0.2222247008211726, 0.20006693002284984),
+        *(-0.1814779823094625, 0.1461567645757157),
+    ),
+}
+# ln 2 in two parts; the first is a multiple of the last places of POW_TABLE.
+POW_LN2 = {
+    F32: (float.fromhex("0x1.62e4p-1"), float.fromhex("0x1.7f7d1cp-20")),
+    F64: (float.fromhex("0x1.62e42fefa38p-1"), float.fromhex("0x1.ef35793c7673p-45")),
+}
+# Beyond these 1 is nothing beside the square of x, and 1 / x^2 nothing beside log(2 x).
+LARGE = {F32: 2.0**13, F64: 2.0**28}
+# Beyond the first a power is an infinity, or 0, whatever the second part of its logarithm is; and
+# more than this second part without overflow.
+POW_LIMITS = {F32: (-104.5, 89.0), F64: EXP_LIMITS[F64]}
+LOW_LIMIT = 2.0**-4
+NAN = math.nan
+
+
+class Parts(NamedTuple):
+    """x = m 2^e with 3/4 <= m < 3/2; m inverse = 1 + r, and log(m) = table + log(1 + r)."""
+
+    m: Value
+    inverse: Value
+    table: Value
+    r: Value
+
+
+def parts(x: Value, inverses: Table, logarithms: Table) -> Parts:
+    """A positive number in parts."""
+    kind = x.kind
+    m = step("mantissa", x)
+    index = bits(m) >> (MANTISSA[kind] - 4)
+    inverse = lookup(inverses[kind], index)
+    table = lookup(logarithms[kind], index)
+    return Parts(m, inverse, table, fma(m, inverse, -1.0))
+
+
+def log_of_sum(x: Value, low: Value | None = None, more: Value | None = None) -> Value:
+    """log(x + low) + more ln 2, with low at most a unit of x, and then x >= 2^-60 or so."""
+    kind = x.kind
+    m, inverse, table, r = parts(x, LOG_INVERSE, LOG_TABLE)
+    e = step("exponent", x)
+    e = select(m < 1.0, e + 1.0, e)
+    powers = e if more is None else e + more
+    first, second = LN2[kind]
+    head, tail = fast_two_sum(fma(powers, first, table), r)
+    rest = fma(r * r, polynomial(r, LOG[kind]), powers * second)
+    if low is not None:
+        # 2^-e, and 0 for the largest numbers.
+        below = select(e < BIAS[kind], e, float(BIAS[kind]))
+        scale = from_bits(
+            bits((1.5 * 2.0 ** MANTISSA[kind] + BIAS[kind]) - below) << MANTISSA[kind]
+        )
+        rest = fma(low * scale, fma(-inverse, r, inverse), rest)
+    return head + (tail + rest)
+
+
+def odd(x: Value, y: Value) -> Value:
+    """y >= 0 with the sign of x."""
+    return from_bits(bits(y) | sign_bit(x))
+
+
+@formula("log", F32, F64)
+def log(x: Value) -> Value:
+    """The natural logarithm: e ln 2 + log(m) of x = m 2^e, and log(m) by a table."""
+    return step("log_domain", x, log_of_sum(x))
+
+
+@formula("log2", F32, F64)
+def log2(x: Value) -> Value:
+    """The logarithm to base 2: e + log2(m) of x = m 2^e, and log2(m) by a table."""
+    _, _, table, r = parts(x, LOG2_INVERSE, LOG2_TABLE)
+    first, second = LOG2_E[x.kind]
+    total = step("exponent", x) + table
+    head = fma(r, first, total)
+    rest = fma(r, polynomial(r, LOG2[x.kind]), second)
+    y = head + fma(r, rest, fma(r, first, total - head))
+    return step("log_domain", x, y)
+
+
+@formula("log1p", F32, F64)
+def log1p(x: Value) -> Value:
+    """log(1 + x), accurate near 0: the rounding error of the sum is carried on."""
+    total, low = two_sum(x.constant(1.0), x)
+    y = odd(x, log_of_sum(total, low))
+    return step("log_domain", total, y)
+
+
+@formula("asinh", F32, F64)
+def asinh(x: Value) -> Value:
+    """log(1 + z) with the sign of x, where z = |x| + x^2 / (1 + sqrt(x^2 + 1))."""
+    a = abs(x)
+    square = a * a
+    z, z_low = fast_two_sum(a, square / (sqrt(square + 1.0) + 1.0))
+    total, low = two_sum(a.constant(1.0), z)
+    large = a > LARGE[x.kind]
+    y = log_of_sum(
+        select(large, a, total),
+        select(large, 0.0, low + z_low),
+        select(large, a.constant(1.0), 0.0),
+    )
+    return odd(x, select(a < math.inf, y, a))
+
+
+@formula("acosh", F32, F64)
+def acosh(x: Value) -> Value:
+    """log(x / 2 + sqrt(x^2 - 1) / 2) + ln 2: the root is that of t^2 + t, t = (x - 1) / 2."""
+    t = fma(x, 0.5, -0.5)
+    square = fma(t, t, t)
+    root = sqrt(square)
+    # What rounding left of the square, and so of its root.
+    rest = fma(-root, root, square) + fma(t, t, t - square)
+    root_low = rest * (rough_inverse(root) * 0.5)
+    total, low = fast_two_sum(x * 0.5, root)
+    large = x > LARGE[x.kind]
+    y = log_of_sum(select(large, x, total), select(large, 0.0, low + root_low), x.constant(1.0))
+    return select(x < 1, NAN, select(x < math.inf, y, x))
+
+
+@formula("atanh", F32, F64)
+def atanh(x: Value) -> Value:
+    """log((1 + |x|) / (1 - |x|)) / 2 with the sign of x; the quotient is in two parts."""
+    a = abs(x)
+    above, above_low = fast_two_sum(a.constant(1.0), a)
+    below, below_low = fast_two_sum(a.constant(1.0), -a)
+    inverse = 1.0 / below
+    total = above * inverse
+    low = (fma(-total, below, above) + fma(-total, below_low, above_low)) * inverse
+    y = log_of_sum(total, low) * 0.5
+    return odd(x, select(a < 1, y, select(a > 1, NAN, select(a < 2, a.constant(math.inf), a))))
+
+
+def log_pair(x: Value) -> tuple[Value, Value]:
+    """log of a positive x in two parts, with some 10 bits more than one."""
+    kind = x.kind
+    m, e = step("mantissa", x), step("exponent", x)
+    index = bits(m) >> (MANTISSA[kind] - {F32: 5, F64: 4}[kind])
+    first, second = POW_LN2[kind]
+    head = fma(e, first, lookup(POW_TABLE[kind], index))
+    tail = fma(e, second, lookup(POW_REST[kind], index))
+    # The inverses have so few bits that r is exact, and so are the terms r and -r^2 / 2.
+    r = fma(m, lookup(POW_INVERSE[kind], index), -1.0)
+    half = r * -0.5
+    square = half * r
+    square_low = fma(half, r, -square)
+    near, near_low = fast_two_sum(r, square)
+    z = r * r
+    others = POW[kind]
+    if kind is F32:
+        factor = fma(r, others[0], z * in_two(r, z, others[1:]))
+        low = near_low + fma(square, factor, square_low)
+    else:
+        # The third term counts in two parts, too.
+        factor = fma(r, -0.625, r * in_two(r, z, others))
+        cube = square * factor
+        near, cube_low = fast_two_sum(near, cube)
+        low = (near_low + cube_low) + (square_low + fma(square, factor, -cube))
+    high, high_low = fast_two_sum(head, near)
+    return high, (high_low + tail) + low
+
+
+@formula("pow", F32, F64)
+def pow(x: Value, y: Value) -> Value:
+    """x ** y = e ** (y log |x|), the exponent in two parts; signs and edges are those of C."""
+    kind = x.kind
+    a = abs(x)
+    high, low = log_pair(a)
+    high = step("log_domain", a, high)
+    # An infinite y times log(1) is then 0, and every other product overflows.
+    times = clamp(y, -(2.0**100), 2.0**100)
+    power = times * high
+    # Small, but where the power overflows: perhaps NaN there.
+    power_low = fma(times, low, fma(times, high, -power))
+    power_low = select(power_low < LOW_LIMIT, power_low, LOW_LIMIT)
+    power_low = select(power_low > -LOW_LIMIT, power_low, -LOW_LIMIT)
+    power = clamp(power, *POW_LIMITS[kind])
+    n = nearest(power + power_low if kind is F32 else power, 1 / math.log(2))
+    ln2, ln2_low = EXP_LN2[kind]
+    r, r_low = fma(n, -ln2, power), fma(n, -ln2_low, power_low)
+    total = r + r_low
+    z = total * total
+    near = r + fma(z, in_two(total, z, EXP[kind]), r_low)
+    size = step("scaled", near + 1.0, n)
+    rest = abs(fma(trunc(times * 0.5), -2.0, times))
+    is_odd = rest == 1.0
+    value = from_bits(bits(size) | select(is_odd, sign_bit(x), 0))
+    refused = (x < 0) & (high < math.inf) & ~(is_odd | (rest == 0))
+    value = select(refused, NAN, value)
+    return select((y == 0) | (x == 1), 1.0, value)

@@ -1,0 +1,263 @@
+"""Roots, and the error functions."""
+
+from __future__ import annotations
+
+import math
+
+from gpubcast.hlo.elementary.arithmetic import (
+    fast_two_sum,
+    is_nan,
+    polynomial,
+    power_of_two,
+    to_integer,
+    two_product,
+)
+from gpubcast.hlo.elementary.formula import formula
+from gpubcast.hlo.elementary.steps import exp_steps, log_parts, signed
+from gpubcast.hlo.elementary.values import (
+    F32,
+    F64,
+    U32,
+    U64,
+    Kind,
+    Value,
+    ashr,
+    bits,
+    fma,
+    from_bits,
+    high_product,
+    resize,
+    select,
+    sqrt,
+)
+
+INF, NAN = math.inf, math.nan
+
+# --- roots ----------------------------------------------------------------------------------------
+
+# Below the first, arguments are multiplied by the second, results by the third.
+RSQRT_SCALE = {
+    F32: (2.0**-100, 2.0**48, 2.0**24),
+    F64: (2.0**-900, 2.0**128, 2.0**64),
+}
+
+
+@formula("rsqrt", F32, F64)
+def rsqrt(x: Value) -> Value:
+    """1 / sqrt(x): the quotient, corrected by the remainders of root and division."""
+    tiny, up, back = RSQRT_SCALE[x.kind]
+    small = x < tiny
+    a = select(small, x * up, x)
+    root = sqrt(a)
+    y = 1.0 / root
+    lost = fma(-root, root, a)
+    remainder = fma(-y, root, 1.0)
+    step = y * fma(-0.5 * lost, y * y, remainder)
+    y = select(is_nan(step), y, y + step)
+    return select(small, y * back, y)
+
+
+# The word of a guess of x^(-1/3), good to 3.5%: this less a third of the (upper) word of x.
+CBRT_GUESS = {F32: 0x54A1F800, F64: 0x553EEA00}
+# ((1 - h)^(-1/3) - 1) / h on |h| <= 0.1024, degree 2.
+CBRT = (0.333327889, 0.223474056, 0.174627274)
+# Below the first, arguments are multiplied by the second, results by the third.
+CBRT_SCALE = {F32: (2.0**-80, 2.0**72, 2.0**-24), F64: (2.0**-800, 2.0**288, 2.0**-96)}
+
+
+@formula("cbrt", F32, F64)
+def cbrt(x: Value) -> Value:
+    """The cube root: Newton's method for x^(-1/3) from a guess made of the bits."""
+    tiny, up, back = CBRT_SCALE[x.kind]
+    magnitude = abs(x)
+    small = magnitude < tiny
+    a = select(small, magnitude * up, magnitude)
+    word = bits(a) if x.kind is F32 else resize(bits(a) >> 32, U32)
+    guess = CBRT_GUESS[x.kind] - high_product(word, word.constant(0x55555556))
+    y = from_bits(guess if x.kind is F32 else resize(guess, U64) << 32)
+    h = fma(-(a * y), y * y, 1.0)
+    y = fma(y * h, polynomial(h, CBRT), y)
+    if x.kind is F64:
+        h = fma(-(a * y), y * y, 1.0)
+        y = fma(y * h, fma(h, 2 / 9, 1 / 3), y)
+    square = y * y
+    t = a * square
+    t_square, low = two_product(t, t)
+    t = fma(fma(low, t, fma(t_square, t, -a)), square * (-1 / 3), t)
+    t = signed(select(small, t * back, t), x)
+    return select(magnitude > 0.0, select(magnitude < INF, t, x), x)
+
+
+# --- error functions ------------------------------------------------------------------------------
+
+# erf(x) / x - 1 in x^2 on |x| <= 1, degree 6 (F32) and 12 (F64).
+ERF: dict[Kind, tuple[float, ...]] = {
+    F32: (
+        *(0.128379166, -0.376126289, 0.112836182, -0.026855126),
+        *(0.00519073335, -0.000803075032, 7.92030405e-05),
+    ),
+    F64: (
+        *(0.1283791670955126, -0.3761263890318411, 0.11283791670972063, -0.026866170648280407),
+        *(0.005223977655677044, -0.0008548328734739446, 0.0001205539430693282),
+        *(-1.4927094202241424e-05, 1.648471830792723e-06, -1.6598198356616887e-07),
+        *(1.630278662464035e-08, -1.7628957395758987e-09, 1.6379487343575174e-10),
+    ),
+}
+# -ln(erfc(x)) on [1, 4], degree 7 (F32), and on [1, 6], degree 17 (F64). Beyond, erf is 1.
+ERF_LOG: dict[Kind, tuple[float, ...]] = {
+    F32: (
+        *(-0.000188453603, 1.12958026, 0.633216441, 0.108422153),
+        *(-0.0252104625, 0.00420537405, -0.000441501848, 2.17012457e-05),
+    ),
+    F64: (
+        *(5.029045154362313e-07, 1.128374088953056, 0.6366436304097004, 0.10270343316230664),
+        *(-0.018990166828483805, -0.0004106446127325077, 0.001915961023460058),
+        *(-0.0007706577742210057, 0.0001350598051790072, 2.0261836888674406e-05),
+        *(-2.282056152004004e-05, 8.666553170250928e-06, -2.1355286607477373e-06),
+        *(3.7327539163184187e-07, -4.641916649964153e-08, 3.933913151338751e-09),
+        *(-2.0447647444689107e-10, 4.928100518448155e-12),
+    ),
+}
+ERF_END = {F32: 4.0, F64: 6.0}
+
+
+@formula("erf", F32, F64)
+def erf(x: Value) -> Value:
+    """The error function: x + x P(x^2) up to 1, then 1 - e^Q(x)."""
+    magnitude = abs(x)
+    near = fma(x, polynomial(x * x, ERF[x.kind]), x)
+    end = ERF_END[x.kind]
+    a = select(magnitude > end, end, magnitude)
+    n, e = exp_steps(-polynomial(a, ERF_LOG[x.kind]), 0.0)
+    scale = power_of_two(to_integer(n))
+    far = signed((1.0 - scale) - e * scale, x)
+    return select(magnitude < 1.0, near, far)
+
+
+# erfc(x) e^(x^2) (1 + 2x) in (x - K) / (x + K): K = 3, 0 <= x <= 10.5, degree 10 (F32) and
+# K = 4, 0 <= x <= 28, degree 22 (F64). Beyond, erfc is 0. The first coefficient has a second part.
+ERFC: dict[Kind, tuple[float, ...]] = {
+    F32: (
+        *(1.25300801, -0.135621145, -0.0475624427, 0.12964648, -0.119270228, 0.0682957768),
+        *(-0.0238016266, 0.00256383629, 0.00200784928, -0.000767592574, -0.000264246861),
+    ),
+    F64: (
+        *(1.2329951186255526, -0.1396211168405629, 0.015379652102619882, 0.06809705425473726),
+        *(-0.10103906603630473, 0.09373283499680606, -0.06633036581252195, 0.037167515562075225),
+        *(-0.01619773404863077, 0.005031969762038652, -0.000757773404708457),
+        *(-0.00019925555511752388, 0.00015062247433967187, -2.4402955929432106e-05),
+        *(-1.1225295958586264e-05, 5.717313329290876e-06, 3.0198229532806647e-07),
+        *(-8.342479217451422e-07, 6.236417587442524e-08, 1.1455502230870822e-07),
+        *(-7.770258788858141e-09, -1.338052462337911e-08, -1.7166473925064596e-09),
+    ),
+}
+ERFC_REST = {F32: 5.15244523e-08, F64: -4.6279876929114386e-17}
+ERFC_POLE = {F32: 3.0, F64: 4.0}
+ERFC_END = {F32: 10.5, F64: 28.0}
+
+
+@formula("erfc", F32, F64)
+def erfc(x: Value) -> Value:
+    """1 - erf(x): e^(-x^2) times a rational function, each rounding made good."""
+    magnitude = abs(x)
+    end, pole = ERFC_END[x.kind], ERFC_POLE[x.kind]
+    a = select(magnitude > end, end, magnitude)
+    inverse = 1.0 / (a + pole)
+    q = (a - pole) * inverse
+    q = fma(fma(q, -a, fma(q + 1.0, -pole, a)), inverse, q)
+    first, *others = ERFC[x.kind]
+    p, p_low = fast_two_sum(x.constant(first), q * polynomial(q, others))
+    p_low = p_low + ERFC_REST[x.kind]
+    below = fma(a, 2.0, 1.0)
+    below_low = fma(a, 2.0, 1.0 - below)
+    inverse = 1.0 / below
+    factor = p * inverse
+    remainder = fma(-factor, below_low, fma(-factor, below, p)) + p_low
+    factor = fma(remainder, inverse, factor)
+    square, square_low = two_product(a, a)
+    n, e = exp_steps(-square, -square_low)
+    y = fma(factor, e, factor)
+    # In two steps, so that results below the normal numbers are rounded once.
+    whole = to_integer(n)
+    half = ashr(whole, 1)
+    y = y * power_of_two(half) * power_of_two(whole - half)
+    return select(x < 0.0, 2.0 - y, y)
+
+
+# erf_inv(x) / x as a function of w = -ln(1 - x^2): in w - c for w < limit, and in sqrt(w) - c
+# beyond. F32: w < 6 (degree 10), w < 17 (8). F64: w < 6.25 (25), w < 16 (20), w < 37 (18).
+ERF_INV: dict[Kind, tuple[tuple[float, float, tuple[float, ...]], ...]] = {
+    F32: (
+        (
+            *(6.0, 3.0),
+            (
+                *(1.62354207, 0.241630346, -0.00573850842, -0.000836102234, 0.00019541083),
+                *(-1.2745144e-05, -1.86481986e-06, 4.53826601e-07, -6.94405733e-09),
+                *(-5.74149794e-09, 1.15929932e-10),
+            ),
+        ),
+        (
+            *(17.0, 3.0),
+            (
+                *(2.83297682, 1.0016762, 0.00944435783, -0.0076568285, 0.00571377575),
+                *(-0.00351119204, 0.00132879836, -0.000132431553, -5.55845618e-05),
+            ),
+        ),
+    ),
+    F64: (
+        (
+            *(6.25, 3.125),
+            (
+                *(1.6536545626831027, 0.24015818242558862, -0.006033670871427544),
+                *(-0.0007407025341576045, 0.00018673420802318926, -1.3882523384536975e-05),
+                *(-1.3654691823223876e-06, 4.2347880293933145e-07, -2.9070384922679185e-08),
+                *(-4.112648991320866e-09, 1.0512196810621425e-09, -5.414886168370151e-11),
+                *(-1.2977442135799212e-11, 2.6324647210235168e-12, -8.105028016837997e-14),
+                *(-4.0452818845129904e-14, 6.5749569555895895e-15, 2.6026130979256088e-17),
+                *(-1.2789431733372388e-16, 8.905342329796764e-18, 9.968959014266777e-19),
+                *(7.916657725513324e-20, 4.8115279170040015e-21, -1.2733581189057557e-20),
+                *(-1.003640782418868e-22, 2.6164229943130124e-22),
+            ),
+        ),
+        (
+            *(16.0, 3.25),
+            (
+                *(3.0838856104922208, 1.005258967694165, 0.005370914553524164),
+                *(-0.0037512085081856414, 0.002491442099760104, -0.001688275536638244),
+                *(0.0009532893007269558, -0.00035503779734918423, 2.4031982866702018e-05),
+                *(6.828699445639762e-05, -4.7323786336386766e-05, 1.2465567949736793e-05),
+                *(2.9450711875050046e-06, -3.987136970030539e-06, 1.4504966038148954e-06),
+                *(-2.5364145506619777e-08, -1.9870913161745682e-07, 1.2964841362567363e-07),
+                *(-5.988472140755475e-08, -1.4603948383585462e-08, 2.1474805790974883e-08),
+            ),
+        ),
+        (
+            *(37.0, 5.0),
+            (
+                *(4.849906401408584, 1.0103004648645475, -0.00013871931839174037),
+                *(-0.00021503011993331413, 7.599527837541196e-05, -1.9681769204088733e-05),
+                *(4.5260499161249735e-06, -9.930388637179637e-07, 2.2906522220765474e-07),
+                *(-6.75244742608467e-08, 2.8985104247727095e-08, -1.5315100038767087e-08),
+                *(7.875382146765082e-09, -3.4067979632064853e-09, 1.2648545858475504e-09),
+                *(-4.742873908902132e-10, 9.597515365706973e-11, 5.145905328167805e-11),
+                *(-2.612326563770484e-11,),
+            ),
+        ),
+    ),
+}
+
+
+@formula("erf_inv", F32, F64)
+def erf_inv(x: Value) -> Value:
+    """The inverse of erf: x P(w), where w = -ln(1 - x^2)."""
+    magnitude = abs(x)
+    inside = magnitude < 1.0
+    high, low = log_parts(select(inside, fma(-x, x, 1.0), 0.5))
+    w = -(high + low)
+    (limit, centre, coefficients), *tails = ERF_INV[x.kind]
+    y = polynomial(w - centre, coefficients)
+    root = sqrt(w)
+    for end, centre, coefficients in tails:
+        y = select(w < limit, y, polynomial(root - centre, coefficients))
+        limit = end
+    return select(inside, x * y, select(magnitude == 1.0, x * INF, NAN))

@@ -1,0 +1,257 @@
+"""Axis labels: ``"row col, row -> row col"`` says once where every operand's dimensions go.
+
+The spelling is that of einops and einx: groups of labels, separated by commas; operands before
+the arrow and outputs after it. A literal ``1`` is a dimension of size 1 and belongs to no label.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gpubcast.errors import ShapeError, brief
+from gpubcast.hlo.alignment import Cell, Grid, Row, State, render
+from gpubcast.shapes.shape import Shape
+
+ONE = "1"
+_LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FOREIGN = {
+    "(": "composed axes: a label is one dimension, reshape the operand first",
+    ")": "composed axes: a label is one dimension, reshape the operand first",
+    "[": "brackets: every operation here is elementwise",
+    "]": "brackets: every operation here is elementwise",
+    "...": "an ellipsis: every axis has a label",
+}
+
+Group = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Parsed labels.
+
+    Attributes:
+        operands, outputs: one group of labels each.
+    """
+
+    operands: tuple[Group, ...]
+    outputs: tuple[Group, ...]
+
+    def __str__(self) -> str:
+        sides = (", ".join(map(" ".join, side)).strip() for side in (self.operands, self.outputs))
+        return " -> ".join(sides)
+
+    @property
+    def axes(self) -> Group:
+        """Every label once: the outputs' in order, then those that no output has."""
+        groups = (*self.outputs, *self.operands)
+        return tuple(dict.fromkeys(x for group in groups for x in group if x != ONE))
+
+    def place(self, group: Group) -> tuple[int | None, ...]:
+        """For each dimension of a group, its axis; None for a literal 1."""
+        axes = self.axes
+        return tuple(None if label == ONE else axes.index(label) for label in group)
+
+    def source(self, label: str) -> tuple[int, int]:
+        """The first operand that has a label, and the dimension."""
+        return next(
+            (i, group.index(label)) for i, group in enumerate(self.operands) if label in group
+        )
+
+
+def parse(text: str) -> Pattern:
+    """Parse labels.
+
+    Raises:
+        ShapeError: X1, the text is malformed; X2, a label twice in one group; X3, an output's
+            label that no operand has.
+    """
+    if not isinstance(text, str):
+        raise _malformed(f"axis labels are text, not {brief(text)}")
+    return _parsed(text)
+
+
+@lru_cache(4096)
+def _parsed(text: str) -> Pattern:
+    shown = f"axis labels {text!r}"
+    for sign, why in _FOREIGN.items():
+        if sign in text:
+            raise _malformed(f"{shown} have {why}")
+    left, arrow, right = text.partition("->")
+    if not arrow or "->" in right:
+        raise _malformed(f"{shown}: operands and outputs are separated by one '->'")
+    sides = tuple(
+        tuple(_group(part, shown) for part in side.split(","))
+        if side.strip() or "," in side
+        else ((),)
+        for side in (left, right)
+    )
+    pattern = Pattern(*sides)
+    for number, group in enumerate((*pattern.operands, *pattern.outputs)):
+        twice = {label for label in group if label != ONE and group.count(label) > 1}
+        if twice:
+            raise ShapeError(
+                f"{shown}: {_name(pattern, number)} has the label {min(twice)!r} twice; a "
+                f"diagonal is not taken [X2]\n{_drawn(pattern, number, twice)}",
+                rule="X2",
+                kind="gpubcast:repeated label",
+            )
+    known = {label for group in pattern.operands for label in group}
+    for number, group in enumerate(pattern.outputs, len(pattern.operands)):
+        unknown = {label for label in group if label != ONE} - known
+        if unknown:
+            raise ShapeError(
+                f"{shown}: no operand has the label {min(unknown)!r} of "
+                f"{_name(pattern, number)}, so its size is unknown [X3]\n"
+                f"{_drawn(pattern, number, unknown)}",
+                rule="X3",
+                kind="gpubcast:unknown label",
+            )
+    return pattern
+
+
+def _group(text: str, shown: str) -> Group:
+    labels = tuple(text.split())
+    for label in labels:
+        if label != ONE and not _LABEL.fullmatch(label):
+            raise _malformed(f"{shown}: {label!r} is neither a label nor the literal 1")
+    return labels
+
+
+def _malformed(message: str) -> ShapeError:
+    return ShapeError(message, rule="X1", kind="gpubcast:label syntax")
+
+
+def sizes(pattern: Pattern, shapes: Sequence[Shape], names: Sequence[str]) -> dict[str, int]:
+    """The size of every label.
+
+    Args:
+        pattern: the labels.
+        shapes: the operands.
+        names: what the operands are called.
+
+    Raises:
+        ShapeError: X5, an operand's rank differs from the number of its labels; X6, two sizes for
+            one label (1 and n are two sizes), or a literal 1 of another size.
+    """
+    found: dict[str, int] = {}
+    wrong: list[tuple[int, int]] = []
+    for i, (group, shape) in enumerate(zip(pattern.operands, shapes, strict=True)):
+        if len(group) != shape.rank:
+            raise misfit(pattern, names[i], shape.rank, group)
+        for d, label in enumerate(group):
+            size = shape.dimensions[d]
+            if size != (1 if label == ONE else found.setdefault(label, size)):
+                wrong.append((i, d))
+    if not wrong:
+        return found
+    i, d = wrong[0]
+    label, size = pattern.operands[i][d], shapes[i].dimensions[d]
+    what = (
+        f"{names[i]} has size {size} where its labels say 1"
+        if label == ONE
+        else f"the label {label!r} has size {found[label]} in "
+        f"{names[pattern.source(label)[0]]} and size {size} in {names[i]}"
+    )
+    expanded = 1 in (size, found.get(label)) and label != ONE
+    hint = "; a size of 1 that is to be expanded is spelled 1" if expanded else ""
+    raise ShapeError(
+        f"{what}{hint} [X6]\n{render(grid(pattern, shapes, names, wrong))}",
+        rule="X6",
+        kind="gpubcast:label size",
+        operands=tuple(shapes),
+    )
+
+
+def misfit(pattern: Pattern, name: str, rank: int, group: Group) -> ShapeError:
+    """The refusal of an operand whose rank is not the number of its labels."""
+    return ShapeError(
+        f"'{pattern}': {name} has {counted(rank, 'dimension')}, and its group "
+        f"'{' '.join(group)}' has {counted(len(group), 'label')} [X5]",
+        rule="X5",
+        kind="gpubcast:labels and rank",
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun, e.g. ``"2 labels"``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def grid(
+    pattern: Pattern,
+    shapes: Sequence[Shape],
+    names: Sequence[str],
+    wrong: Sequence[tuple[int, int]] = (),
+) -> Grid:
+    """The operands over the axes, one column per label and one per literal 1 of an operand."""
+    axes = pattern.axes
+    ones = max((group.count(ONE) for group in pattern.operands), default=0)
+    rows = []
+    for i, (group, shape) in enumerate(zip(pattern.operands, shapes, strict=True)):
+        cells = [Cell(State.ABSENT, "·")] * (len(axes) + ones)
+        seen = 0
+        for d, label in enumerate(group):
+            column = len(axes) + seen if label == ONE else axes.index(label)
+            seen += label == ONE
+            state = State.WRONG if (i, d) in wrong else State.MATCHED
+            cells[column] = Cell(state, str(shape.dimensions[d]))
+        rows.append(Row(f"{names[i]}: {shape.text(layout=False)}", tuple(cells)))
+    return Grid((*axes, *(ONE,) * ones), tuple(rows), "axis")
+
+
+def _name(pattern: Pattern, number: int) -> str:
+    operands, outputs = len(pattern.operands), len(pattern.outputs)
+    if number < operands:
+        return f"operand {number}"
+    return "the output" if outputs == 1 else f"output {number - operands}"
+
+
+def _drawn(pattern: Pattern, number: int, wrong: set[str]) -> str:
+    """The groups over the labels, those of one group that are wrong marked."""
+    rows = []
+    for k, group in enumerate((*pattern.operands, *pattern.outputs)):
+        cells = []
+        for label in pattern.axes:
+            count = group.count(label)
+            bad = k == number and label in wrong
+            text = "·" if not count else label if count == 1 else f"{count} times"
+            state = State.WRONG if bad else State.MATCHED if count else State.ABSENT
+            cells.append(Cell(state, text))
+        rows.append(Row(_name(pattern, k), tuple(cells)))
+    return render(Grid(pattern.axes, tuple(rows), "axis"))
+
+
+def lacking(pattern: Pattern, output: int, varies: frozenset[str]) -> ShapeError:
+    """The refusal of an output whose value varies along axes that it lacks."""
+    axes = [label for label in pattern.axes if label in varies]
+    missing = [label for label in axes if label not in pattern.outputs[output]]
+    rows = (
+        Row(
+            "its value varies along",
+            tuple(
+                Cell(State.WRONG if label in missing else State.MATCHED, label)
+                if label in varies
+                else Cell(State.ABSENT, "·")
+                for label in pattern.axes
+            ),
+        ),
+        Row(
+            _name(pattern, len(pattern.operands) + output),
+            tuple(
+                Cell(State.MATCHED, label)
+                if label in pattern.outputs[output]
+                else Cell(State.ABSENT, "·")
+                for label in pattern.axes
+            ),
+        ),
+    )
+    return ShapeError(
+        f"'{pattern}': {_name(pattern, len(pattern.operands) + output)} lacks the axis "
+        f"{missing[0]!r}, along which its value varies; nothing is summed or picked [X7]\n"
+        f"{render(Grid(pattern.axes, rows, 'axis'))}",
+        rule="X7",
+        kind="gpubcast:output lacks an axis",
+    )

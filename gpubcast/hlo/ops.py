@@ -1,0 +1,68 @@
+"""The operation table: one row per operation, and nothing about an operation anywhere else.
+
+A row (``rows/``) says what an operation accepts and returns, its HLO opcode, its CUDA and CPU
+expressions and a scalar reference. Public functions, documentation, tests, CUDA code, CPU code and
+benchmarks are made from the rows.
+
+Expressions use ``{0}``, ``{1}``, ... for the operands, which have the compute type of their element
+type, ``{bits}`` and ``{type}`` for the width and the name of that element type, and a keyword's
+name for its value. The result is converted to the compute type of the row's result type; f8, f16
+and bf16 results are rounded after each operation, s4 and u4 results wrapped. CUDA expressions may
+call the prelude (``cuda_kernels/scalar.cuh``), CPU expressions
+``gpubcast/backends/cpu/intrinsics/scalar.py``. An expression is one text for all types or one text
+per category of the first operand.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from gpubcast.errors import Error, brief
+from gpubcast.hlo.op import Op
+from gpubcast.hlo.rows import (
+    arithmetic,
+    bits,
+    comparison,
+    complex_numbers,
+    exponential,
+    movement,
+    trigonometric,
+)
+
+OPS: dict[str, Op] = {
+    row.name: row
+    for row in chain(
+        arithmetic.ROWS,
+        exponential.ROWS,
+        trigonometric.ROWS,
+        complex_numbers.ROWS,
+        bits.ROWS,
+        comparison.ROWS,
+        movement.ROWS,
+    )
+}
+ALIASES: dict[str, str] = {alias: row.name for row in OPS.values() for alias in row.aliases}
+
+
+def op(name: str, *, internal: bool = False) -> Op:
+    """The row of an operation that users may name, or with ``internal`` of any.
+
+    Raises:
+        Error: no such operation; the text names ours for a NumPy or HLO name, or the nearest.
+    """
+    row = OPS.get(name) if isinstance(name, str) else None
+    if row is not None and (row.public or internal):
+        return row
+    hint = suggestion(name) if isinstance(name, str) else ""
+    raise Error(f"no operation {brief(name)}{hint}", rule="T0", kind="gpubcast:unknown operation")
+
+
+def suggestion(name: str) -> str:
+    """``"; gpubcast calls it 'sub'"`` for a foreign name, a near miss, or an empty text."""
+    if name in ALIASES:
+        return f"; gpubcast calls it {ALIASES[name]!r}"
+    public = [row.name for row in OPS.values() if row.public and row.name != name]
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, public, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""

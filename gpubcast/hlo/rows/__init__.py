@@ -1,0 +1,1 @@
+"""The rows of the operation table, by group."""

@@ -1,0 +1,61 @@
+"""Complex numbers and their parts."""
+
+from __future__ import annotations
+
+from gpubcast.hlo.op import COMPLEX, COMPONENTS, CONTINUOUS, FLOATING, Op, Result, TypeCheck, by
+from gpubcast.hlo.rules import BINARY, UNARY
+
+ROWS = (
+    Op(
+        "complex",
+        opcode="complex",
+        rule=BINARY,
+        accepts=COMPONENTS,
+        result=Result.COMPLEX,
+        doc="the complex number x + iy",
+        cuda="make_complex({0}, {1})",
+        cpu="make_complex({0}, {1})",
+        reference=lambda t, re, im: (re, im),
+        type_check=TypeCheck(
+            "Expected element type in shape to be floating for <op> compose operation; got <type>.",
+            passes=FLOATING,
+        ),
+    ),
+    Op(
+        "real",
+        opcode="real",
+        rule=UNARY,
+        accepts=FLOATING | COMPLEX,
+        result=Result.REAL,
+        doc="the real part; x itself where it is real",
+        cuda=by(floating="{0}", complex="real({0})"),
+        cpu=by(floating="{0}", complex="real({0})"),
+        reference=lambda t, a: a.real,
+        type_check=CONTINUOUS,
+    ),
+    Op(
+        "imag",
+        opcode="imag",
+        rule=UNARY,
+        accepts=FLOATING | COMPLEX,
+        result=Result.REAL,
+        doc="the imaginary part; 0 where x is real",
+        cuda="imag({0})",
+        cpu="imag({0})",
+        reference=lambda t, a: a.imag,
+        type_check=CONTINUOUS,
+    ),
+    Op(
+        "conj",
+        opcode="conj",
+        rule=UNARY,
+        accepts=COMPONENTS | COMPLEX,
+        result=Result.COMPLEX,
+        doc="the complex conjugate; a real number becomes complex first",
+        edges="the imaginary part of a real number's conjugate is -0.0",
+        cuda="conj({0})",
+        cpu="conj({0})",
+        reference=lambda t, a: (a.real, -a.imag),
+        type_check=TypeCheck(CONTINUOUS.text, passes=FLOATING),
+    ),
+)

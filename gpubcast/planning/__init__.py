@@ -1,0 +1,1 @@
+"""From an expression and shapes to normalised broadcast plans; nothing is compiled."""

@@ -1,0 +1,125 @@
+"""From a graph and its operands to the normalised kernels of a call; nothing is compiled."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass
+from types import FrameType
+
+from gpubcast import config
+from gpubcast.errors import Error, LayoutError, ShapeError, SplitWarning
+from gpubcast.hlo import graph_inference
+from gpubcast.hlo.expression import Expression
+from gpubcast.hlo.op import Inferred
+from gpubcast.planning.partition import Kernel, partition
+from gpubcast.planning.plan import BroadcastPlan, Operand
+from gpubcast.planning.simplify import normalise
+from gpubcast.shapes.layout import Layout
+from gpubcast.shapes.shape import Shape
+
+OutLayouts = tuple[Layout | None, ...] | None
+"""Layouts that replace the inferred ones of new results, where not None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A call planned.
+
+    Attributes:
+        nodes: what each node of the graph is.
+        unmerged: the kernels' plans as they were built, before their axes were merged.
+        kernels: the kernels, normalised.
+        outputs, temporaries: shapes of results, and of arrays that only the kernels see.
+    """
+
+    nodes: tuple[Inferred, ...]
+    unmerged: tuple[BroadcastPlan, ...]
+    kernels: tuple[Kernel, ...]
+    outputs: tuple[Shape, ...]
+    temporaries: tuple[Shape, ...]
+
+
+def plan_for(
+    graph: Expression,
+    operands: tuple[Operand, ...],
+    outs: tuple[Operand, ...] | None = None,
+    out_layouts: OutLayouts = None,
+) -> Planned:
+    """The plans of a call; nothing is compiled.
+
+    Raises:
+        Error: a rule refuses the operands, ``outs`` or ``out_layouts``.
+    """
+    nodes = graph_inference.typed(graph, tuple(o.shape for o in operands))
+    inferred = tuple(nodes[index].shape for index in graph.outputs)
+    if outs is not None:
+        _check_outs(inferred, outs, out_layouts)
+    else:
+        inferred = _laid_out(inferred, out_layouts)
+        outs = tuple(map(Operand.of, inferred))
+    made = partition(graph, nodes, operands, outs)
+    kernels = tuple(Kernel(normalise(one.plan), one.views) for one in made.kernels)
+    if made.why:
+        size = sum(shape.byte_size for shape in made.temporaries)
+        warnings.warn(
+            f"{made.why}: {len(kernels)} kernels and temporaries of {size:,} bytes",
+            SplitWarning,
+            stacklevel=_levels_to_caller(),
+        )
+    unmerged = tuple(one.plan for one in made.kernels)
+    shapes = tuple(out.shape for out in outs)
+    return Planned(nodes, unmerged, kernels, shapes, made.temporaries)
+
+
+def _levels_to_caller() -> int:
+    """How many calls lie between a warning given by the calling function and the user's line."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 1
+    while frame is not None and frame.f_code.co_filename.startswith(config.PACKAGE_ROOT):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _laid_out(shapes: tuple[Shape, ...], layouts: OutLayouts) -> tuple[Shape, ...]:
+    if layouts is None:
+        return shapes
+    if len(layouts) != len(shapes):
+        raise LayoutError(
+            f"out_layout has {len(layouts)} layouts for {len(shapes)} results; pass a tuple with "
+            "one, or None, for each",
+            rule="A2",
+            kind="gpubcast:out_layout",
+        )
+    return tuple(
+        shape if layout is None else shape.with_layout(layout)
+        for shape, layout in zip(shapes, layouts, strict=True)
+    )
+
+
+def _check_outs(
+    inferred: tuple[Shape, ...], outs: tuple[Operand, ...], out_layouts: OutLayouts
+) -> None:
+    if out_layouts is not None:
+        raise LayoutError(
+            "out_layout together with out: the layout of out is that of its memory",
+            rule="A2",
+            kind="gpubcast:out and out_layout",
+        )
+    if len(outs) != len(inferred):
+        raise Error(
+            f"out has {len(outs)} arrays for {len(inferred)} results",
+            rule="A2",
+            kind="gpubcast:number of outs",
+        )
+    for i, (result, out) in enumerate(zip(inferred, outs, strict=True)):
+        wanted = (result.element_type, result.dimensions)
+        if wanted != (out.shape.element_type, out.shape.dimensions):
+            name = "out" if len(outs) == 1 else f"out {i}"
+            raise ShapeError(
+                f"{name} is {out.shape.text(layout=False)}, but the result is "
+                f"{result.text(layout=False)}; out has exactly the result's dimensions and type",
+                rule="A2",
+                kind="gpubcast:out",
+                operands=(out.shape,),
+            )

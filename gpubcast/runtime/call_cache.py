@@ -1,0 +1,109 @@
+"""A call like one before: from arrays to a launch with one look-up.
+
+What a call needs to know about an array is its dtype, its shape, its strides and its address. Where
+the first three have been seen with the same operation, everything else is ready in a
+``RecordedCall``. It is replayed in Python at first; a call that is repeated often is handed over to
+machine code, which reads the same record and comes first at every ``EntryPoint``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from gpubcast.backends.array_types import DeviceArray
+from gpubcast.backends.native_calls.record import RecordedCall
+from gpubcast.backends.native_calls.signature import signature
+from gpubcast.runtime import native_handover, state
+from gpubcast.runtime.entry_point import Call
+from gpubcast.runtime.launch import Launch
+from gpubcast.runtime.results import results_of
+from gpubcast.runtime.view import View
+from gpubcast.schedules.cpu.cost import PARALLEL_BYTES, work
+from gpubcast.schedules.schedule import CpuTarget
+
+# So often a call is repeated before machine code has it, if there is any; and before that code is
+# waited for, which is made in the background from the first repetition on, once on a machine.
+# Tried at powers of two; early, since what a call in Python reads is in no cache after a pause: it
+# takes 100 us then, and machine code 10.
+REPEATS, MANY_REPEATS = 8, 4096
+
+
+@dataclass(slots=True, eq=False)
+class CachedCall:
+    """A record, and how often it was replayed in Python."""
+
+    record: RecordedCall
+    repeats: int = 0
+
+
+def again(prefix: Hashable, call: Call) -> Any:
+    """The result of a call, or None where no like one is recorded; ``prefix`` says what it computes
+    and with which keywords."""
+    found = signature(call[1], call[2])
+    if found is None:
+        return None
+    signed, values = found
+    cached: CachedCall | None = state.cached_call((prefix, signed))
+    if cached is None:
+        return None
+    result = cached.record.run(call[2], values)
+    if result is not None and cached.repeats < MANY_REPEATS:
+        cached.repeats += 1
+        repeats = cached.repeats
+        if repeats == 1:
+            native_handover.compile_in_background(call, signed, cached.record)
+        if repeats >= REPEATS and repeats.bit_count() == 1:
+            wait = repeats == MANY_REPEATS
+            native_handover.hand_over(call, signed, cached.record, wait=wait)
+    return result
+
+
+def remember(
+    prefix: Hashable, call: Call, views: tuple[View, ...], launch: Launch, *, packed: bool
+) -> None:
+    """Record a call's launch for calls like it, when there has been one.
+
+    Calls that take more than one kernel are not recorded, nor those of which an operand was copied.
+
+    Args:
+        prefix: what is computed, and keywords.
+        call: the call.
+        views: its operands, as the launch was made for.
+        launch: the launch.
+        packed: whether the results are in a tuple.
+    """
+    if not state.repeated(launch):
+        return
+    found = signature(call[1], call[2])
+    if found is None or len(launch.steps) != 1 or launch.temporaries:
+        return
+    signed, values = found
+    for i, (value, argument) in enumerate(zip(values, launch.arguments, strict=False)):
+        # Another address: a copy stands in for an operand.
+        if argument.scalar is None and (
+            value & argument.misaligned or (i < len(views) and views[i].slot != value)
+        ):
+            return
+    state.cache_call((prefix, signed), CachedCall(_record(call, launch, packed)))
+
+
+def _record(call: Call, launch: Launch, packed: bool) -> RecordedCall:
+    (step,), (_, operands, out, *_) = launch.steps, call
+    target, chosen = launch.backend.target(), step.schedule
+    threaded = isinstance(target, CpuTarget) and work(step.plan) >= PARALLEL_BYTES
+    kind = next((type(x) for x in operands if isinstance(x, DeviceArray)), None)
+    return RecordedCall(
+        launch.backend,
+        launch.device,
+        launch.arguments,
+        len(operands),
+        step.table,
+        step.kernel,
+        *((0, (1, 1)) if chosen is None else chosen.launch_configuration),
+        step.plan.num_bytes,
+        target if threaded else None,
+        results_of(launch, kind) if out is None else (),
+        packed,
+    )

@@ -1,0 +1,263 @@
+"""Foreign arrays and scalars as operands: the same memory, described by shape and strides."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpubcast.backends.array_types import SCALARS, DeviceArray
+from gpubcast.errors import DeviceError, ElementTypeError, Error, LayoutError, ShapeError
+from gpubcast.planning.plan import Operand
+from gpubcast.runtime import state
+from gpubcast.runtime.device import CPU, Device
+from gpubcast.runtime.overlap import overlaps_itself
+from gpubcast.runtime.view import View
+from gpubcast.shapes.element_types import ElementType, element_type
+from gpubcast.shapes.layout import Layout
+from gpubcast.shapes.scalar_bits import scalar_bits
+from gpubcast.shapes.shape import Shape
+
+
+def strided_over(operand: Operand, buffer: Any, device: Device) -> Any:
+    """The NumPy or CuPy array of the elements that an operand has in a flat buffer.
+
+    Raises:
+        ShapeError: NumPy or CuPy has no such arrays.
+    """
+    shape = operand.shape
+    try:
+        return state.backend(device[0]).view(
+            buffer, 0, shape.element_type.dtype, shape.dimensions, byte_strides(operand)
+        )
+    except ValueError as error:
+        raise no_such_array(shape, error) from None
+
+
+def no_such_array(shape: Shape, error: ValueError) -> ShapeError:
+    """The refusal of a shape that no NumPy or CuPy array can have."""
+    return ShapeError(
+        f"no NumPy or CuPy array can have the shape {shape}: {error}",
+        rule="A9",
+        kind="gpubcast:view",
+        operands=(shape,),
+    )
+
+
+@functools.lru_cache(4096)
+def byte_strides(operand: Operand) -> tuple[int, ...]:
+    """The strides of an operand as NumPy counts them."""
+    size = operand.shape.element_type.itemsize
+    return tuple([stride * size for stride in operand.strides])
+
+
+def is_operand(x: Any) -> bool:
+    """Whether an object can be an operand, as far as its type tells."""
+    types = (DeviceArray, np.ndarray, np.generic, bool, int, float, complex, list, tuple)
+    return isinstance(x, types) or any(
+        offers(x, name) for name in ("__dlpack__", "__cuda_array_interface__")
+    )
+
+
+def view_of(x: Any) -> View:
+    """An operand as the runtime sees it; memory is shared, not copied.
+
+    Args:
+        x: a gpubcast Array, a NumPy array or scalar, a CuPy array, a DLPack or
+            ``__cuda_array_interface__`` exporter, or a (nested) list of numbers.
+
+    Raises:
+        ElementTypeError: the elements have no XLA type (object arrays, ragged lists, other byte
+            orders).
+    """
+    if type(x) is np.ndarray and x.ndim:
+        return memory_view(x, CPU) or copied_view(x, CPU)
+    if isinstance(x, DeviceArray):
+        host = state.backend(x._device[0])
+        return View(x._operand, host.address(x.memory), x._device, x)
+    if isinstance(x, np.generic):
+        return scalar_view(x, element_type(x.dtype))
+    strided, device = strided_of(x)
+    if not strided.shape and device == CPU:
+        # A rank-0 NumPy array is a typed scalar: it fits any device.
+        return scalar_view(strided[()], element_type(strided.dtype))
+    return memory_view(strided, device) or copied_view(strided, device)
+
+
+def output_view(x: Any) -> tuple[View, Callable[[], None] | None]:
+    """A user's ``out`` as the runtime sees it, and what is left to do after the launch.
+
+    An array whose elements are not aligned, which kernels cannot write, is stood in for by a
+    copy that is copied back at the end.
+
+    Raises:
+        Error: it is no array, is read-only, or its elements overlap each other.
+    """
+    shares = any(offers(x, name) for name in ("__dlpack__", "__cuda_array_interface__"))
+    if not isinstance(x, (DeviceArray, np.ndarray)) and (not shares or isinstance(x, np.generic)):
+        # What only converts to an array would swallow the result.
+        raise Error(
+            f"out must be an array whose memory can be shared, not {type(x).__name__}",
+            rule="A2",
+            kind="gpubcast:out",
+        )
+    strided, device = (x.view(), x._device) if isinstance(x, DeviceArray) else strided_of(x)
+    if not getattr(getattr(strided, "flags", None), "writeable", True):
+        raise LayoutError("out is read-only", rule="A2", kind="gpubcast:read-only out")
+    size = element_type(strided.dtype).itemsize
+    if overlaps_itself((*strided.shape, size), (*strided.strides, 1)):
+        raise LayoutError(
+            f"out has dimensions {strided.shape} and strides {strided.strides} (in bytes), so some "
+            "of its elements share memory",
+            rule="A2",
+            kind="gpubcast:out overlaps itself",
+        )
+    if isinstance(x, DeviceArray) and x._buffer is not None:
+        return view_of(x), None
+    view = memory_view(strided, device)
+    if view is not None:
+        return view, None
+    stand_in = copied_view(strided, device)
+    return stand_in, lambda: strided.__setitem__(..., stand_in.array)
+
+
+_CUDA_DLPACK, _CPU_DLPACK = 2, (1, 3)
+
+
+def is_scalar(x: Any) -> bool:
+    """Whether an object is a Python scalar, whose type follows from the other operands."""
+    return type(x) in SCALARS
+
+
+def offers(x: Any, name: str) -> bool:
+    """Whether an object has an attribute; one whose access fails counts as absent."""
+    try:
+        return hasattr(x, name)
+    except Exception:
+        return False
+
+
+def strided_of(x: Any) -> tuple[Any, Device]:
+    """A foreign array as a NumPy or CuPy array over the same memory, and its device.
+
+    Raises:
+        ElementTypeError: the elements have no XLA type, or a list is ragged.
+        DeviceError: the memory is on a device that gpubcast cannot use.
+    """
+    if isinstance(x, np.ma.MaskedArray):
+        raise _no_array("a masked array has elements without a value; fill it with x.filled(...)")
+    if isinstance(x, np.ndarray):
+        return np.asarray(x), CPU
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(x, cupy.ndarray):
+        return x, ("cuda", int(x.device.id))
+    try:
+        if offers(x, "__dlpack__") and offers(x, "__dlpack_device__"):
+            return _from_dlpack(x)
+        if offers(x, "__cuda_array_interface__"):
+            return _adopted(x)
+        if isinstance(x, (list, tuple)) and any(isinstance(e, np.ma.MaskedArray) for e in x):
+            raise _no_array("a masked array has elements without a value; fill it first")
+        if is_scalar(x) or isinstance(x, (list, tuple)) or offers(x, "__array__"):
+            return np.asarray(x), CPU
+    except Error:
+        raise
+    except Exception as error:
+        # Whatever a foreign object's own protocol raises.
+        raise _no_array(f"{type(x).__name__} is no array of numbers: {error}") from error
+    raise _no_array(
+        f"{type(x).__name__} is no array: operands are gpubcast, NumPy, CuPy and DLPack arrays, "
+        "lists and scalars"
+    )
+
+
+def _no_array(text: str) -> ElementTypeError:
+    return ElementTypeError(text, rule="A3", kind="gpubcast:not an array")
+
+
+def _from_dlpack(x: Any) -> tuple[Any, Device]:
+    kind = int(x.__dlpack_device__()[0])
+    if kind in _CPU_DLPACK:
+        return state.backend("cpu").adopt(x)[0], CPU
+    if kind != _CUDA_DLPACK:
+        raise DeviceError(
+            f"{type(x).__name__} lives on DLPack device type {kind}; gpubcast runs on CPU and CUDA",
+            rule="A1",
+            kind="gpubcast:device",
+        )
+    return _adopted(x)
+
+
+def _adopted(x: Any) -> tuple[Any, Device]:
+    strided, index = state.backend("cuda").adopt(x)
+    return strided, ("cuda", index)
+
+
+@functools.lru_cache(4096)
+def operand_of(
+    dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]
+) -> tuple[Operand, int]:
+    """The operand of a strided view (strides in bytes): its layout is its axis order.
+
+    Returns:
+        The operand, and the size of an element if all strides are multiples of it, else 0.
+    """
+    kind = element_type(dtype)
+    layout = Layout(_axis_order(shape, strides))
+    size = kind.itemsize
+    steps = tuple(stride // size for stride in strides)
+    exact = not any(stride % size for stride in strides)
+    return Operand(Shape(kind, shape, layout), steps, shape), size if exact else 0
+
+
+def memory_view(strided: Any, device: Device) -> View | None:
+    """A NumPy or CuPy array as the runtime sees it; None where its elements do not all lie at a
+    multiple of their size, so that kernels can neither read nor write them."""
+    operand, size = operand_of(strided.dtype, strided.shape, strided.strides)
+    address = state.backend(device[0]).address(strided)
+    if not size or address % size:
+        return None
+    return View(operand, address, device, strided)
+
+
+def copied_view(strided: Any, device: Device) -> View:
+    """The same for an aligned copy of the array."""
+    view = memory_view(strided.copy(order="K"), device)
+    assert view is not None
+    return view
+
+
+def _axis_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
+    """``minor_to_major`` of a view: nearest neighbours first; axes whose stride says nothing
+    (size 1, stride 0) stay where row-major order has them."""
+    order: list[int] = []
+    for axis in reversed(range(len(shape))):
+        place = len(order)
+        if shape[axis] != 1 and strides[axis] != 0:
+            for i in reversed(range(len(order))):
+                other = order[i]
+                if shape[other] == 1 or strides[other] == 0:
+                    continue
+                if abs(strides[other]) <= abs(strides[axis]):
+                    break
+                place = i
+        order.insert(place, axis)
+    return tuple(order)
+
+
+def scalar_view(value: Any, kind: ElementType) -> View:
+    """A scalar of a type, passed by value.
+
+    Raises:
+        ElementTypeError: the value does not fit the type.
+    """
+    return View(scalar_operand(kind), scalar_bits(value, kind), None)
+
+
+@functools.cache
+def scalar_operand(kind: ElementType) -> Operand:
+    """The operand of a scalar that is passed by value."""
+    return Operand(Shape(kind, ()), (), (), by_value=True)

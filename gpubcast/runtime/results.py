@@ -1,0 +1,83 @@
+"""New results of a launch: the one definition of how they are made."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from gpubcast.backends.array_types import DeviceArray
+from gpubcast.backends.cpu.result_pool import LEAST
+from gpubcast.backends.native_calls.record import FlatResult, NewResult, StridedResult
+from gpubcast.runtime.launch import Launch
+from gpubcast.runtime.operands import byte_strides, no_such_array
+from gpubcast.runtime.overlap import byte_span
+
+# Results of so many bytes come from the backend, which keeps what they leave behind.
+LARGE = LEAST
+
+
+def flat_buffers(launch: Launch) -> list[Any]:
+    """The memory of new results alone."""
+    return [launch.backend.allocate(size) for size in launch.sizes]
+
+
+def new_results(kind: type[DeviceArray] | None, launch: Launch) -> list[Any]:
+    """New results: arrays of a kind; for None, NumPy's or CuPy's, by the device.
+
+    Raises:
+        ShapeError: NumPy or CuPy has no such arrays.
+        DeviceError: there is no memory.
+    """
+    made = []
+    for number, new in enumerate(results_of(launch, kind)):
+        try:
+            made.append(new.make())
+        except ValueError as error:
+            raise no_such_array(launch.outputs[number].shape, error) from None
+    return made
+
+
+def results_of(launch: Launch, kind: type[DeviceArray] | None) -> tuple[NewResult, ...]:
+    """How the results of a launch are made."""
+    found = launch.results.get(kind)
+    if found is None:
+        one = _strided if kind is None else functools.partial(_flat, kind)
+        found = tuple([one(launch, number) for number in range(len(launch.sizes))])
+        launch.results[kind] = found
+    return found
+
+
+def _strided(launch: Launch, number: int) -> NewResult:
+    """How a NumPy or CuPy array is made."""
+    operand, size = launch.outputs[number], launch.sizes[number]
+    dtype, dimensions = operand.shape.element_type.dtype, operand.shape.dimensions
+    strides = byte_strides(operand)
+    make = functools.partial(launch.backend.empty, size, dtype, dimensions, strides)
+    if launch.device[0] != "cpu" or size >= LARGE:
+        return NewResult(make)
+    try:
+        plain = np.empty(dimensions, dtype)
+    except ValueError as error:
+        raise no_such_array(operand.shape, error) from None
+    if not plain.size:
+        strides = plain.strides
+    elif byte_span(dimensions, strides, dtype.itemsize) != (0, size):
+        return NewResult(make)  # there are gaps
+    if strides == plain.strides:
+        make = functools.partial(np.empty, dimensions, dtype)
+    return NewResult(make, StridedResult(dtype, dimensions, strides))
+
+
+def _flat(kind: type[DeviceArray], launch: Launch, number: int) -> NewResult:
+    """How an array over a flat buffer is made."""
+    operand, size, device = launch.outputs[number], launch.sizes[number], launch.device
+
+    def make() -> DeviceArray:
+        return kind(operand, launch.backend.allocate(size), None, device)
+
+    if device[0] != "cpu" or size >= LARGE:
+        return NewResult(make)
+    like = DeviceArray(operand, None, None, device)  # whose operand and device are the common ones
+    return NewResult(make, FlatResult(like._operand, like._device, size))

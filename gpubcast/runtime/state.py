@@ -1,0 +1,210 @@
+"""The mutable state of the runtime: backends, plans, kernels and recorded calls, and their locks.
+
+Everything kept is bounded (4,096 plans, least recently used out) or grows with the number of
+distinct kernels.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpubcast import config
+from gpubcast.backends.base import Backend
+from gpubcast.codegen import generator
+from gpubcast.errors import DeviceError
+from gpubcast.runtime import streaming_threshold
+from gpubcast.runtime.launch import Launch
+
+MAX_PLANS = 4096
+FORK_SECONDS = 5
+
+
+@dataclass(slots=True)
+class _State:
+    lock: Any
+    compiling: Any
+    backends: dict[str, Backend]
+    launches: OrderedDict[Any, Launch]
+    kernels: dict[Any, Any]
+    calls: dict[Any, Any]
+    begun: set[Launch] = field(default_factory=set)
+    entry_points: list[Any] = field(default_factory=list)
+    forget: list[Callable[[], object]] = field(default_factory=list)
+    forking: bool = False
+
+
+_TRACE: ContextVar[Any] = ContextVar("gpubcast_trace", default=None)
+STATE = _State(threading.Lock(), threading.RLock(), {}, OrderedDict(), {}, {})
+
+
+def before_fork() -> None:
+    """Hold the locks over a fork (the package registers this).
+
+    A child inherits the locks as they are, but not the threads that would release them; so the
+    forking thread holds them. It waits a few seconds only: a compiling thread may itself wait for
+    a lock that another library's fork hook holds.
+    """
+    STATE.forking = STATE.compiling.acquire(timeout=FORK_SECONDS)
+    if STATE.forking:
+        STATE.lock.acquire()
+
+
+def after_fork(*, child: bool) -> None:
+    """Release what ``before_fork`` holds; a child gets new locks where it held none."""
+    if STATE.forking:
+        STATE.forking = False
+        STATE.lock.release()
+        STATE.compiling.release()
+    elif child:
+        STATE.lock, STATE.compiling = threading.Lock(), threading.RLock()
+
+
+def backend(kind: str) -> Backend:
+    """The backend of a device kind, made on first use.
+
+    Raises:
+        DeviceError: no such kind, no device, or CuPy missing.
+    """
+    found = STATE.backends.get(kind)
+    if found is None:
+        # Making one imports its libraries and the generator of its code, which a fork must not cut
+        # in half.
+        with STATE.compiling:
+            found = STATE.backends.get(kind) or _new_backend(kind)
+            generator.load(found.target())
+            STATE.backends[kind] = found
+    return found
+
+
+def _new_backend(kind: str) -> Backend:
+    if kind == "cpu":
+        from gpubcast.backends.cpu.backend import CpuBackend
+
+        return CpuBackend(streaming_threshold.stored(config.threads()))
+    if kind != "cuda":
+        raise DeviceError(f"no device {kind!r}; devices are 'cpu' and 'cuda'")
+    try:
+        from gpubcast.backends.cuda.backend import CupyBackend
+    except ImportError as error:
+        raise DeviceError(
+            "device 'cuda' needs CuPy: pip install 'gpubcast[cuda13]' (or cuda12)"
+        ) from error
+    return CupyBackend()
+
+
+@contextlib.contextmanager
+def use_backend(substitute: Backend) -> Iterator[None]:
+    """Replace the backend of a kind for a while (the tests run CUDA source in an emulator)."""
+    kind = substitute.kind
+    with STATE.lock:
+        before = STATE.backends.get(kind)
+        STATE.backends[kind] = substitute
+        _forget_calls()
+    try:
+        yield
+    finally:
+        with STATE.lock:
+            _forget_calls()
+            if before is None:
+                del STATE.backends[kind]
+            else:
+                STATE.backends[kind] = before
+
+
+def clear() -> None:
+    """Forget every plan and kernel of this process; files on disk stay."""
+    with STATE.lock:
+        STATE.launches.clear()
+        STATE.kernels.clear()
+        _forget_calls()
+
+
+def _forget_calls() -> None:
+    STATE.calls.clear()
+    STATE.begun.clear()
+    for forget in STATE.forget:
+        forget()
+
+
+def forget_with(action: Callable[[], object]) -> None:
+    """Have an action done whenever recorded calls are forgotten."""
+    with STATE.lock:
+        STATE.forget.append(action)
+
+
+def compiling() -> AbstractContextManager[Any]:
+    """The lock under which code is made, which a fork waits for."""
+    lock: AbstractContextManager[Any] = STATE.compiling
+    return lock
+
+
+def alone(action: Callable[[], object]) -> None:
+    """Do something while no other thread records or forgets calls."""
+    with STATE.lock:
+        action()
+
+
+def entry_points() -> list[Any]:
+    """Every ``EntryPoint``."""
+    return STATE.entry_points
+
+
+def cached_call(key: Any) -> Any:
+    """What ``cache_call`` was given with a key, or None."""
+    return STATE.calls.get(key)
+
+
+def repeated(launch: Launch) -> bool:
+    """Whether a launch is one that this was asked of before."""
+    with STATE.lock:
+        found = launch in STATE.begun
+        if len(STATE.begun) >= MAX_PLANS:
+            STATE.begun.clear()
+        STATE.begun.add(launch)
+    return found
+
+
+def cache_call(key: Any, call: Any) -> None:
+    """Cache what is ready for calls with a key; the oldest of too many goes."""
+    with STATE.lock:
+        STATE.calls[key] = call
+        if len(STATE.calls) > MAX_PLANS:
+            del STATE.calls[next(iter(STATE.calls))]
+
+
+@contextlib.contextmanager
+def tracing(trace: Any) -> Iterator[None]:
+    """Say which trace an operation without operands belongs to, in this thread for a while."""
+    token = _TRACE.set(trace)
+    try:
+        yield
+    finally:
+        _TRACE.reset(token)
+
+
+def current_trace() -> Any:
+    """The trace that ``tracing`` has named, or None."""
+    return _TRACE.get()
+
+
+def kernels() -> tuple[str, ...]:
+    """Keys of the kernels compiled or loaded by this process."""
+    with STATE.lock:
+        return tuple(key for *_, key in STATE.kernels)
+
+
+def is_loaded(kind: str, architecture: str, key: str) -> bool:
+    """Whether a kernel is ready on a device of a kind and architecture."""
+    with STATE.lock:
+        host = STATE.backends.get(kind)
+        return any(
+            (found, arch, name) == (host, architecture, key)
+            for found, _, arch, name in STATE.kernels
+        )

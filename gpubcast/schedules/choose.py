@@ -1,0 +1,95 @@
+"""How a plan is executed: every decision about a kernel is taken here, once, and said in words.
+
+A schedule is a pure function of the plan, the target and the alignment of the operands. The part
+of it that enters the kernel key (family, patterns, vector width, what a thread has, index width,
+rank) never depends on a size, so a new size does not compile; the rest is passed at launch.
+"""
+
+from __future__ import annotations
+
+from typing import overload
+
+from gpubcast.errors import ShapeError
+from gpubcast.planning.plan import BroadcastPlan
+from gpubcast.schedules.cpu.nest import nest
+from gpubcast.schedules.cpu.runs import runs
+from gpubcast.schedules.cpu.tiles import tiles
+from gpubcast.schedules.cuda.flat import flat
+from gpubcast.schedules.cuda.gather import gather
+from gpubcast.schedules.cuda.phase import Phase, phase
+from gpubcast.schedules.cuda.rows import Rows, rows
+from gpubcast.schedules.cuda.running import Running, running
+from gpubcast.schedules.cuda.vectors import MAX_GRID
+from gpubcast.schedules.cuda.xpose import Xpose, xpose
+from gpubcast.schedules.families import CpuSchedule, CudaSchedule, Schedule
+from gpubcast.schedules.schedule import CpuTarget, CudaTarget, Target, VectorScheduleBase
+
+# With accesses of this size a GPU's memory is still kept busy; not with smaller ones.
+NARROW_BYTES = 8
+# Axes around rows whose place is computed for every vector.
+MOST_RUNNING_AXES = 2
+
+
+@overload
+def schedule(
+    plan: BroadcastPlan, target: CudaTarget, addresses: tuple[int, ...]
+) -> CudaSchedule: ...
+
+
+@overload
+def schedule(plan: BroadcastPlan, target: CpuTarget, addresses: tuple[int, ...]) -> CpuSchedule: ...
+
+
+@overload
+def schedule(plan: BroadcastPlan, target: Target, addresses: tuple[int, ...]) -> Schedule: ...
+
+
+def schedule(plan: BroadcastPlan, target: Target, addresses: tuple[int, ...]) -> Schedule:
+    """The schedule of a plan.
+
+    Args:
+        plan: a normalised plan that visits at least one slot.
+        target: where it will run.
+        addresses: per access, the address of the first element visited, or its remainder modulo
+            ``ALIGNED``. Ignored for launch parameters and on the CPU.
+
+    Raises:
+        ShapeError: more blocks than a GPU launches.
+    """
+    if isinstance(target, CpuTarget):
+        return tiles(plan, target) or runs(plan, target) or nest(plan, target)
+    chosen = flat(plan, addresses, target) or _tiled(plan, addresses, target) or gather(plan)
+    if chosen.grid > MAX_GRID:
+        raise ShapeError(
+            f"{plan.num_visited:,} slots need {chosen.grid:,} blocks; a launch has at most "
+            f"{MAX_GRID:,}",
+            rule="P5",
+            kind="gpubcast:grid",
+        )
+    return chosen
+
+
+def _tiled(
+    plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget
+) -> Rows | Xpose | Phase | Running | None:
+    """ROWS or XPOSE, but PHASE or RUNNING for short rows and where these have the wider vectors."""
+    tiles = rows(plan, addresses, target) or xpose(plan, addresses)
+    packed: Phase | Running | None = phase(plan, addresses, target)
+    if tiles is None or (isinstance(tiles, Rows) and _narrow(plan, tiles)):
+        found = running(plan, addresses, target)
+        others = [one for one in (tiles, packed) if one is not None]
+        if found is not None and (
+            not others
+            or (found.row_axes <= MOST_RUNNING_AXES and all(_narrow(plan, one) for one in others))
+        ):
+            packed = found
+    if tiles is None or packed is None:
+        return tiles or packed
+    wider = isinstance(tiles, Rows) and packed.vector_width > tiles.vector_width
+    return packed if wider else tiles
+
+
+def _narrow(plan: BroadcastPlan, tiles: VectorScheduleBase) -> bool:
+    """Whether a thread moves too little at a time."""
+    size = max(access.element_type.itemsize for access in plan.accesses if not access.generated)
+    return tiles.vector_width * size < NARROW_BYTES

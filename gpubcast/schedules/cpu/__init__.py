@@ -1,0 +1,1 @@
+"""Schedules of CPUs, one module per kernel family."""

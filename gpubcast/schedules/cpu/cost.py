@@ -1,0 +1,133 @@
+"""What a plan costs on a CPU: its work, how that is divided among threads, what is streamed."""
+
+from __future__ import annotations
+
+import math
+
+from gpubcast.planning.plan import Access, BroadcastPlan, Program
+from gpubcast.schedules.schedule import AccessPattern, CpuTarget
+
+# Work is counted in bytes that a plain operation moves meanwhile. From PARALLEL_BYTES on it is cut
+# into parts, one per thread, of PART_BYTES or more: two threads that look for work end sooner than
+# one. From LARGE_BYTES on it pays to wake threads that sleep; there are OFTEN parts per thread
+# then, since some come late.
+PARALLEL_BYTES, PART_BYTES, LARGE_BYTES, OFTEN = 192 << 10, 96 << 10, 3 << 20, 32
+# How often an expensive operation takes longer than moving its operand and its result.
+_EXPENSIVE = 2
+# Elements of the inner axis for which values are hoisted at a time: they stay in the cache.
+STRETCH = 4096
+# Bytes of a vector, and how many bytes behind a stretch vectors may write.
+VECTOR = 64
+# How far streamed kernels ask for memory ahead, in bytes: one page, or half of one, is less good.
+AHEAD = 3072
+# Parts of an axis are even where the longest is at most so much longer than the average.
+EVEN = 1.07
+# The shortest runs of memory that are worth streaming, in bytes.
+SHORTEST_RUN = 256
+# Values that have memory of a kernel's own at a time: the stack of a thread may have little more
+# room.
+MOST_SCRATCH = 4
+
+
+def streamed(plan: BroadcastPlan, target: CpuTarget, elements: int) -> bool:
+    """Whether results that lie in runs of so many elements are stored past the caches."""
+    smallest = min(write.element_type.itemsize for write in plan.writes)
+    return plan.num_bytes >= target.streaming_bytes and elements * smallest >= SHORTEST_RUN
+
+
+def work(plan: BroadcastPlan) -> int:
+    """What a plan costs, in bytes that a plain operation moves meanwhile."""
+    return plan.num_bytes * (1 + _EXPENSIVE * sum(map(plan.program.expensive, plan.program.code)))
+
+
+def parts_of(plan: BroadcastPlan, target: CpuTarget, outer: int) -> int:
+    """Into how many parts ``outer`` iterations are cut: 1, or at most one per thread, or more than
+    threads (where need be, some are empty), which says that sleeping ones are to be woken."""
+    cost = work(plan)
+    if min(target.threads, outer) == 1 or cost < PARALLEL_BYTES:
+        return 1
+    if cost < LARGE_BYTES:
+        return min(target.threads, cost // PART_BYTES, outer)
+    most = min(target.threads * OFTEN, cost // PART_BYTES, outer)
+    return most if outer > target.threads else target.threads + 1
+
+
+def pattern(access: Access) -> AccessPattern:
+    """How a read is walked along the inner axis."""
+    if access.by_value:
+        return AccessPattern.VALUE
+    if access.generated and access.inner != 0:
+        return AccessPattern.GATHERED if access.inner != 1 else AccessPattern.LINEAR
+    steps = {
+        0: AccessPattern.SCALAR,
+        1: AccessPattern.LINEAR,
+        -1: AccessPattern.REVERSED,
+        2: AccessPattern.SECOND,
+    }
+    return steps.get(access.inner, AccessPattern.GATHERED)
+
+
+def along(access: Access) -> tuple[int, ...]:
+    """The axes along which an access moves."""
+    return tuple(k for k, stride in enumerate(access.strides) if stride)
+
+
+def divided(plan: BroadcastPlan, target: CpuTarget, axes: int) -> tuple[int, int, int]:
+    """The axis that threads share, among so many outermost ones, its extent, and in how many parts
+    it is cut: the outermost axis that can be cut evenly, or else the one that comes closest."""
+    # A plan of rank 0 is walked as one axis with one index.
+    extents = [axis.extent for axis in plan.axes[:axes]] or [1]
+    if parts_of(plan, target, target.threads) == 1:
+        return 0, extents[0], 1
+
+    def unevenness(axis: int) -> float:
+        share = extents[axis] / target.threads
+        return max(math.ceil(share) / share, EVEN)
+
+    split = min(range(len(extents)), key=unevenness)
+    return split, extents[split], parts_of(plan, target, extents[split])
+
+
+def granularity(plan: BroadcastPlan) -> int:
+    """Elements of one axis that fill whole vectors of every output."""
+    return VECTOR // min(access.element_type.itemsize for access in plan.writes)
+
+
+def said_of(split: int, parts: int) -> str:
+    """How the work is divided, in words."""
+    if parts == 1:
+        return ""
+    return f"; {'the outermost axis' if split == 0 else f'axis {split}'} in {parts} parts"
+
+
+def hoisted_values(plan: BroadcastPlan) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Expensive values that vary along the inner axis and not along some other, and the order of
+    loops that lets them be computed once for that other."""
+    order = tuple(range(max(plan.rank, 1)))
+    program, base, inner = plan.program, len(plan.reads), plan.rank - 1
+    varies = plan.varies()
+    # An expensive operation that the inner axis does not change has left the inner loop anyhow.
+    expensive: list[bool] = [False] * base
+    for value, instruction in enumerate(program.code, base):
+        own = inner in varies[value] and program.expensive(instruction)
+        expensive.append(own or any(expensive[a] for a in instruction.args))
+    able = [
+        v for v in range(base, len(varies))
+        if expensive[v] and inner in varies[v] and len(varies[v]) < plan.rank
+    ]  # fmt: skip
+    if not able or plan.fills:
+        return (), order
+    axes = varies[able[-1]]
+    alike = [v for v in able if varies[v] == axes]
+    hoisted = tuple(v for v in alike if _used_beyond(program, v, alike))[:MOST_SCRATCH]
+    outer = [k for k in order if k != inner]
+    return hoisted, (*(k for k in outer if k in axes), *(k for k in outer if k not in axes), inner)
+
+
+def _used_beyond(program: Program, value: int, among: list[int]) -> bool:
+    """Whether something outside some values takes one of them."""
+    base = len(program.reads)
+    return value in program.results or any(
+        value in instruction.args and base + i not in among
+        for i, instruction in enumerate(program.code)
+    )

@@ -1,0 +1,1 @@
+"""Schedules of GPUs, one module per kernel family."""

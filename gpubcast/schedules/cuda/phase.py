@@ -1,0 +1,226 @@
+"""PHASE: rows that are no whole number of vectors, and short enough that some fill a tile."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpubcast.planning.plan import Access, BroadcastPlan
+from gpubcast.schedules.cuda.vectors import (
+    BLOCKS_PER_MULTIPROCESSOR,
+    MANY_ELEMENTS,
+    MANY_STREAMS,
+    MAX_GRID,
+    THREADS,
+    expensive,
+    streams_of,
+    vectors,
+)
+from gpubcast.schedules.schedule import AccessPattern, CudaTarget, Patterns, VectorScheduleBase
+
+# More elements of a vector, each with a place of its own, spill.
+WIDEST = 8
+# After so many steps the work done once per block no longer counts.
+MAX_STEPS = 16
+# Where fewer threads of a block have something to do, another grouping of the axes is looked for.
+FEWEST_THREADS = THREADS // 4
+
+Within = Callable[[BroadcastPlan, int], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase(VectorScheduleBase):
+    """Tiles of whole rows, in which a thread's elements have the same places in every tile.
+
+    Attributes:
+        tiles_in_flight: of how many tiles a thread has loaded its elements before the first store.
+        inner_axes: how many axes are one row.
+        batch_axes: how many axes there are around these and the row axis.
+        row_axis: the plan's axis along which rows follow each other; -1 for none.
+        rows_per_tile: how many rows a tile has.
+        steps: how often a block goes on to the tiles below.
+        index_bits: width of the offsets in a tile.
+    """
+
+    name: ClassVar[str] = "PHASE"
+
+    tiles_in_flight: int
+    inner_axes: int
+    batch_axes: int
+    row_axis: int
+    rows_per_tile: int
+    steps: int
+    index_bits: int
+
+    @property
+    def key_part(self) -> str:
+        return (
+            f"V{self.vector_width} U{self.tiles_in_flight} | rank {self.batch_axes} | "
+            f"{self.index_bits}-bit | inner {self.inner_axes}"
+        )
+
+    @property
+    def offset_bits(self) -> int:
+        return self.index_bits
+
+
+def phase(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) -> Phase | None:
+    """PHASE; None where no row fits a tile."""
+    # An operand without elements may lie at address 0: what is loaded beforehand is loaded always.
+    if not plan.axes or any(axis.size == 0 for axis in plan.axes):
+        return None
+    packed, spread = (_phase(plan, addresses, target, within) for within in (_in_rows, _any))
+    if packed is None or spread is None:
+        return packed or spread
+    return spread if _busy(plan, packed) < FEWEST_THREADS <= _busy(plan, spread) else packed
+
+
+def _phase(
+    plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget, within: Within
+) -> Phase | None:
+    inner = _inner_axes(plan, within)
+    if inner is None:
+        return None
+    row_axis = plan.rank - inner - 1
+    reads = tuple(_pattern(plan, access, inner) for access in plan.reads)
+    writes = tuple(_written(plan, access, inner) for access in plan.writes)
+    batch = range(max(row_axis, 0))
+    streams = streams_of(plan, addresses, reads + writes, (AccessPattern.LINEAR,), batch)
+    period = _period(plan, inner)
+    single = reads.count(AccessPattern.PERIODIC) + 2 * reads.count(AccessPattern.GATHERED)
+    single += writes.count(AccessPattern.PARTIAL)
+    # Neighbouring threads write neighbours where the rows have gaps.
+    gaps = AccessPattern.GATHERED in writes
+    widest = 1 if gaps else WIDEST // 2 if expensive(plan) else WIDEST
+    while True:
+        found = vectors(streams, target.vector_bytes, widest=widest)
+        width = found.width
+        registers = (single + found.elements(streams)) * width
+        if width == 1 or (registers <= MANY_ELEMENTS and _fits(period, width)):
+            break
+        widest = width // 2
+    single_reads = (
+        AccessPattern.GATHERED in reads and not gaps and not (plan.fills and width < WIDEST)
+    )
+    many = expensive(plan) or single_reads or len(streams) > MANY_STREAMS or found.long
+    tiles = 1 if many else 4 if gaps else 2
+    height = tile_height(period, width)
+    rows = plan.axes[row_axis].extent if row_axis >= 0 else 1
+    below = -(-rows // (height * tiles))
+    blocks = below * math.prod(plan.axes[k].extent for k in batch)
+    wanted = BLOCKS_PER_MULTIPROCESSOR * target.multiprocessors
+    steps = min(max(blocks // wanted, 1), MAX_STEPS, below) if single else 1
+    grid = -(-below // steps) * (blocks // below)
+    if grid > MAX_GRID:
+        return None
+    return Phase(
+        reads=reads,
+        writes=writes,
+        reason=f"PHASE: rows of {period} "
+        + ("are written one element at a time" if gaps else "are contiguous in the output")
+        + f"; {height} of them are a tile{found.reason}"
+        + (f"; blocks go on {steps} times" if steps > 1 else ""),
+        grid=grid,
+        block=(THREADS, 1),
+        vector_width=width,
+        loads=found.loads(len(reads)),
+        tiles_in_flight=tiles,
+        inner_axes=inner,
+        batch_axes=len(batch),
+        row_axis=row_axis,
+        rows_per_tile=height,
+        steps=steps,
+        index_bits=_offset_bits(plan, reads + writes, inner, height),
+    )
+
+
+def tile_height(period: int, width: int) -> int:
+    """Rows of a tile: as many as threads have vectors for, and a whole number of vectors; of four
+    or two of them, a sector or more, where that leaves few threads idle."""
+    most = THREADS * width
+    spans = [most // whole * whole for n in (4, 2, 1) for whole in (math.lcm(period, n * width),)]
+    return next(span for span in spans if span >= spans[-1] - most // 16) // period
+
+
+def _fits(period: int, width: int) -> bool:
+    return math.lcm(period, width) <= THREADS * width
+
+
+def _period(plan: BroadcastPlan, inner: int) -> int:
+    return math.prod(axis.extent for axis in plan.axes[plan.rank - inner :])
+
+
+def _busy(plan: BroadcastPlan, chosen: Phase) -> int:
+    """How many threads of a block have something to do."""
+    period, row = _period(plan, chosen.inner_axes), chosen.row_axis
+    rows = min(
+        plan.axes[row].extent if row >= 0 else 1, tile_height(period, chosen.vector_width)
+    )  # fmt: skip
+    return rows * period // chosen.vector_width
+
+
+def _inner_axes(plan: BroadcastPlan, within: Within) -> int | None:
+    """How many inner axes are one row: more than one while the rows are too few to fill a tile."""
+    if not within(plan, 1):
+        return None
+    inner = 1
+    while inner < plan.rank:
+        period, above = _period(plan, inner), plan.axes[plan.rank - inner - 1].extent
+        enough = above * period >= THREADS
+        if enough or not _fits(period * above, 1) or not within(plan, inner + 1):
+            break
+        inner += 1
+    return inner if _fits(_period(plan, inner), 1) else None
+
+
+def _in_rows(plan: BroadcastPlan, inner: int) -> bool:
+    """Whether every write that has all axes has the inner ones and the row axis before them without
+    a gap."""
+    return all(plan.lacks(access) or is_linear(plan, access, inner) for access in plan.writes)
+
+
+def _any(plan: BroadcastPlan, inner: int) -> bool:
+    """Any writes: they may have gaps."""
+    return inner <= plan.rank
+
+
+def is_linear(plan: BroadcastPlan, access: Access, inner: int) -> bool:
+    step = 1
+    for k in range(plan.rank - 1, max(plan.rank - inner - 2, -1), -1):
+        if access.strides[k] != step:
+            return False
+        step *= plan.axes[k].extent
+    return True
+
+
+def _pattern(plan: BroadcastPlan, access: Access, inner: int) -> AccessPattern:
+    if access.by_value:
+        return AccessPattern.VALUE
+    tile = access.strides[max(plan.rank - inner - 1, 0) :]
+    if not any(tile):
+        return AccessPattern.SCALAR
+    # What has padding beside it is read one by one: nothing says that there is memory.
+    if is_linear(plan, access, inner) and not plan.fills:
+        return AccessPattern.LINEAR
+    return AccessPattern.GATHERED if plan.rank > inner and tile[0] else AccessPattern.PERIODIC
+
+
+def _written(plan: BroadcastPlan, access: Access, inner: int) -> AccessPattern:
+    if plan.lacks(access):
+        return AccessPattern.PARTIAL
+    return AccessPattern.LINEAR if is_linear(plan, access, inner) else AccessPattern.GATHERED
+
+
+def _offset_bits(plan: BroadcastPlan, patterns: Patterns, inner: int, height: int) -> int:
+    """32 where every offset in a tile fits."""
+    farthest = 0
+    for access, own in zip(plan.accesses, patterns, strict=True):
+        if own in (AccessPattern.GATHERED, AccessPattern.PARTIAL):
+            row = plan.rank - inner - 1
+            reach = abs(access.strides[row]) * height if row >= 0 else 0
+            for k in range(plan.rank - inner, plan.rank):
+                reach += abs(access.strides[k]) * (plan.axes[k].extent - 1)
+            farthest = max(farthest, reach)
+    return 32 if farthest < 2**31 else 64

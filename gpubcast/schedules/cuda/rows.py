@@ -1,0 +1,213 @@
+"""ROWS: tiles of an inner axis, with unit stride or none, and a row axis; the rest as batches."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpubcast.planning.plan import Access, BroadcastPlan, leaves_inner_loop
+from gpubcast.schedules.cuda.vectors import (
+    BLOCKS_PER_MULTIPROCESSOR,
+    MANY_STREAMS,
+    MAX_GRID,
+    REGISTER,
+    THREADS,
+    VECTOR_BYTES,
+    expensive,
+    streams_of,
+    vectors,
+)
+from gpubcast.schedules.schedule import AccessPattern, CudaTarget, Patterns, VectorScheduleBase
+
+# A tile's width is counted in 32 bits.
+MAX_STEPS = 2**18
+# Shorter inner axes leave most lanes of a warp idle.
+SHORTEST_ROW = 32
+# Shorter axes are not worth crossing.
+SHORTEST_CROSSED = 16
+# Bytes of a row that is worth vectors of more than 16: so many that a warp has one for each lane.
+LONG_ROW = 1024
+# What vectors run along.
+ALONG = (AccessPattern.TILE, AccessPattern.ROW, AccessPattern.PARTIAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows(VectorScheduleBase):
+    """Vectors along the inner axis, for some indices of the row axis at a time.
+
+    Attributes:
+        rows_per_thread: how many rows a thread has, a block's height apart.
+        row_axis: the plan's axis that runs along the rows of a tile; -1 for none.
+        batch_axes: how many other axes there are.
+        tiles_of_block: how many tiles a block covers along the inner axis and along the rows; None
+            where it covers its own only, which is another kernel.
+    """
+
+    name: ClassVar[str] = "ROWS"
+
+    rows_per_thread: int
+    row_axis: int
+    batch_axes: int
+    tiles_of_block: tuple[int, int] | None
+
+    @property
+    def key_part(self) -> str:
+        steps = "" if self.tiles_of_block is None else " | steps"
+        return f"V{self.vector_width} R{self.rows_per_thread} | rank {self.batch_axes}{steps}"
+
+
+def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) -> Rows | None:
+    """ROWS; None where a write has another stride along the inner axis than 0 and 1, where that
+    axis is short, or where an operand is better crossed."""
+    if not has_rows(plan) or crossed_axis(plan) is not None:
+        return None
+    if plan.axes[-1].extent < SHORTEST_ROW:
+        return None
+    row_axis = _row_axis(plan)
+    reads = tuple(pattern(access, row_axis) for access in plan.reads)
+    writes = written_patterns(plan, row_axis)
+    streams = streams_of(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
+    size = max(access.element_type.itemsize for access in plan.accesses)
+    long = plan.axes[-1].extent * size >= LONG_ROW
+    found = vectors(streams, target.vector_bytes if long else VECTOR_BYTES)
+    width = found.width
+    height = plan.axes[row_axis].extent if row_axis >= 0 else 1
+    single = AccessPattern.GATHERED in reads or found.elements(streams) > 0
+    count = _rows_of_a_thread(plan, reads, single)
+    count = max(count // 2, 1) if found.long else count
+    goes_on = _goes_on(plan, reads, count)
+    count = min(count, 2) if goes_on else count
+    lanes = _lanes(plan.axes[-1].extent, width, -(-height // count))
+    block = (lanes, THREADS // lanes)
+    across, down, batch = tile_counts(plan, row_axis, block, width, count)
+    steps, bands = 1, 1
+    if goes_on:
+        # As far as leaves every multiprocessor enough blocks.
+        wanted = BLOCKS_PER_MULTIPROCESSOR * target.multiprocessors
+        shared = max(across * down * math.prod(batch) // wanted, 1)
+        steps = min(across, shared, MAX_STEPS)
+        bands = min(down, shared // steps, MAX_STEPS)
+    grid = -(-across // steps) * -(-down // bands) * math.prod(batch)
+    if grid > MAX_GRID:
+        return None
+    gathered = reads.count(AccessPattern.GATHERED)
+    return Rows(
+        reads=reads,
+        writes=writes,
+        reason="ROWS: every operand is linear or constant along the inner axis of "
+        f"{plan.axes[-1].extent}"
+        + (f", except {gathered} read one element at a time" if gathered else "")
+        + found.reason
+        + (f"; blocks go {steps} steps along it, {bands} times" if steps * bands > 1 else ""),
+        grid=grid,
+        block=block,
+        vector_width=width,
+        loads=found.loads(len(reads)),
+        rows_per_thread=count,
+        row_axis=row_axis,
+        batch_axes=len(batch),
+        tiles_of_block=(steps, bands) if goes_on else None,
+    )
+
+
+def has_rows(plan: BroadcastPlan) -> bool:
+    """Whether every write has unit stride along the inner axis, or stands still."""
+    return bool(plan.axes) and all(access.inner in (0, 1) for access in plan.writes)
+
+
+def pattern(access: Access, row_axis: int, *, crossing: bool = False) -> AccessPattern:
+    """How a tile walks an access; ``crossing``: whether unit stride along the row axis is one."""
+    if access.by_value:
+        return AccessPattern.VALUE
+    along_row = row_axis >= 0 and access.strides[row_axis] != 0
+    if access.inner == 1:
+        return AccessPattern.TILE if along_row or row_axis < 0 else AccessPattern.ROW
+    if access.inner == 0:
+        return AccessPattern.COLUMN if along_row else AccessPattern.SCALAR
+    crosses = crossing and access.strides[row_axis] == 1
+    return AccessPattern.CROSSED if crosses else AccessPattern.GATHERED
+
+
+def written_patterns(plan: BroadcastPlan, row_axis: int) -> Patterns:
+    """How a tile walks the writes: one that lacks only axes outside the tile is written for some
+    of them."""
+    return tuple(
+        AccessPattern.PARTIAL if own is AccessPattern.TILE and plan.lacks(access) else own
+        for access in plan.writes
+        for own in (pattern(access, row_axis),)
+    )
+
+
+def crossed_axis(plan: BroadcastPlan) -> int | None:
+    """The axis along which most bytes have unit stride that have none along the inner one."""
+    moved = [0] * plan.rank
+    for access in plan.reads:
+        if access.inner not in (0, 1):
+            for k, axis in enumerate(plan.axes[:-1]):
+                if access.strides[k] == 1 and axis.extent >= SHORTEST_CROSSED:
+                    moved[k] += access.element_type.itemsize
+    return max(range(plan.rank), key=lambda k: (moved[k], k)) if any(moved) else None
+
+
+def tile_counts(
+    plan: BroadcastPlan, row_axis: int, block: tuple[int, int], width: int, count: int
+) -> tuple[int, int, list[int]]:
+    """Tiles along the inner axis and along the rows, and the extents of the batch axes."""
+    height = plan.axes[row_axis].extent if row_axis >= 0 else 1
+    batch = [axis.extent for k, axis in enumerate(plan.axes[:-1]) if k != row_axis]
+    return -(-plan.axes[-1].extent // (block[0] * width)), -(-height // (block[1] * count)), batch
+
+
+def _rows_of_a_thread(plan: BroadcastPlan, reads: Patterns, single: bool) -> int:
+    """Four rows reuse a broadcast row four times; with more streams, or where operations take many
+    registers, they would spill."""
+    moving = reads.count(AccessPattern.TILE) + reads.count(AccessPattern.ROW)
+    if expensive(plan) or moving > 2 * MANY_STREAMS:
+        return 1
+    if any(t.bits == 4 or (t.is_floating and t.bits == 8) for t in plan.element_types):
+        return 1  # each element of a vector takes a register or two, and code of its own
+    widest = max(access.element_type.itemsize for access in plan.accesses)
+    if single and widest < REGISTER:
+        return widest  # each element has a register and an address of its own
+    narrow = any(access.element_type.itemsize < 4 for access in plan.accesses)
+    tiles = 1 if narrow else 2  # a vector of narrow elements is unpacked into as many registers
+    return 4 if reads.count(AccessPattern.TILE) <= tiles and moving <= MANY_STREAMS else 2
+
+
+def _goes_on(plan: BroadcastPlan, reads: Patterns, rows: int) -> bool:
+    """Whether a block covers more than its own width and height, so that what rows and columns
+    share is loaded and computed once for more of them: it takes loops, and registers for them."""
+    columns, shared_rows = reads.count(AccessPattern.COLUMN), reads.count(AccessPattern.ROW)
+    if columns > 1 or shared_rows > 1:
+        return True
+    size = max(access.element_type.itemsize for access in plan.accesses)
+    if expensive(plan) and size == VECTOR_BYTES:
+        return False  # no registers are left
+    return (columns > 0 and leaves_inner_loop(plan)) or (shared_rows > 0 and rows == 1)
+
+
+def _row_axis(plan: BroadcastPlan) -> int:
+    """The axis along the rows of a tile: where most rows are reused, else the next one."""
+    if plan.rank < 2:
+        return -1
+
+    def reused(k: int) -> int:
+        return sum(
+            access.element_type.itemsize
+            for access in plan.reads
+            if access.strides[-1] == 1 and access.strides[k] == 0
+        )
+
+    return max(range(plan.rank - 1), key=lambda k: (reused(k), k))
+
+
+def _lanes(extent: int, width: int, height: int) -> int:
+    """Threads along the inner axis: 32, or fewer where a tenth of them would idle; more where there
+    are not enough rows for the others."""
+    vectors = -(-extent // width)
+    fitting = [n for n in (32, 16, 8) if -(-vectors // n) * n <= 1.1 * vectors]
+    lanes = fitting[0] if fitting else 32 if vectors > 24 else 16 if vectors > 8 else 8
+    while lanes < THREADS and THREADS // lanes >= 2 * height and lanes < vectors:
+        lanes *= 2
+    return lanes

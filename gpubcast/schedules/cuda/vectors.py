@@ -1,0 +1,210 @@
+"""What the schedules of GPUs share: threads, vectors, and how much a program asks for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from gpubcast.planning.plan import Access, BroadcastPlan
+from gpubcast.schedules.schedule import CudaTarget, Patterns
+
+THREADS = 256
+VECTOR_BYTES = 16
+# Addresses matter modulo this: bytes of the widest access of any GPU, and of a sector of memory.
+ALIGNED = 32
+# Blocks along x; along y and z a grid has 65,535 only, so they are not used.
+MAX_GRID = 2**31 - 1
+REGISTER = 4
+# Registers of a thread for elements that are loaded one at a time.
+MANY_ELEMENTS = 32
+# Vectors that a thread holds for each of its rows before registers are short.
+MANY_STREAMS = 4
+# Blocks for each multiprocessor that keep it busy to the end.
+BLOCKS_PER_MULTIPROCESSOR = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """An access along which vectors run.
+
+    Attributes:
+        slot: its number among the plan's accesses.
+        access: what is moved.
+        address: where its first element lies, or the remainder of that modulo ``ALIGNED``.
+        strides: what moves its first element, in elements.
+        written: whether it is a write.
+    """
+
+    slot: int
+    access: Access
+    address: int
+    strides: tuple[int, ...]
+    written: bool
+
+    def aligned(self, head: int) -> int:
+        """The bytes that the address of every vector is a multiple of, where the first vector
+        begins ``head`` elements from the first element."""
+        size = self.access.element_type.itemsize
+        steps = (abs(stride) * size for stride in self.strides)
+        return math.gcd(self.address + head * size, *steps, ALIGNED)
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """How vectors run along streams.
+
+    Attributes:
+        width: elements of a vector.
+        head: elements before the first vector.
+        single: by slot, the elements of a load, of streams that are read by less than a vector.
+        long: whether they have more than 16 bytes.
+        reason: what is not at its best; empty where everything is.
+    """
+
+    width: int
+    head: int
+    single: dict[int, int]
+    long: bool
+    reason: str
+
+    def loads(self, reads: int) -> tuple[int, ...]:
+        """Per read, the elements of a load; empty where each vector is one."""
+        if not self.single:
+            return ()
+        return tuple(self.single.get(slot, self.width) for slot in range(reads))
+
+    def elements(self, streams: list[Stream]) -> int:
+        """How many streams have a register for each element: a load has less than one of them."""
+        return sum(
+            self.single[stream.slot] * stream.access.element_type.itemsize < REGISTER
+            for stream in streams
+            if stream.slot in self.single
+        )
+
+
+def streams_of(
+    plan: BroadcastPlan, addresses: tuple[int, ...], patterns: Patterns,
+    wanted: Patterns, steps: Sequence[int] = (),
+) -> list[Stream]:  # fmt: skip
+    """The accesses of some patterns as streams.
+
+    Args:
+        patterns: of every access.
+        wanted: those of streams.
+        steps: the axes along which a vector's first element moves.
+    """
+    return [
+        Stream(
+            slot, access, place, tuple(access.strides[k] for k in steps), slot >= len(plan.reads)
+        )
+        for slot, (access, place, pattern) in enumerate(
+            zip(plan.accesses, addresses, patterns, strict=True)
+        )
+        if pattern in wanted
+    ]
+
+
+def vectors(
+    streams: list[Stream], most: int = VECTOR_BYTES, *, peels: bool = False, widest: int = ALIGNED
+) -> Vectors:
+    """The widest vectors that every write may take; a read that may not is read by less.
+
+    Args:
+        streams: what is moved; those that read no memory limit nothing.
+        most: bytes of the widest access.
+        peels: whether elements before the first vector may be done one by one.
+        widest: elements of a vector at most.
+    """
+    moved = [stream for stream in streams if not stream.access.generated]
+    sizes = [stream.access.element_type.itemsize for stream in moved]
+    size = max(sizes, default=1)
+    best = min(most // size, widest)
+    written = [stream for stream in moved if stream.written]
+    for width in _halves(best):
+        heads = [
+            head
+            for head in range(2 * width if peels else 1)
+            if width == 1 or all(_load(w, head, width, most) == width for w in written)
+        ]
+        if heads:
+            break
+    # Of those that suit the writes: where most is read by whole vectors, then where the writes
+    # begin at a sector of memory.
+    head = max(
+        heads,
+        key=lambda h: (
+            sum(_load(s, h, width, most) for s in moved),
+            sum(w.aligned(h) == ALIGNED for w in written),
+            -h,
+        ),
+    )
+    single = {s.slot: n for s in moved if (n := _load(s, head, width, most)) < width}
+    said = []
+    if width < best:
+        narrow = min(written, key=lambda w: w.aligned(0))
+        said.append(
+            f"V{width} of {best}: output {narrow.access.operand} is aligned to "
+            f"{narrow.aligned(0)} bytes only"
+        )
+    if head:
+        said.append(f"vectors begin after {head} element{'s' * (head > 1)}")
+    for stream in moved:
+        if stream.slot in single:
+            many = single[stream.slot]
+            said.append(
+                f"operand {stream.access.operand} is read {many} element{'s' * (many > 1)} at a "
+                f"time: it is aligned to {stream.aligned(head)} bytes only"
+            )
+    reason = "".join(f"; {one}" for one in said)
+    return Vectors(width, head, single, width * size > VECTOR_BYTES, reason)
+
+
+def _load(stream: Stream, head: int, width: int, most: int) -> int:
+    """Elements of a vector that one access may move."""
+    size = stream.access.element_type.itemsize
+    aligned = stream.aligned(head)
+    return next((n for n in _halves(width) if min(n * size, most) <= aligned), 1)
+
+
+def _halves(width: int) -> Iterator[int]:
+    while width:
+        yield width
+        width //= 2
+
+
+def run(
+    plan: BroadcastPlan, streams: list[Stream], target: CudaTarget, singles: int = 0
+) -> tuple[Vectors, int]:
+    """Vectors of a run without a gap, and how many of them a thread has.
+
+    Args:
+        singles: reads of which every element has a register.
+    """
+    widest = ALIGNED
+    while True:
+        found = vectors(streams, target.vector_bytes, peels=True, widest=widest)
+        count = 1 if found.long or expensive(plan) or len(streams) > MANY_STREAMS else 2
+        if singles and count > 1 and all(stream.written for stream in streams):
+            count = 4  # what is done once per thread counts more where no vector is read
+        registers = (singles + found.elements(streams)) * found.width
+        while count > 1 and registers * count > MANY_ELEMENTS:
+            count //= 2
+        if registers <= MANY_ELEMENTS or found.width == 1:
+            return found, count
+        widest = found.width // 2
+
+
+def run_blocks(elements: int, found: Vectors, count: int) -> int:
+    """Blocks of such a run; the first also has the elements before its vectors."""
+    return max(-(-(elements - found.head) // (THREADS * found.width * count)), 1)
+
+
+def expensive(plan: BroadcastPlan) -> bool:
+    """Whether an operation on single elements takes many registers; others are done beforehand."""
+    every = frozenset(range(plan.rank))
+    varies = plan.varies()[len(plan.reads) :]
+    return any(
+        plan.program.expensive(instruction) and (axes == every or not every)
+        for instruction, axes in zip(plan.program.code, varies, strict=True)
+    )

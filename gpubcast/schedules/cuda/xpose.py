@@ -1,0 +1,117 @@
+"""XPOSE: ROWS with operands that have unit stride along the row axis, transposed in registers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpubcast.planning.plan import BroadcastPlan
+from gpubcast.schedules.cuda.rows import (
+    ALONG,
+    SHORTEST_CROSSED,
+    crossed_axis,
+    has_rows,
+    pattern,
+    tile_counts,
+    written_patterns,
+)
+from gpubcast.schedules.cuda.vectors import (
+    MANY_ELEMENTS,
+    MANY_STREAMS,
+    MAX_GRID,
+    THREADS,
+    VECTOR_BYTES,
+    expensive,
+    streams_of,
+    vectors,
+)
+from gpubcast.schedules.schedule import AccessPattern, Patterns, VectorScheduleBase
+
+# Threads along the inner axis; so wide is a patch at most, and that big.
+CROSSED_LANES = 8
+WIDEST_PATCH = 8
+LARGEST_PATCH_BYTES = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Xpose(VectorScheduleBase):
+    """Patches of vectors along the inner axis, below each other along the row axis.
+
+    Attributes:
+        rows_per_thread: how many rows a patch has.
+        row_axis: the plan's axis along which they follow each other.
+        batch_axes: how many other axes there are.
+    """
+
+    name: ClassVar[str] = "XPOSE"
+
+    rows_per_thread: int
+    row_axis: int
+    batch_axes: int
+
+    @property
+    def key_part(self) -> str:
+        return f"V{self.vector_width} R{self.rows_per_thread} | rank {self.batch_axes}"
+
+    def elements_along(self, read: int) -> int:
+        crossed = self.reads[read] is AccessPattern.CROSSED
+        return self.rows_per_thread if crossed else self.vector_width
+
+
+def xpose(plan: BroadcastPlan, addresses: tuple[int, ...]) -> Xpose | None:
+    """XPOSE; None where no operand is crossed, or the inner axis is short."""
+    row_axis = crossed_axis(plan) if has_rows(plan) else None
+    if row_axis is None or plan.axes[-1].extent < SHORTEST_CROSSED:
+        return None
+    reads = tuple(pattern(access, row_axis, crossing=True) for access in plan.reads)
+    writes = written_patterns(plan, row_axis)
+    along = streams_of(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
+    others = [k for k in range(plan.rank) if k != row_axis]
+    across = streams_of(plan, addresses, reads + writes, (AccessPattern.CROSSED,), others)
+    rows, columns = vectors(along), vectors(across)
+    width, count = rows.width, columns.width
+    sizes = [stream.access.element_type.itemsize for stream in across]
+    if count * max(sizes) == VECTOR_BYTES:
+        count = WIDEST_PATCH  # vectors beside each other; what is too much is cut below
+    width, count = min(width, WIDEST_PATCH), min(count, WIDEST_PATCH)
+    single = reads.count(AccessPattern.GATHERED) + rows.elements(along) + columns.elements(across)
+    if len({t.itemsize for t in plan.element_types}) > 1:
+        count = min(count, WIDEST_PATCH // 2)  # both types of a patch are in registers at once
+    most = min(MANY_STREAMS, VECTOR_BYTES // max(t.itemsize for t in plan.element_types))
+    while (
+        width * count * sum(sizes) > LARGEST_PATCH_BYTES
+        or width * count * single > MANY_ELEMENTS
+        or (expensive(plan) and width * count > most)
+    ):
+        width, count = (width // 2, count) if width >= count else (width, count // 2)
+    block = (CROSSED_LANES, THREADS // CROSSED_LANES)
+    tiles_across, down, batch = tile_counts(plan, row_axis, block, width, count)
+    grid = tiles_across * down * math.prod(batch)
+    if grid > MAX_GRID:
+        return None
+    return Xpose(
+        reads=reads,
+        writes=writes,
+        reason=f"XPOSE: {len(across)} read with unit stride along the axis of "
+        f"{plan.axes[row_axis].extent}, the output along that of {plan.axes[-1].extent}; patches "
+        f"of {width} x {count} are transposed in registers{rows.reason}{columns.reason}",
+        grid=grid,
+        block=block,
+        vector_width=width,
+        loads=_both(rows.single, columns.single, reads, width, count),
+        rows_per_thread=count,
+        row_axis=row_axis,
+        batch_axes=len(batch),
+    )
+
+
+def _both(
+    along: dict[int, int], across: dict[int, int], reads: Patterns, width: int, count: int
+) -> tuple[int, ...]:
+    """Per read, the elements of a load, in patches that may have become smaller."""
+    if not along and not across:
+        return ()
+    most = [count if own is AccessPattern.CROSSED else width for own in reads]
+    single = along | across
+    return tuple(min(single.get(slot, n), n) for slot, n in enumerate(most))

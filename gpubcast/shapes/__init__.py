@@ -1,0 +1,1 @@
+"""Element types, layouts and shapes, and their HLO text."""
