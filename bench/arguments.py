@@ -1,94 +1,60 @@
-"""The options of ``gpubcast bench``. Every command loads this, so it imports argparse alone."""
+"""The options of ``gpubcast bench``."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 
-DTYPES = ("f32", "f64", "bf16", "s32")
 SIZES = ("small", "cache", "memory", "huge")
-QUICK_SECONDS, DEFAULT_SECONDS, FULL_SECONDS = 12.0, 50.0, 3600.0
-
-DESCRIPTION = (
-    "Measure elementwise operations with broadcasting: each result is checked, then timed beside "
-    "NumPy and whatever other libraries are installed, against this machine's own bandwidth."
-)
-EPILOG = "example: gpubcast bench --cases 'row*,gelu' --sizes memory --html report.html"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add every option to a parser."""
-    extent = parser.add_mutually_exclusive_group()
-    extent.add_argument(
-        "--quick",
-        action="store_true",
-        help="under 15 s: in the cache only, fewer samples, no peer that compiles each case",
-    )
-    extent.add_argument(
-        "--full",
-        action="store_true",
-        help="every type and size, and torch.compile; takes many minutes",
-    )
-    chosen = parser.add_argument_group("what is measured")
-    chosen.add_argument(
-        "--cases", type=texts, metavar="GLOB[,GLOB]", help="names of cases, e.g. 'outer*,gelu'"
-    )
-    chosen.add_argument(
-        "--dtype",
-        type=among(DTYPES, "type"),
-        metavar="TYPE[,TYPE]",
-        help="among f32, f64, bf16, s32 (each case's first, most often f32)",
-    )
-    chosen.add_argument(
-        "--sizes",
-        type=among(SIZES, "size"),
-        metavar="SIZE[,SIZE]",
-        help="among small, cache, memory, huge (cache,memory)",
-    )
-    chosen.add_argument("--device", choices=("cpu", "cuda", "auto"), default="auto")
-    chosen.add_argument(
-        "--peers",
-        type=texts,
-        metavar="NAME[,NAME]",
-        help="libraries to compare with, e.g. NumPy,PyTorch; none for gpubcast alone",
-    )
-    how = parser.add_argument_group("how it is measured")
-    how.add_argument(
-        "--seconds", type=positive, metavar="S", help="time budget; the rest is not measured"
-    )
-    how.add_argument(
-        "--samples",
-        type=count,
-        metavar="N",
-        help="at most this many per time, beside what --compare measures again",
-    )
-    how.add_argument("--seed", type=int, default=0, help="of operands and order (0)")
-    shown = parser.add_argument_group("what is written")
-    shown.add_argument("--json", type=Path, metavar="FILE", help="everything, with raw samples")
-    shown.add_argument("--csv", type=Path, metavar="FILE")
-    shown.add_argument("--md", type=Path, metavar="FILE")
-    shown.add_argument("--html", type=Path, metavar="FILE", help="one page that needs nothing else")
-    shown.add_argument("--plot", type=Path, metavar="FILE", help="a .png or .svg (matplotlib)")
-    shown.add_argument(
-        "--compare",
-        type=Path,
-        metavar="BASE",
-        help="a report written by --json; what seems slower is measured again",
-    )
-    shown.add_argument(
-        "--fail-over",
-        default="5%",
-        metavar="SHARE",
-        help="with --compare: exit with 1 where a time surely grew by more (5%%)",
-    )
-    shown.add_argument("--no-color", action="store_true")
+QUICK_SECONDS, DEFAULT_SECONDS, TARGET_SECONDS, FULL_SECONDS = 12.0, 50.0, 420.0, 3600.0
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
-    """A parser of its own."""
-    made = argparse.ArgumentParser(prog=prog, description=DESCRIPTION, epilog=EPILOG)
-    add(made)
+    """The parser of every option."""
+    made = argparse.ArgumentParser(
+        prog=prog,
+        description="Measure elementwise operations with broadcasting: each result is checked, "
+        "then timed beside NumPy and whatever other libraries are installed, against this "
+        "machine's own bandwidth.",
+        epilog=f"example: {prog} --cases 'row*,gelu' --sizes memory --html report.html",
+    )
+    # fmt: off
+    extent = made.add_mutually_exclusive_group().add_argument
+    extent("--quick", action="store_true",
+           help="under 15 s: in the cache only, fewer samples, no peer that compiles each case")
+    extent("--full", action="store_true",
+           help="every type and size, and torch.compile; takes many minutes")
+    extent("--targets", type=Path, metavar="FILE",
+           help="measure what a file of targets asks for; exit with 1 where something is missed")
+    made.add_argument("--from", dest="source", type=Path, metavar="FILE",
+                      help="measure nothing: show, write, compare a report that --json wrote")
+    chosen = made.add_argument_group("what is measured").add_argument
+    chosen("--cases", type=texts, metavar="GLOB[,GLOB]", help="names of cases, e.g. 'outer*,gelu'")
+    chosen("--dtype", type=texts, metavar="TYPE[,TYPE]", help="e.g. f32,bf16 (each case's first)")
+    chosen("--sizes", type=texts, metavar="SIZE[,SIZE]",
+           help=f"among {', '.join(SIZES)} (cache,memory), or of the targets")
+    chosen("--device", choices=("cpu", "cuda", "auto"), default="auto")
+    chosen("--peers", type=texts, metavar="NAME[,NAME]",
+           help="libraries to compare with, e.g. NumPy,PyTorch; none for gpubcast alone")
+    how = made.add_argument_group("how it is measured").add_argument
+    how("--seconds", type=seconds, metavar="S", help="time budget; the rest is not measured")
+    how("--samples", type=count, metavar="N",
+        help="at most this many per time, beside what --compare measures again")
+    how("--seed", type=int, default=0, help="of operands and order (0)")
+    how("--resume", action="store_true", help="add what the file of --json lacks")
+    how("--hang", type=seconds, metavar="S", help="end the process where one case takes longer")
+    shown = made.add_argument_group("what is written").add_argument
+    shown("--json", type=Path, metavar="FILE", help="everything, with raw samples")
+    shown("--csv", type=Path, metavar="FILE")
+    shown("--md", type=Path, metavar="FILE", help="tables; with --targets, of these")
+    shown("--html", type=Path, metavar="FILE", help="one page that needs nothing else")
+    shown("--plot", type=Path, metavar="FILE", help="a .png, .svg or .pdf")
+    shown("--compare", type=Path, metavar="BASE",
+          help="a report written by --json; what seems slower is measured again")
+    shown("--fail-over", default="5%", metavar="SHARE",
+          help="with --compare: exit with 1 where a time surely grew by more (5%%)")
+    shown("--no-color", action="store_true")
+    # fmt: on
     return made
 
 
@@ -97,34 +63,15 @@ def texts(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def among(known: tuple[str, ...], what: str) -> Callable[[str], tuple[str, ...]]:
-    """A parser of names that are all known; ``what`` says what they name."""
-
-    def parse(text: str) -> tuple[str, ...]:
-        given = texts(text)
-        for name in given:
-            if name not in known:
-                raise argparse.ArgumentTypeError(
-                    f"no {what} {name!r}; there are {', '.join(known)}"
-                )
-        return given
-
-    return parse
-
-
-def positive(text: str) -> float:
-    """A number of seconds."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not value > 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
-    return value
+def seconds(text: str) -> float:
+    """A number of seconds above 0."""
+    if not float(text) > 0:
+        raise ValueError
+    return float(text)
 
 
 def count(text: str) -> int:
-    """How many."""
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an integer of at least 1")
+    """How many, at least one."""
+    if int(text) < 1:
+        raise ValueError
     return int(text)

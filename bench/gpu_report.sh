@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
 # Everything worth knowing from a machine with a GPU, in one call of under 10 minutes, without a
-# network: environment, the GPU tests, the benchmark report, the sweep of schedule parameters, what
-# calls cost the host, and with NVIDIA's tools memory checks and the traffic of each kernel.
-# Run from anywhere:
+# network: the GPU tests, the benchmark report with all peers and what calls cost the host, and with
+# NVIDIA's tools memory checks. Run from anywhere:
 #
-#   bench/gpu_report.sh [OUT_DIR] [options of bench.gpu_report, e.g. --dry-run or --case NAME]
+#   bench/gpu_report.sh [OUT_DIR] [--dry-run] [options of gpubcast bench, e.g. --cases NAME,NAME]
 #
-# Files in OUT_DIR (default: bench/results/<time>): environment.json, pytest.log, pytest.xml,
-# report.json, report.txt, report.log, sweep.json, sweep.txt, sweep.log, host_cost.json,
-# host_cost.log; where the tools are there, memcheck.log, racecheck.log, traffic.csv, traffic.json,
-# traffic.txt, traffic.log. PYTHON names the interpreter (default: python3). Each part is a process of its own
-# with a limit in seconds (TEST_SECONDS and so on, below); all of them together have TOTAL_SECONDS,
-# of which what one part leaves over is for the others.
+# Files in OUT_DIR (default: bench/results/<time>): pytest.log, pytest.xml, report.json, report.txt,
+# report.log, calls.json, calls.txt, calls.log; where the tool is there, memcheck.log. --dry-run goes
+# the same way on the CPU at small sizes. PYTHON names the interpreter (default: python3), which
+# needs NumPy, numba, ml_dtypes, rich, pytest and CuPy. Each part is a process of its own with a
+# limit in seconds (TEST_SECONDS and so on, below); all of them together have TOTAL_SECONDS, of which
+# what one part leaves over is for the others.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -26,18 +25,22 @@ cd "$root" || exit 2
 python=${PYTHON:-python3}
 total_seconds=${TOTAL_SECONDS:-585}
 test_seconds=${TEST_SECONDS:-170}
-report_seconds=${REPORT_SECONDS:-200}
-sweep_seconds=${SWEEP_SECONDS:-110}
-host_seconds=${HOST_SECONDS:-30}
-check_seconds=${CHECK_SECONDS:-45}
-traffic_seconds=${TRAFFIC_SECONDS:-40}
-dry=""
-for option in "$@"; do [[ $option == --dry-run ]] && dry=--dry-run; done
+report_seconds=${REPORT_SECONDS:-290}
+calls_seconds=${CALLS_SECONDS:-40}
+check_seconds=${CHECK_SECONDS:-60}
+dry="" options=() words=()
+for option in "$@"; do
+    if [[ $option == --dry-run ]]; then dry=1; else options+=("$option"); fi
+done
+if [[ -n $dry ]]; then
+    words=(--device cpu --sizes "small,cache" --peers NumPy --samples 3 --dtype f32)
+else
+    words=(--device cuda --full --peers "CuPy,cupy.fuse,PyTorch,jax.jit")
+fi
 export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
 export PYTHONUNBUFFERED=1 XLA_PYTHON_CLIENT_PREALLOCATE=false
-rm -f "$out"/{environment,report,sweep,host_cost,traffic}.json "$out"/{report,sweep,traffic}.txt \
-    "$out"/{pytest,report,sweep,host_cost,memcheck,racecheck,traffic}.log \
-    "$out"/{report,sweep}.running "$out"/pytest.xml "$out"/traffic.csv
+rm -f "$out"/{report,calls}.{json,json.running,txt,log} "$out"/{pytest,memcheck}.log \
+    "$out"/pytest.xml
 
 worst=0
 note() {
@@ -56,29 +59,28 @@ within() {
     ((seconds > 5)) || return 124
     timeout -k 5 "$seconds" "${@:3}" >>"$log" 2>&1
 }
-# resumed NAME SECONDS MODULE [OPTIONS]: a report that goes on in a new process where a kernel took
-# the device (status 3), or the process ended amid a unit, which NAME.running then names.
-resumed() {
-    local name=$1 module=$3 began=$SECONDS seconds left resume="" status=124 lost=0
-    seconds=$(allowed "$2")
+# The report goes on in a new process where a kernel took the device (status 3), or the process
+# ended amid a unit, which report.json.running then names.
+report() {
+    local began=$SECONDS seconds left resume=() status=124 lost=0
+    seconds=$(allowed "$report_seconds")
     for _ in 1 2 3 4; do
         left=$((seconds - (SECONDS - began)))
         ((left > 20)) || break
-        # shellcheck disable=SC2086
-        timeout -k 5 "$left" "$python" -m "$module" "$out" --seconds $((left - 15)) \
-            $resume "${@:4}" >>"$out/$name.log" 2>&1
+        timeout -k 5 "$left" "$python" -m bench "${words[@]}" --json "$out/report.json" --hang 75 \
+            --seconds $((left - 15)) "${resume[@]}" "${options[@]}" >/dev/null 2>>"$out/report.log"
         status=$?
-        resume=--resume
-        [[ $status -eq 3 || -f $out/$name.running ]] || break
+        resume=(--resume)
+        [[ $status -eq 3 || -f $out/report.json.running ]] || break
         lost=3
     done
-    if [[ -f $out/$name.txt ]]; then cat "$out/$name.txt"; else tail -n 20 "$out/$name.log"; fi
-    note "$name" $status
-    if ((lost)); then note "$name: a kernel took the device" $lost; fi
+    [[ -n $dry ]] && echo "DRY RUN: no figure here says anything about a GPU." >"$out/report.txt"
+    "$python" -m bench --no-color --from "$out/report.json" >>"$out/report.txt" 2>>"$out/report.log"
+    cat "$out/report.txt"
+    ((status)) && tail -n 20 "$out/report.log"
+    note report $status
+    if ((lost)); then note "report: a kernel took the device" $lost; fi
 }
-
-timeout -k 5 60 "$python" -m bench.environment "$out/environment.json" $dry
-note environment $?
 
 # The project's pytest settings pin versions and turn warnings into errors; a foreign machine has
 # what it has, so only what the tests need is said here. A dry run collects the tests.
@@ -95,14 +97,15 @@ status=$?
 tail -n 3 "$out/pytest.log"
 note "GPU tests" $status
 
-resumed report "$report_seconds" bench.gpu_report "$@"
-resumed sweep "$sweep_seconds" bench.sweep $dry
+report
 
-within "$host_seconds" "$out/host_cost.log" "$python" -m bench.host_cost \
-    --json "$out/host_cost.json"
+within "$calls_seconds" "$out/calls.log" "$python" -m bench --targets bench/targets.json \
+    --cases calls "${words[@]:0:2}" --json "$out/calls.json"
 status=$?
-cat "$out/host_cost.log"
-note "host cost" $status
+"$python" -m bench --no-color --from "$out/calls.json" --targets bench/targets.json \
+    >"$out/calls.txt" 2>>"$out/calls.log"
+cat "$out/calls.txt"
+((status == 1)) || note "what calls cost" $status # 1: a target is missed, which calls.txt says
 
 # What a tool finds is in its log and counts; that its time was over does not.
 tool() {
@@ -118,28 +121,6 @@ sys.exit(pytest.main(sys.argv[1:]))"
     within "$check_seconds" "$out/memcheck.log" "${sanitizer[@]}" --tool memcheck \
         "$python" -c "$unpooled" "${pytest[@]:2}" -x -q -k "family or unaligned or padding or alone"
     tool memcheck $?
-    mkdir -p "$out/racecheck"
-    within "$check_seconds" "$out/racecheck.log" "${sanitizer[@]}" --tool racecheck \
-        "$python" -m bench.sweep "$out/racecheck" --seconds 30 --quick --question transpose
-    tool racecheck $?
-    rm -rf "$out/racecheck"
-fi
-counted=$dry
-if [[ -z $dry ]] && command -v ncu >/dev/null; then
-    lines="l1tex__t_sectors_pipe_lsu_mem_global_op"
-    requests="l1tex__t_requests_pipe_lsu_mem_global_op"
-    metrics="dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum"
-    metrics+=",${lines}_ld.sum,${lines}_st.sum,${requests}_ld.sum,${requests}_st.sum"
-    within "$traffic_seconds" "$out/traffic.log" ncu --csv --page raw --print-units base \
-        --clock-control none --kernel-name 'regex:^gb_' --log-file "$out/traffic.csv" \
-        --metrics "$metrics" "$python" -m bench.traffic run "$out"
-    tool ncu $?
-    counted=yes
-fi
-if [[ -n $counted ]]; then
-    within 60 "$out/traffic.log" "$python" -m bench.traffic tell "$out" $dry
-    tool traffic $?
-    [[ -f $out/traffic.txt ]] && cat "$out/traffic.txt"
 fi
 echo "gpu_report: results are in $out after $SECONDS s"
 exit "$worst"

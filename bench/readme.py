@@ -15,9 +15,9 @@ from pathlib import Path
 
 import gpubcast as gb
 
-from . import report_plot, report_text
-from .report import save
-from .report_rows import Report, about, clean, load
+from .report import text
+from .report.rows import about, clean
+from .schema import Report, load, save
 
 BEGIN = "<!-- bench: begin (written by python -m bench.readme) -->"
 END = "<!-- bench: end -->"
@@ -25,13 +25,7 @@ SIZES = ("cache", "memory")
 
 
 def section(report: Report, path: Path, readme: Path) -> str:
-    """What belongs between the markers: the picture, the table, and the commands that made them.
-
-    Args:
-        report: what was measured.
-        path: the file that it was read from.
-        readme: the file that the section is for; links are relative to its folder.
-    """
+    """What belongs between the markers: the picture, the table, and the commands that made them."""
     folder = readme.absolute().parent
     source, picture = (
         Path(os.path.relpath(file.absolute(), folder)).as_posix()
@@ -42,14 +36,14 @@ def section(report: Report, path: Path, readme: Path) -> str:
     lines = [
         f"![Share of the ceiling by case and library]({picture})",
         "",
-        *report_text.overview(report, SIZES),
+        *text.overview(report, SIZES),
         "",
         "Median times; in brackets, how many times ours a library takes by the same kind of call.",
         "",
-        *(f"* {report_text.escape(fact)}" for fact in facts),
+        *(f"* {text.escape(fact)}" for fact in facts),
         "",
         "```sh",
-        f"{_line(report['command'])}  # measured {source}",
+        f"{_line(report.command)}  # measured {source}",
         f"python -m bench.readme {source}  # wrote this table and the picture",
         "```",
     ]
@@ -73,28 +67,25 @@ def replaced(text: str, new: str) -> str:
     return f"{before}{begin}\n\n{new}\n\n{end}{after}"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """Write the section, or check it; 1 where it is not what the report gives."""
     parser = argparse.ArgumentParser(prog="python -m bench.readme", description=__doc__)
     parser.add_argument("report", type=Path, help="a report written by gpubcast bench --json")
     parser.add_argument("--readme", type=Path, default=Path("README.md"))
     parser.add_argument("--check", action="store_true", help="write nothing")
-    given = parser.parse_args(arguments)
+    given = parser.parse_args(words)
     try:
-        report = load(given.report)
-        text = given.readme.read_text(encoding="utf-8")
-        new = replaced(text, section(report, given.report, given.readme))
-        if given.check:
-            if new == text:
-                return 0
+        report, before = load(given.report), given.readme.read_text(encoding="utf-8")
+        new = replaced(before, section(report, given.report, given.readme))
+        if not given.check:
+            from .report.picture import plot
+
+            plot(report, given.report.with_suffix(".svg"))
+            save(given.readme, new)
+        elif new != before:
             print(f"{given.readme} is not what {given.report} gives", file=sys.stderr)
             return 1
-        report_plot.plot(report, given.report.with_suffix(".svg"))
-        save(given.readme, new)
-    except OSError as error:
-        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
-        return 2
-    except gb.Error as error:
+    except (gb.Error, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     return 0

@@ -14,9 +14,11 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+
+from .measure.memory import available
 
 Call = Callable[[], Any]
 # Enough for percentiles, few enough for a report of minutes.
@@ -26,51 +28,57 @@ SAMPLE_SECONDS = 0.5e-3
 LONG_CALL = 3e-3
 # Fewer than the launch queue of a device is long (1,024), so that no launch waits.
 _MOST_LAUNCHES = 500
-# So many calls, and one like them is as fast as it becomes.
-WARM = 5_000
+WARM = 5_000  # so many calls, and one like them is as fast as it becomes
 
 
-class Machine(Protocol):
-    """A device as a stopwatch sees it."""
+class Machine:
+    """A device as a stopwatch sees it: the processor, or what a subclass says.
 
-    kind: str
-    """``"cuda"`` or ``"cpu"``."""
-    timer: str
-    """How a sample is timed where nothing else is said."""
-    xp: Any
-    """CuPy or NumPy."""
-    l2_bytes: int
-    """Size of the cache that a GPU's buffers have to exceed; 0 on a CPU."""
+    Attributes:
+        kind: cpu or cuda.
+        timer: how a sample is timed where nothing else is said.
+        xp: NumPy or CuPy.
+        l2_bytes: size of the cache that a GPU's buffers have to exceed; 0 on a CPU.
+    """
+
+    kind, timer = "cpu", "time.perf_counter"
+
+    def __init__(self) -> None:
+        self.xp: Any = np
+        self.l2_bytes = 0
 
     def mark(self) -> Any:
         """A point in time, in the order of the device's work."""
+        return time.perf_counter()
 
     def seconds(self, start: Any, stop: Any) -> float:
         """Time between two marks; the device has passed both."""
+        return float(stop - start)
 
     def synchronize(self) -> None:
         """Wait for the device; raises where it is lost."""
 
     def release(self) -> None:
         """Give memory that is no longer used back to the device."""
+        gc.collect()
 
     def forget(self) -> None:
         """Forget loaded modules, so that the next load reads them from disk."""
 
     def free(self) -> int:
         """Bytes that can be taken; 0 if unknown."""
+        return available()
 
 
-class GpuMachine:
+class GpuMachine(Machine):
     """The current CUDA device."""
 
-    kind = "cuda"
-    timer = "CUDA events"
+    kind, timer = "cuda", "CUDA events"
 
     def __init__(self) -> None:
         import cupy
 
-        self.xp: Any = cupy
+        self.xp = cupy
         runtime = cupy.cuda.runtime
         self.l2_bytes = int(
             runtime.deviceGetAttribute(runtime.cudaDevAttrL2CacheSize, runtime.getDevice())
@@ -88,7 +96,7 @@ class GpuMachine:
         self.xp.cuda.runtime.deviceSynchronize()
 
     def release(self) -> None:
-        gc.collect()
+        super().release()
         self.xp.get_default_memory_pool().free_all_blocks()
 
     def forget(self) -> None:
@@ -98,61 +106,20 @@ class GpuMachine:
         return int(self.xp.cuda.runtime.memGetInfo()[0])
 
 
-class CpuMachine:
-    """The processor."""
-
-    kind = "cpu"
-    timer = "time.perf_counter"
-    l2_bytes = 0
-
-    def __init__(self) -> None:
-        self.xp: Any = np
-
-    def mark(self) -> Any:
-        return time.perf_counter()
-
-    def seconds(self, start: Any, stop: Any) -> float:
-        return float(stop - start)
-
-    def synchronize(self) -> None:
-        """Calls on a processor have finished when they return."""
-
-    def release(self) -> None:
-        """NumPy frees memory at once."""
-        gc.collect()
-
-    def forget(self) -> None:
-        """Nothing is loaded but by gpubcast."""
-
-    def free(self) -> int:
-        from .memory import available
-
-        return available()
-
-
 @dataclass(slots=True)
 class Contender:
-    """One way to compute a case, with its samples.
-
-    Attributes:
-        library, entry: who, and which way of calling.
-        calls: the same work on different buffers, run in turn, so that a cache smaller than all
-            of them together cannot hold what the next call reads.
-        wait: waits for a call's result on the host's clock, where the device's does not see it.
-        on_host: whether what a call costs the host is measured, while the device works behind it.
-        samples: seconds per call.
-        repeats: calls of a sample.
-        long: whether a call is so long that none has to come before it.
-    """
+    """One way to compute a case, with its samples."""
 
     library: str
     entry: str
+    # The same work on different buffers, run in turn, so that a cache smaller than all of them
+    # together cannot hold what the next call reads.
     calls: Sequence[Call]
-    wait: Callable[[Any], Any] | None = None
-    on_host: bool = False
-    samples: list[float] = field(default_factory=list)
-    repeats: int = 1
-    long: bool = False
+    wait: Callable[[Any], Any] | None = None  # for a result, where the device's clock sees none
+    on_host: bool = False  # whether what a call costs the host is measured, the device behind it
+    samples: list[float] = field(default_factory=list)  # seconds per call
+    repeats: int = 1  # calls of a sample
+    long: bool = False  # whether a call is so long that none has to come before it
     _next: int = 0
 
     def timer(self, machine: Machine) -> str:
@@ -211,7 +178,7 @@ def sample(machine: Machine, contender: Contender, repeats: int) -> float:
 def settle(machine: Machine, contender: Contender, seconds: float) -> None:
     """Warm up, and find how many calls a sample takes; one call that is long is a sample."""
     most = _MOST_LAUNCHES if machine.kind == "cuda" else 1 << 24
-    contender.repeats, sure = 1, False
+    contender.repeats, confirmed = 1, False
     while True:
         each = max(sample(machine, contender, contender.repeats), 1e-9)
         if contender.long and each > LONG_CALL:
@@ -220,10 +187,10 @@ def settle(machine: Machine, contender: Contender, seconds: float) -> None:
         contender.long = each > LONG_CALL
         wanted = min(most, math.ceil(seconds / each))
         enough = wanted <= contender.repeats * 1.2
-        if enough and (sure or contender.long):
+        if enough and (confirmed or contender.long):
             return
         # What is done once, on some call, makes a sample long: only the next one tells.
-        sure = enough
+        confirmed = enough
         if not enough:
             contender.repeats = min(wanted, contender.repeats * 20)
 
@@ -241,10 +208,8 @@ def take_turns(
     """Sample every contender, A B A B, in an order of its own in every round.
 
     Args:
-        machine: the clock.
-        contenders: they receive the samples.
-        samples: rounds at most.
-        fewest: rounds at least.
+        machine, contenders: the clock, and what receives the samples.
+        samples, fewest: rounds at most and at least.
         seconds: after this long and the fewest rounds no other begins.
         sample_seconds: how long a sample takes at least, where calls are shorter.
         seed: of the orders.
@@ -260,7 +225,7 @@ def take_turns(
             try:
                 settle(machine, contender, sample_seconds)
             except Exception as error:
-                failed[k] = said(error)
+                failed[k] = error_text(error)
         order = [k for k in range(len(contenders)) if k not in failed]
         for done in range(samples):
             if done >= fewest and time.perf_counter() > until:
@@ -273,27 +238,11 @@ def take_turns(
                 try:
                     contender.samples.append(sample(machine, contender, contender.repeats))
                 except Exception as error:
-                    failed[k] = said(error)
+                    failed[k] = error_text(error)
                     order.remove(k)
     return failed
 
 
-def said(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """An error in words, not too many."""
     return f"{type(error).__name__}: {error}"[:500]
-
-
-def statistics(samples: Sequence[float]) -> dict[str, Any]:
-    """Raw samples with their median and the 20th and 80th percentile, in seconds."""
-    return {
-        "samples": list(samples),
-        "median": percentile(samples, 0.5),
-        "p20": percentile(samples, 0.2),
-        "p80": percentile(samples, 0.8),
-    }
-
-
-def percentile(samples: Sequence[float], fraction: float) -> float:
-    """The sample below which a fraction of all lies (the nearest one)."""
-    ordered = sorted(samples)
-    return ordered[min(len(ordered) - 1, int(fraction * len(ordered)))]

@@ -1,0 +1,163 @@
+"""A case: one operation or fused expression, with shapes, labels and arithmetic as texts.
+
+Shapes have holes (``$t[$m,$n]``), filled from an element type and a number of output elements, so
+that one row serves every type and size, and the number of elements follows from a budget of bytes.
+Labels say which axes of the result an operand has; every other library's version follows from them
+and from the formula.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from string import Template
+from typing import Any
+
+import gpubcast as gb
+
+from .formula import Formula
+from .operands import values
+
+SMALL_ELEMENTS = 64
+CACHE_BYTES = {"cpu": 1 << 20, "cuda": 8 << 20}
+MEMORY_BYTES = {"cpu": 64 << 20, "cuda": 1 << 30}
+HUGE_ELEMENTS = (1 << 31) + (1 << 20)
+# What a trial size is measured at, to learn how many bytes an output element costs.
+_TRIAL_ELEMENTS = 1 << 20
+
+Dimensions = Callable[[int], Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One operation or fused expression at any size.
+
+    A result may be off by ``ulps`` units in the last place (of 1, or of the value if it is larger)
+    where rounding is not fixed.
+    """
+
+    name: str  # what reports call it
+    # Axes of the operands and of the result, as ``gb.fuse`` spells them; 1 is an axis of size 1 of
+    # an operand that has the result's rank.
+    labels: str
+    operands: tuple[str, ...]  # texts of the operands' shapes, layouts included, with ``$`` holes
+    formula: str  # what is computed of the aligned operands; see ``formula.py``
+    steps: str  # how NumPy's users compute it in ``out`` without further temporaries
+    dimensions: Dimensions  # values of the holes for a number of output elements
+    operation: str = ""  # the gpubcast function, named as in ``jax.lax``; "" for a fused expression
+    keywords: Mapping[str, Any] = field(default_factory=dict)  # a text is a tuple with holes
+    dtypes: tuple[str, ...] = ("f32", "f64", "bf16", "s32")  # the first unless told
+    ulps: int = 0  # every bit counts
+    huge: bool = False  # with more than 2**31 elements instead of at the usual sizes
+
+    @property
+    def computes(self) -> Formula:
+        """The formula, parsed."""
+        return Formula.parse(self.formula)
+
+    def at(self, elements: int, dtype: str | None = None) -> Sized:
+        """The case with about the given number of output elements."""
+        dtype = dtype or self.dtypes[0]
+        holes = {name: str(n) for name, n in self.dimensions(elements).items()} | {"t": dtype}
+
+        def fill(text: str) -> str:
+            return Template(text).substitute(holes)
+
+        keywords = {
+            key: tuple(int(n) for n in fill(value).split(",")) if isinstance(value, str) else value
+            for key, value in self.keywords.items()
+        }
+        shapes = tuple(gb.Shape.parse(fill(text)) for text in self.operands)
+        return Sized(self, dtype, shapes, keywords)
+
+    def within(self, num_bytes: int, dtype: str | None = None) -> Sized:
+        """The case whose operands and result take about the given number of bytes together."""
+        trial = self.at(_TRIAL_ELEMENTS, dtype)
+        per_element = trial.num_bytes / trial.output.num_elements
+        return self.at(max(1, int(num_bytes / per_element)), dtype)
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A case at one size and in one type."""
+
+    case: Case
+    dtype: str  # of the result
+    shapes: tuple[gb.Shape, ...]  # of the operands
+    keywords: Mapping[str, Any]  # of the operation
+
+    def function(self) -> Callable[..., Any]:
+        """What a user of gpubcast calls, with ``out=`` if wanted; a fused one is made anew."""
+        if self.case.operation:
+            return functools.partial(getattr(gb, self.case.operation), **self.keywords)
+        names = {"where": gb.select, "tanh": gb.tanh, "exp": gb.exp}
+        fused: Callable[..., Any] = gb.fuse(self.case.labels)(self.case.computes.function(names))
+        return fused
+
+    @property
+    def expression(self) -> str:
+        """The call in one line, as a user of gpubcast writes it."""
+        formula = self.case.computes
+        if not self.case.operation:
+            return f'gb.fuse("{self.case.labels}"): {formula.text}'
+        given = [*formula.names, *(f"{key}={value}" for key, value in self.keywords.items())]
+        return f"gb.{self.case.operation}({', '.join(given)})"
+
+    @functools.cached_property
+    def plan(self) -> gb.Plan:
+        """The callable plan."""
+        if self.case.operation:
+            return gb.plan(self.case.operation, *self.shapes, **self.keywords)
+        fused = self.function()
+        assert isinstance(fused, gb.Fused)
+        return fused.plan(*self.shapes)
+
+    @property
+    def output(self) -> gb.Shape:
+        """Shape of the result."""
+        return self.plan.output_shape
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of operands and result together, padding included."""
+        return sum(shape.byte_size for shape in (*self.shapes, self.output))
+
+    @property
+    def floor(self) -> int:
+        """Bytes that must move: each distinct element of an operand once, the result once."""
+        return self.plan.broadcast_plan.num_bytes
+
+    def operands(self, xp: Any, seed: int = 0) -> tuple[gb.Array, ...]:
+        """The operands as arrays on the device of ``xp`` (NumPy or CuPy)."""
+        return tuple(
+            gb.array(values(xp, shape, seed + 7 * i), layout=shape.layout)
+            for i, shape in enumerate(self.shapes)
+        )
+
+    def placements(self) -> list[tuple[int | None, ...]]:
+        """For each operand and each of its axes, the axis of the result; None for a 1."""
+        groups, _, result = self.case.labels.partition("->")
+        axes = result.split()
+        found = []
+        for group in groups.split(","):
+            found.append(tuple(None if a == "1" else axes.index(a) for a in group.split()))
+        return found
+
+    def aligned(self, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Arrays of any library whose axes are transposed and inserted to align by position."""
+        return tuple(
+            _aligned(x, place, self.output.rank)
+            for x, place in zip(operands, self.placements(), strict=True)
+        )
+
+
+def _aligned(x: Any, place: tuple[int | None, ...], rank: int) -> Any:
+    if None in place:
+        return x
+    order = sorted(range(len(place)), key=lambda axis: place[axis] or 0)
+    if order != list(range(len(place))):
+        x = x.permute(order) if hasattr(x, "permute") else x.transpose(order)
+    if len(place) == rank or not place:
+        return x
+    return x[tuple(slice(None) if axis in place else None for axis in range(rank))]

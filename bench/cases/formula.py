@@ -1,0 +1,112 @@
+"""A case's arithmetic as one text, and the function that each library gets of it.
+
+The text names its operands, then says what is computed of them: ``x, mean: (x - mean) * 0.5``.
+Statements are separated by semicolons, and the last is the result; functions are spelled as in
+NumPy. NumPy, CuPy, PyTorch, JAX, numba and ``gb.fuse`` get it as a Python function, numexpr as one
+expression.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """Arithmetic on aligned operands."""
+
+    names: tuple[str, ...]  # the operands
+    text: str  # the statements
+
+    @staticmethod
+    def parse(text: str) -> Formula:
+        """Split names and statements at the first colon."""
+        names, _, statements = text.partition(":")
+        return Formula(tuple(name.strip() for name in names.split(",")), statements.strip())
+
+    @property
+    def moves(self) -> bool:
+        """Whether nothing is computed: the result is the operand, transposed or repeated."""
+        return self.text == self.names[0]
+
+    def function(
+        self, namespace: Mapping[str, Any], constant: Callable[[float], Any] | None = None
+    ) -> Callable[..., Any]:
+        """The formula as a function of its operands."""
+        *before, last = self._statements()
+        return _defined(self.names, [*before, ast.Return(last.value)], namespace, constant)
+
+    def in_place(
+        self,
+        steps: str,
+        namespace: Mapping[str, Any],
+        constant: Callable[[float], Any] | None = None,
+    ) -> Callable[..., Any]:
+        """A function of the operands and ``out`` that runs the given steps and returns ``out``."""
+        body = [*ast.parse(steps).body, ast.Return(ast.Name("out", ast.Load()))]
+        return _defined((*self.names, "out"), body, namespace, constant)
+
+    def expression(self) -> tuple[str, dict[str, float]]:
+        """One expression without statements, and the constants that it names."""
+        known: dict[str, ast.expr] = {}
+        *before, last = self._statements()
+        for statement in before:
+            assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+            known[statement.targets[0].id] = _Inlined(known).visit(statement.value)
+        constants = _Constants()
+        whole = constants.visit(_Inlined(known).visit(last.value))
+        return ast.unparse(whole), constants.values
+
+    def _statements(self) -> list[Any]:
+        return ast.parse(self.text).body
+
+
+class _Inlined(ast.NodeTransformer):
+    """Names replaced by what was assigned to them."""
+
+    def __init__(self, known: Mapping[str, ast.expr]) -> None:
+        self._known = known
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._known.get(node.id, node)
+
+
+class _Constants(ast.NodeTransformer):
+    """Numbers replaced by names."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, float] = {}
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        assert isinstance(node.value, (int, float))
+        for name, value in self.values.items():
+            if value == node.value:
+                return ast.Name(name, ast.Load())
+        name = f"constant_{len(self.values)}"
+        self.values[name] = node.value
+        return ast.Name(name, ast.Load())
+
+
+def _defined(
+    names: tuple[str, ...],
+    body: list[Any],
+    namespace: Mapping[str, Any],
+    constant: Callable[[float], Any] | None,
+) -> Callable[..., Any]:
+    scope = dict(namespace)
+    if constant is not None:
+        constants = _Constants()
+        body = [constants.visit(statement) for statement in body]
+        scope |= {name: constant(value) for name, value in constants.values.items()}
+    text = "\n    ".join(
+        [
+            f"def formula({', '.join(names)}):",
+            *(ast.unparse(ast.fix_missing_locations(statement)) for statement in body),
+        ]
+    )
+    exec(text, scope)
+    function: Callable[..., Any] = scope["formula"]
+    return function

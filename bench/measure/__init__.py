@@ -1,0 +1,1 @@
+"""Measuring: settings, a run, one unit of it, ceilings, memory, latencies, environment."""

@@ -1,0 +1,196 @@
+"""What no ratio of medians says: how soon a process has its first kernel, what a call costs on few
+elements, and what one after a pause costs."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import timeit
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import gpubcast as gb
+
+from ..schema import OURS, Latency, percentile
+from ..timing import WARM, Call, undisturbed
+
+STARTS, PAUSES, PAUSE = 7, 100, 0.01
+ROUNDS, ROUND_SECONDS = 25, 2e-3
+SHAPE = (8, 8)
+
+Calls = Mapping[tuple[str, str], Call]  # What is called, by way and library
+
+# A process that has NumPy; what it then does first and second, in milliseconds.
+_CHILD = """
+import json, time
+import numpy as np
+began = time.perf_counter()
+import gpubcast as gb
+x = np.full((256, 256), 0.5, np.float32)
+gb.add(x, x)
+found = [time.perf_counter() - began]
+row, column, mask = x[0].copy(), x[:, :1].copy(), x > 1
+calls = [
+    lambda: gb.mul(x, row, broadcast_dimensions=(1,)), lambda: gb.sub(x, column),
+    lambda: gb.add(x, x.T), lambda: gb.mul(column, row[None]), lambda: gb.exp(x),
+    lambda: gb.select(mask, x, x), lambda: gb.convert_element_type(x, "s32"),
+    lambda: gb.mul(x, 2.0),
+]
+for call in calls:
+    began = time.perf_counter()
+    call()
+    found.append(time.perf_counter() - began)
+print(json.dumps([1e3 * seconds for seconds in found]))
+"""
+
+
+def start(kind: str = "cpu", starts: int = STARTS) -> list[Latency]:
+    """Milliseconds from the end of ``import numpy`` to the first result of a process that finds
+    its kernels on disk, and to that of each further kernel (of several, the slowest)."""
+    root = str(Path(gb.__file__).resolve().parents[1])
+    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    with tempfile.TemporaryDirectory(prefix="gpubcast-bench-") as folder:
+        variables = {"PYTHONPATH": os.pathsep.join(paths), "GPUBCAST_CACHE_DIR": folder}
+        # As installed packages do, what is imported lies there compiled.
+        variables["PYTHONPYCACHEPREFIX"] = str(Path(folder, "bytecode"))
+        variables["PYTHONDONTWRITEBYTECODE"] = ""
+        # The first of them compiles.
+        runs = [_child(os.environ | variables) for _ in range(starts + 1)][1:]
+    each = list(zip(*runs, strict=True))
+    further = max(each[1:], key=statistics.median)
+    return [
+        Latency(
+            of="start", name=name, unit="ms", measured=statistics.median(taken),
+            samples={"ours": list(taken)},
+        )
+        for name, taken in {
+            "first kernel of a process": each[0], "each further kernel": further
+        }.items()
+    ]  # fmt: skip
+
+
+def _child(variables: Mapping[str, str]) -> list[float]:
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD], env=dict(variables), capture_output=True, text=True,
+        timeout=120, check=True,
+    )  # fmt: skip
+    found: list[float] = json.loads(done.stdout)
+    return found
+
+
+def pause(kind: str = "cpu", pauses: int = PAUSES, seconds: float = PAUSE) -> list[Latency]:
+    """The 90th percentile of an addition of 256 Ki elements after a pause, beside NumPy's."""
+    x, y = (np.full(1 << 18, k, np.float32) for k in (1, 2))
+    functions: dict[str, Callable[..., Any]] = {"ours": gb.add, "NumPy": np.add}
+    taken: dict[str, list[float]] = {name: [] for name in functions}
+    for function in functions.values():
+        for _ in range(WARM):
+            function(x, y)
+    with undisturbed():
+        for _ in range(pauses):
+            for name, function in functions.items():
+                time.sleep(seconds)
+                began = time.perf_counter()
+                function(x, y)
+                taken[name].append(time.perf_counter() - began)
+    ours, theirs = (percentile(samples, 0.9) for samples in taken.values())
+    name = f"256Ki elements after {1e3 * seconds:.0f} ms of nothing, p90"
+    return [Latency(of="pause", name=name, unit="x NumPy's", measured=ours / theirs, samples=taken)]
+
+
+def calls(kind: str) -> list[Latency]:
+    """What calls cost the host, beside NumPy's, or beside CuPy's on a GPU."""
+    if kind == "cuda":
+        import cupy
+
+        arrays = [cupy.ones(SHAPE, cupy.float32) for _ in range(3)]
+        wait = cupy.cuda.runtime.deviceSynchronize
+        return call_costs({**our_calls(*arrays), **_cupy(cupy, *arrays)}, ", GPU", wait)
+    x, y, z = (np.ones(SHAPE, np.float32) for _ in range(3))
+    a, b = gb.from_dlpack(x), gb.from_dlpack(y)
+    owned: Calls = {("gb.Array", OURS): lambda: gb.add(a, b)}
+    return call_costs({**our_calls(x, y, z), **owned, **_their_calls(np, "NumPy", x, y, z)})
+
+
+def our_calls(x: Any, y: Any, z: Any) -> Calls:
+    """The ways to call gpubcast on three arrays of ``SHAPE``."""
+    text = f"f32[{','.join(map(str, SHAPE))}]"
+    plan = gb.plan("add", text, text)
+    return {
+        ("eager", OURS): lambda: gb.add(x, y),
+        ("out", OURS): lambda: gb.add(x, y, out=z),
+        ("scalar", OURS): lambda: gb.add(x, 2.0),
+        ("plan", OURS): lambda: plan(x, y),
+        ("plan out", OURS): lambda: plan(x, y, out=z),
+        ("bound", OURS): plan.bind(x, y, out=z),
+        ("fused", OURS): lambda: _scaled(x, y, z),
+    }
+
+
+def _their_calls(xp: Any, name: str, x: Any, y: Any, z: Any) -> Calls:
+    return {
+        ("eager", name): lambda: xp.add(x, y),
+        ("out", name): lambda: xp.add(x, y, out=z),
+        ("scalar", name): lambda: xp.add(x, 2.0),
+        ("fused", name): lambda: x * y + z,
+    }
+
+
+def _cupy(cupy: Any, x: Any, y: Any, z: Any) -> Calls:
+    text = 'extern "C" __global__ void k(const float* x, const float* y, float* z) {}'
+    kernel = cupy.RawKernel(text, "k")
+    launch: Calls = {("bound", "CuPy RawKernel"): lambda: kernel((1,), (64,), (x, y, z))}
+    return {**_their_calls(cupy, "CuPy", x, y, z), **launch}
+
+
+@gb.fuse
+def _scaled(x: Any, y: Any, z: Any) -> Any:
+    return x * y + z
+
+
+def call_costs(given: Calls, note: str = "", wait: Call = lambda: None) -> list[Latency]:
+    """Microseconds of a call of ours by each way, with those of the other libraries in samples.
+
+    All take turns, round by round. A round is so many calls that it takes some milliseconds; the
+    median of the rounds counts. The loop's own time is in it, a few hundredths of a microsecond.
+    """
+    timers, counts = {name: timeit.Timer(call) for name, call in given.items()}, {}
+    for name, call in given.items():
+        for _ in range(WARM):
+            call()
+        wait()
+        each = max(timers[name].timeit(WARM) / WARM, 1e-9)
+        # No more than a device queues, so that no launch waits for another.
+        counts[name] = min(max(int(ROUND_SECONDS / each), 1), 500)
+        wait()
+    samples: dict[str, dict[str, list[float]]] = {way: {} for way, _ in given}
+    gc.collect()
+    for _ in range(ROUNDS):
+        for (way, library), timer in timers.items():
+            count = counts[way, library]
+            taken = timer.timeit(count) / count
+            samples[way].setdefault(library, []).append(1e6 * taken)
+            wait()
+    elements = SHAPE[0] * SHAPE[1]
+    return [
+        Latency(
+            of="calls", name=f"{way} call on {elements} elements{note}", unit="us",
+            measured=statistics.median(found[OURS]), samples=found,
+        )
+        for way, found in samples.items()
+    ]  # fmt: skip
+
+
+MEASURES: dict[str, Callable[[str], list[Latency]]] = {
+    "start": start, "calls": calls, "pause": pause
+}  # fmt: skip
+"""By the name that ``--cases`` knows; each takes the kind of device, which only calls depend on."""

@@ -1,0 +1,119 @@
+"""Fill, copy and triad in machine code, and as the C library has them: what ceilings are made of.
+
+The loops are LLVM assembly, one cache line a turn. They take as long to compile as a call of a
+case, and while they run no other thread waits for them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+from typing import Any
+
+STREAMS = {"fill": 1, "copy": 2, "triad": 3}  # Arrays that are read and written, by name
+LINE = 64  # Bytes of a cache line
+
+# repeats, target, source, other, lines: addresses, and cache lines.
+Loop = Callable[[int, int, int, int, int], object]
+
+_FLOATS = "<16 x float>"
+_TEXT = """
+define void @{symbol}(i64 %repeats, i64 %target, i64 %source, i64 %other, i64 %lines) {{
+entry:
+  br label %pass
+pass:
+  %left = phi i64 [ %repeats, %entry ], [ %less, %passed ]
+  br label %line
+line:
+  %k = phi i64 [ 0, %pass ], [ %next, %line ]
+  %at = shl i64 %k, 6
+  {step}
+  %next = add i64 %k, 1
+  %more = icmp ult i64 %next, %lines
+  br i1 %more, label %line, label %passed
+passed:
+  %less = sub i64 %left, 1
+  %again = icmp ne i64 %less, 0
+  br i1 %again, label %pass, label %done
+done:
+  ret void
+}}
+!0 = !{{i32 1}}
+"""
+
+
+def loops(name: str) -> tuple[Loop, ...]:
+    """All forms of one of the three: plain stores, non-temporal ones, the C library."""
+    known = {"fill": (_library_fill,), "copy": (_library_copy,)}
+    return loop(name, nontemporal=False), loop(name, nontemporal=True), *known.get(name, ())
+
+
+@functools.cache
+def loop(name: str, *, nontemporal: bool) -> Loop:
+    """One of the three as machine code."""
+    from llvmlite import binding
+
+    symbol = f"{name}_{'nontemporal' if nontemporal else 'plain'}"
+    module = binding.parse_assembly(
+        _TEXT.format(symbol=symbol, step="\n  ".join(_step(name, nontemporal)))
+    )
+    engine = _engine()
+    engine.add_module(module)
+    engine.finalize_object()
+    signature = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5)
+    return signature(engine.get_function_address(symbol))
+
+
+@functools.cache
+def _engine() -> Any:
+    """Owns the code until the process ends."""
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    machine = binding.Target.from_default_triple().create_target_machine(
+        cpu=binding.get_host_cpu_name(),
+        features=binding.get_host_cpu_features().flatten(),
+        opt=3,
+        jit=True,
+    )
+    return binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+
+
+def _step(name: str, nontemporal: bool) -> list[str]:
+    """One cache line of 16 floats."""
+    value = _all("1.5")
+    text = []
+    if name != "fill":
+        text += [*_address("source"), f"%source.v = load {_FLOATS}, ptr %source.p, align {LINE}"]
+        value = "%source.v"
+    if name == "triad":
+        text += [
+            *_address("other"),
+            f"%other.v = load {_FLOATS}, ptr %other.p, align {LINE}",
+            f"%scaled = fmul {_FLOATS} %other.v, {_all('3.0')}",
+            f"%sum = fadd {_FLOATS} %source.v, %scaled",
+        ]
+        value = "%sum"
+    hint = ", !nontemporal !0" if nontemporal else ""
+    store = f"store {_FLOATS} {value}, ptr %target.p, align {LINE}{hint}"
+    return [*text, *_address("target"), store]
+
+
+def _address(name: str) -> list[str]:
+    return [f"%{name}.n = add i64 %{name}, %at", f"%{name}.p = inttoptr i64 %{name}.n to ptr"]
+
+
+def _all(value: str) -> str:
+    return f"<{', '.join([f'float {value}'] * 16)}>"
+
+
+def _library_fill(repeats: int, target: int, source: int, other: int, lines: int) -> None:
+    for _ in range(repeats):
+        ctypes.memset(target, 1, lines * LINE)
+
+
+def _library_copy(repeats: int, target: int, source: int, other: int, lines: int) -> None:
+    for _ in range(repeats):
+        ctypes.memmove(target, source, lines * LINE)

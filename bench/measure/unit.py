@@ -1,0 +1,378 @@
+"""Measuring one case in one type at one size: buffers, checks, first calls, turns, memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import gpubcast as gb
+from gpubcast.runtime import state
+
+from ..cases import CACHE_BYTES, HUGE_ELEMENTS, SMALL_ELEMENTS, Sized, bits
+from ..cases.check import Reference
+from ..cases.operands import Arena, Elements, room
+from ..libraries import GPUBCAST
+from ..libraries.base import Library, Ready, Views
+from ..schema import Ceiling, Result
+from ..timing import LONG_CALL, Contender, Machine, error_text, take_turns
+from . import ceilings, memory
+from .settings import UNBOUNDED, Settings, Unit
+
+_BEYOND = 1.25  # buffers are changed so often that together they exceed the last cache by this
+_MOST_ROTATED = 1 << 30
+# Sampling a case stops after so long.
+_LONGEST = 4.0
+_SHARE = 0.4  # what a case may take of the memory that is free
+
+
+class Measurement:
+    """What all units share."""
+
+    def __init__(self, machine: Machine, settings: Settings, threads: int) -> None:
+        self._machine = machine
+        self._settings = settings
+        self._threads = threads
+        self._caches = ceilings.caches(threads)
+        self._arena: Arena | None = None
+        self._elements = Elements()
+        self._sized: dict[str, Sized] = {}
+        self.libraries: list[Library] = []  # that are compared, gpubcast among them
+        self.ceilings: list[Ceiling] = []
+
+    def sized(self, unit: Unit) -> Sized:
+        """The unit's case at its size on this machine, the same throughout a run."""
+        if str(unit) not in self._sized:
+            self._sized[str(unit)] = self._fitting(unit)
+        return self._sized[str(unit)]
+
+    def _fitting(self, unit: Unit) -> Sized:
+        if unit.elements:
+            return unit.case.at(unit.elements, unit.dtype)
+        if unit.size == "small":
+            return unit.case.at(SMALL_ELEMENTS, unit.dtype)
+        if unit.size == "huge":
+            return unit.case.at(HUGE_ELEMENTS, unit.dtype)
+        if unit.size == "cache":
+            return unit.case.within(CACHE_BYTES[self._machine.kind], unit.dtype)
+        free = self._machine.free()
+        # Operands and results of two sets, and what peers make of them.
+        bound = int(free * _SHARE / 6) if free else self._settings.memory_bytes
+        return unit.case.within(min(self._settings.memory_bytes, bound), unit.dtype)
+
+    def rotation(self, unit: Unit, sized: Sized) -> tuple[int, str]:
+        """How many sets of buffers calls go round, and the level of the memory they lie in."""
+        last, sets = self._machine.l2_bytes or self._caches[-1].num_bytes, 1
+        if unit.large:
+            free = self._machine.free()
+            most = min(_MOST_ROTATED, int(free * _SHARE / 2)) if free else _MOST_ROTATED
+            wanted = -(-int(_BEYOND * last) // sized.num_bytes)
+            sets = max(2, min(wanted, most // sized.num_bytes))
+        total = sets * sized.num_bytes
+        if self._machine.kind == "cuda":
+            return sets, "L2" if total <= 0.75 * last else "DRAM"
+        return sets, ceilings.level_of(total, self._caches)
+
+    def rows(self, unit: Unit, sized: Sized) -> list[tuple[Library, str]]:
+        """Library and entry of every result of a unit."""
+        found = []
+        for library in self.libraries:
+            if library is not GPUBCAST and library.name not in (unit.peers or [library.name]):
+                continue
+            entries = [x for x in library.entries_of(sized) if x in (unit.entries or [x])]
+            if library.unsupported(sized) is not None:
+                entries = ["call"]
+            elif unit.first and library.compiles:
+                entries.insert(0, "first")
+            found += [(library, entry) for entry in entries]
+        return found
+
+    def again(
+        self, unit: Unit, rows: Mapping[tuple[str, str], Result], seconds: float
+    ) -> list[Result]:
+        """Add samples to results that are there, of gpubcast and what need not be compiled.
+
+        A result that is WRONG this time has no time any more; one that failed keeps what it has.
+
+        Returns:
+            What failed this time.
+        """
+        libraries = self.libraries
+        self.libraries = [x for x in libraries if x is GPUBCAST or not x.compiles]
+        try:
+            found = self.unit(replace(unit, first=False), seconds)
+        finally:
+            self.libraries = libraries
+        failed = []
+        for result in found:
+            row = rows.get((result.library, result.entry))
+            if row is None or row.status != "ok":
+                continue
+            if result.status == "ok":
+                row.record([*row.samples, *result.samples])
+                self.share(row)
+                continue
+            failed.append(result)
+            if result.status == "WRONG":
+                row.fail("WRONG", result.error or "")
+        return failed
+
+    def unit(self, unit: Unit, seconds: float = _LONGEST) -> list[Result]:
+        """The results of one unit."""
+        began = time.monotonic()
+        sized = self.sized(unit)
+        sets, level = self.rotation(unit, sized)
+        rows = {
+            (library.name, entry): self._blank(unit, sized, level, library, entry)
+            for library, entry in self.rows(unit, sized)
+        }
+        free = self._machine.free()
+        if free and 3 * sized.num_bytes > free:
+            for row in rows.values():
+                row.fail("skipped", f"{free >> 20} MiB of memory are free")
+            return list(rows.values())
+        try:
+            contenders = self._contenders(unit, sized, sets, rows)
+            left = min(_LONGEST, seconds - (time.monotonic() - began))
+            failed = take_turns(
+                self._machine,
+                contenders,
+                samples=self._settings.at_once,
+                fewest=self._settings.fewest,
+                seconds=left,
+                sample_seconds=self._settings.sample_seconds,
+                seed=self._settings.seed,
+            )
+        except Exception as error:
+            contenders, failed = [], {}
+            _fail_all(rows.values(), error)
+        for k, contender in enumerate(contenders):
+            row = rows[contender.library, contender.entry]
+            if k in failed:
+                row.fail("failed", failed[k])
+                continue
+            row.status, row.timer = "ok", contender.timer(self._machine)
+            row.record(contender.samples)
+            self.share(row)
+        del contenders
+        self._release()
+        return list(rows.values())
+
+    def _blank(self, unit: Unit, sized: Sized, level: str, library: Library, entry: str) -> Result:
+        plan = sized.plan
+        arch = None
+        if self._machine.kind == "cuda":
+            arch = f"sm_{self._machine.xp.cuda.Device().compute_capability}"
+        reason = library.unsupported(sized)
+        return Result(
+            case=unit.case.name,
+            expression=sized.expression,
+            dtype=unit.dtype,
+            size=unit.size,
+            level=level,
+            operands=[str(shape) for shape in sized.shapes],
+            outputs=[str(shape) for shape in plan.output_shapes],
+            elements=sized.output.num_elements,
+            bytes=sized.floor,
+            schedule=plan.schedule(arch).reason if library is GPUBCAST else None,
+            library=library.name,
+            entry=entry,
+            status="" if reason is None else "skipped",
+            error=reason,
+            timer=self._machine.timer,
+        )
+
+    def share(self, row: Result) -> None:
+        """Say how near the ceiling a result is."""
+        if row.size in UNBOUNDED or row.entry == "first" or row.median is None:
+            return
+        output = gb.Shape.parse(row.outputs[0])
+        written = output.num_elements * output.element_type.itemsize
+        found = ceilings.fraction(row.bytes, written, row.median, row.level, self.ceilings)
+        if found is not None:
+            row.fraction, row.ceiling = found
+
+    def _contenders(
+        self, unit: Unit, sized: Sized, sets: int, rows: dict[tuple[str, str], Result]
+    ) -> list[Contender]:
+        """Everything checked that is to be timed; what is wrong or fails is said in its row."""
+        xp = self._machine.xp
+        views, outs = self._buffers(unit, sized, sets)
+        reference = Reference(sized, xp, views[0], self._settings.seed, sample=unit.size == "huge")
+        buffers = list(zip(views, outs, strict=True))
+        found = []
+        for library in self.libraries:
+            mine = {entry: row for (name, entry), row in rows.items() if name == library.name}
+            if not mine or any(row.status for row in mine.values()):
+                continue
+            for row in mine.values():
+                row.checked = reference.against
+            try:
+                found += self._checked(unit, library, sized, buffers, reference, mine)
+            except Exception as error:
+                _fail_all(mine.values(), error)
+        return found
+
+    def _buffers(self, unit: Unit, sized: Sized, sets: int) -> tuple[list[Views], list[Any]]:
+        """So many sets of operands, and of memory for results."""
+        seed = self._settings.seed
+        if self._machine.kind == "cuda" or unit.size == "huge":
+            first = sized.operands(self._machine.xp, seed)
+            copies = [tuple(x.with_layout(x.layout) for x in first) for _ in range(sets - 1)]
+            views = [tuple(x.view() for x in given) for given in (first, *copies)]
+            outs = [gb.empty(sized.output, device=self._machine.kind).view() for _ in range(sets)]
+            return views, outs
+        # The large memory is kept: to touch new pages takes longer than to fill them.
+        shapes = (*sized.shapes, sized.output)
+        size = room(shapes, sets)
+        arena = self._large(size) if unit.large else Arena(size)
+        taken = [[arena.take(shape) for shape in shapes] for _ in range(sets)]
+        views = [tuple(operands) for *operands, _ in taken]
+        for k, view in enumerate(views[0]):
+            view[...] = self._elements.of(sized.shapes[k], seed + 7 * k)
+        pairs = [pair for copied in views[1:] for pair in zip(copied, views[0], strict=True)]
+        with ThreadPoolExecutor(self._threads) as pool:
+            list(pool.map(lambda pair: np.copyto(*pair), pairs))
+        return views, [out for *_, out in taken]
+
+    def _room(self, unit: Unit) -> int:
+        sized = self.sized(unit)
+        return room((*sized.shapes, sized.output), self.rotation(unit, sized)[0])
+
+    def front(self, num_bytes: int) -> Any:
+        """So many bytes of the memory that the large buffers lie in."""
+        return self._large(num_bytes).front(num_bytes)
+
+    def _large(self, num_bytes: int) -> Arena:
+        if self._arena is None or self._arena.num_bytes < num_bytes:
+            # As much as any case needs, so that its pages are touched for the first time once.
+            wanted = [self._room(u) for u in self._settings.units if u.large]
+            self._arena = None
+            self._arena = Arena(max(num_bytes, *wanted, 0))
+        self._arena.clear()
+        return self._arena
+
+    def _checked(
+        self,
+        unit: Unit,
+        library: Library,
+        sized: Sized,
+        buffers: list[tuple[Views, Any]],
+        reference: Reference,
+        rows: dict[str, Result],
+    ) -> list[Contender]:
+        """The entries of one library that are right."""
+        if "first" in rows:
+            ready = self._first(library, sized, buffers[0], reference, rows["first"])
+        else:
+            ready = library.ready(sized)
+        calls = [ready(views, out) for views, out in buffers]
+        found = []
+        for entry, row in rows.items():
+            if entry == "first":
+                continue
+            try:
+                if entry != "call":
+                    _poison(buffers[0][1])
+                began = time.perf_counter()
+                result = self._peak(unit, calls[0][entry], row)
+                if library.on_host:
+                    library.wait(result)
+                long = time.perf_counter() - began > LONG_CALL
+                problem = reference.problem(library.array(result))
+                del result
+                if problem is None and (library.recompiles or (unit.first and library.compiles)):
+                    # Memory that compiling took is not the call's.
+                    self._peak(unit, calls[0][entry], row)
+            except Exception as error:
+                row.fail("failed", error_text(error))
+                continue
+            if problem is not None:
+                row.fail("WRONG", problem)
+                continue
+            host = self._machine.kind == "cuda" and unit.size == "small"
+            waits = library.wait if library.on_host and self._machine.kind == "cuda" else None
+            in_turn = [each[entry] for each in calls]
+            found.append(Contender(library.name, entry, in_turn, waits, host, long=long))
+        return found
+
+    def _first(
+        self,
+        library: Library,
+        sized: Sized,
+        buffers: tuple[Views, Any],
+        reference: Reference,
+        row: Result,
+    ) -> Ready:
+        """Time a first call: everything that a library does before it has a result."""
+        entry = library.entries_of(sized)[0]
+        with _no_caches(self._machine) if library is GPUBCAST else contextlib.nullcontext():
+            self._machine.synchronize()
+            start = time.perf_counter()
+            ready = library.ready(sized)
+            result = ready(*buffers)[entry]()
+            if library.on_host:
+                library.wait(result)
+            self._machine.synchronize()
+            taken = time.perf_counter() - start
+        problem = reference.problem(library.array(result))
+        if problem is None:
+            row.status, row.timer = "ok", "host, waits"
+            row.record([taken])
+        else:
+            row.fail("WRONG", problem)
+        return ready
+
+    def _peak(self, unit: Unit, call: Callable[[], Any], row: Result) -> Any:
+        """The result of a call, and in its row how much memory it took."""
+        # What a small case takes is less than the pages that come and go meanwhile.
+        if unit.size not in ("memory", "huge"):
+            return call()
+        if self._machine.kind == "cuda":
+            row.peak_device = memory.device_peak(call, self._release, self._machine.xp)
+        results: list[Any] = []
+        row.peak_host = memory.host_peak(lambda: results.append(call()))
+        return results[0]
+
+    def _release(self) -> None:
+        self._machine.release()
+        if self._machine.kind == "cuda":
+            for library in self.libraries:
+                library.release()
+
+
+def _fail_all(rows: Iterable[Result], error: Exception) -> None:
+    """Say of every row that is not decided yet why it has no time."""
+    for row in rows:
+        if row.status == "":
+            row.fail("failed", error_text(error))
+
+
+def _poison(view: Any) -> None:
+    bits(view)[...] = (1 << (8 * view.dtype.itemsize)) - 1
+
+
+@contextlib.contextmanager
+def _no_caches(machine: Machine) -> Iterator[None]:
+    """gpubcast as after its import: no plan, no kernel, an empty cache of its own on disk."""
+    folder = tempfile.mkdtemp(prefix="gpubcast-bench-")
+    before = os.environ.get("GPUBCAST_CACHE_DIR")
+    os.environ["GPUBCAST_CACHE_DIR"] = folder
+    state.clear()
+    machine.forget()
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["GPUBCAST_CACHE_DIR"]
+        else:
+            os.environ["GPUBCAST_CACHE_DIR"] = before
+        shutil.rmtree(folder, ignore_errors=True)
