@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import collections
 import os
+import shutil
+import time
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.support import packages
+from tests.support.once import COMPILED, once
 
 try:
     import hypothesis
@@ -15,7 +20,7 @@ except ImportError:  # the GPU tests run on machines that have CuPy and pytest o
     hypothesis = None
 
 _CI = bool(os.environ.get("CI"))
-_COMPLETE = ("unit", "compile", "emulated")
+_COMPLETE = ("unit", "calls", "process", "compile", "emulated")
 _REPOSITORY = Path(__file__).resolve().parent.parent
 
 # A first example may compile a kernel, so no example has a deadline. CI draws the same examples
@@ -37,6 +42,16 @@ def pytest_configure(config: pytest.Config) -> None:
         if getattr(config, "cache", None) is not None:
             place = config.cache.mkdir("gpubcast-kernels")
         os.environ["GPUBCAST_CACHE_DIR"] = str(place)
+        os.environ[COMPILED] = str(_compiled(place))
+
+
+def _compiled(kernels: Path) -> Path:
+    """Where tests keep what g++ and NVRTC make: beside the package's kernels, for a week."""
+    place = kernels.with_name("gpubcast-compiled")
+    for path in place.glob("*/*"):
+        if path.stat().st_mtime < time.time() - 7 * 24 * 3600:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return place
 
 
 @cache
@@ -98,3 +113,24 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def repository() -> Path:
     """The root of the checkout."""
     return _REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run, which its workers share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def wheel(repository: Path, run_folder: Path) -> Path:
+    """The project's wheel, built once in a run."""
+    folder = once(run_folder / "wheel", lambda folder: packages.build(repository, "wheel", folder))
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, run_folder: Path) -> Path:
+    """The interpreter of an environment that has the wheel, made once in a run."""
+    folder = once(run_folder / "environment", lambda folder: packages.environment(wheel, folder))
+    return folder / "bin/python"

@@ -8,26 +8,36 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import assert_never
 
 import numpy as np
 
-from gpubcast import expression, simplify
-from gpubcast.backends.base import KernelSource
 from gpubcast.backends.cuda import nvrtc
-from gpubcast.building import build
-from gpubcast.codegen import cuda
-from gpubcast.element_types import element_type
-from gpubcast.families import CudaTarget, Family, Kind, Schedule
-from gpubcast.planning import Access, BroadcastPlan, Operand
-from gpubcast.schedule import schedule
-from gpubcast.shape import Shape
+from gpubcast.codegen.cuda import kernel
+from gpubcast.codegen.source import KernelSource
+from gpubcast.hlo import expression, graph_inference
+from gpubcast.planning import simplify
+from gpubcast.planning.build import build
+from gpubcast.planning.plan import Access, BroadcastPlan, Operand
+from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.cuda.flat import Flat
+from gpubcast.schedules.cuda.gather import Gather
+from gpubcast.schedules.cuda.phase import Phase
+from gpubcast.schedules.cuda.rows import Rows
+from gpubcast.schedules.cuda.running import Running
+from gpubcast.schedules.cuda.xpose import Xpose
+from gpubcast.schedules.families import CudaSchedule
+from gpubcast.schedules.schedule import AccessPattern, CudaTarget
+from gpubcast.shapes.element_types import element_type
+from gpubcast.shapes.shape import Shape
 from tests.compile import sass
-from tests.emulator.backend import EmulatorBackend
+from tests.support.emulator.backend import EmulatorBackend
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 # One type of each size.
@@ -36,14 +46,14 @@ NARROW = ("u8", "bf16", "f32")
 # Instructions per element of up to 4 bytes. Larger ones move as many more bytes, with as many more
 # accesses, so they may take as many more instructions: they are no further from the memory's speed.
 BUDGETS = {
-    Family.FLAT: 8, Family.ROWS: 12, Family.PHASE: 16, Family.XPOSE: 8, Family.GATHER: 40,
+    Flat: 8, Rows: 12, Phase: 16, Running: 16, Xpose: 8, Gather: 40,
 }  # fmt: skip
-REGISTERS = dict.fromkeys(Family, 64) | {Family.XPOSE: 80}
+REGISTERS = dict.fromkeys(BUDGETS, 64) | {Xpose: 80}
 SECTOR = 32
 # Sectors moved over sectors that must move: of operands that no block reads twice, and of all; the
 # others are read once per block, from the L2 cache.
 MOST_STREAMED, MOST_MOVED = 1.05, 1.15
-STREAMS = (Kind.LINEAR, Kind.TILE, Kind.CROSSED)
+STREAMS = (AccessPattern.LINEAR, AccessPattern.TILE, AccessPattern.CROSSED)
 DOCUMENT = Path(__file__).parents[2] / "docs" / "kernels.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
@@ -60,6 +70,7 @@ WHOLE_BOX = "[32,8,512,1]"
 TURNED_BOX, OTHER_BOX = WHOLE_BOX + "{0,1,2,3}", WHOLE_BOX + "{1,0,2,3}"
 APART = "[32,8,512,1]{3,2,1,0:pad(32,8,512,2)}"
 ODD = "[256,511]"
+ODD_STRIDED = "[256,511,1]{2,1,0:pad(256,512,2)}"
 ODD_PITCH = "[256,512]{1,0:pad(256,513)}"
 GAPS, FILLED = "[21760,3]{1,0:pad(21760,8)}", "[21760,3]{1,0:pad(21760,4,zero)}"
 SIX = "[16,16,16,4,4,4]"
@@ -79,7 +90,7 @@ class Pattern:
     bytes.
     """
 
-    family: Family
+    family: type[CudaSchedule]
     kinds: str
     operands: tuple[str, ...]
     output: str
@@ -106,53 +117,67 @@ class Pattern:
         )
 
 
-F = Family
 PATTERNS = (
-    Pattern(F.FLAT, "LINEAR", (DENSE,), DENSE),
-    Pattern(F.FLAT, "LINEAR LINEAR", (DENSE, DENSE), DENSE),
-    Pattern(F.FLAT, "LINEAR SCALAR", (DENSE, "[]"), DENSE),
-    Pattern(F.FLAT, "LINEAR VALUE", (DENSE, "VALUE"), DENSE),
-    Pattern(F.ROWS, "TILE", (PITCH,), OTHER),
-    Pattern(F.ROWS, "TILE TILE", (PITCH, DENSE), DENSE),
-    Pattern(F.ROWS, "TILE ROW", (DENSE, "[1,512]"), DENSE),
-    Pattern(F.ROWS, "TILE COLUMN", (DENSE, "[256,1]"), DENSE),
-    Pattern(F.ROWS, "ROW COLUMN", ("[1,512]", "[256,1]"), DENSE),
-    Pattern(F.ROWS, "TILE SCALAR", (PITCH, "[]"), DENSE),
-    Pattern(F.ROWS, "TILE VALUE", (PITCH, "VALUE"), DENSE),
-    Pattern(F.ROWS, "TILE ROW", ("[8,64,512]", "[8,1,512]"), "[8,64,512]", "middle axis"),
-    Pattern(F.ROWS, "TILE COLUMN", ("[8,64,512]", "[1,64,1]"), "[8,64,512]", "channels", 2),
-    Pattern(F.ROWS, "TILE GATHERED", (LINE, STRIDED), LINE, extra=2),
-    Pattern(F.PHASE, "LINEAR PERIODIC", (SHORT, "[1,3]"), SHORT),
-    Pattern(F.PHASE, "PERIODIC", ("[1,3]",), SHORT),
-    Pattern(F.PHASE, "LINEAR GATHERED", (SHORT, "[21760,1]"), SHORT),
-    Pattern(F.PHASE, "GATHERED", ("[9344,7]{1,0:pad(9344,8)}",), SEVEN),
-    Pattern(F.PHASE, "GATHERED PERIODIC", ("[16,1,16,1,4,1]", "[1,16,1,4,1,4]"), SIX, "rank 6"),
-    Pattern(F.XPOSE, "CROSSED", (TURNED,), DENSE),
-    Pattern(F.XPOSE, "CROSSED TILE", (TURNED, DENSE), DENSE),
-    Pattern(F.XPOSE, "CROSSED CROSSED", (TURNED, TURNED), DENSE, extra=4),
-    Pattern(F.XPOSE, "CROSSED ROW", (TURNED, "[1,512]"), DENSE),
-    Pattern(F.XPOSE, "CROSSED COLUMN", (TURNED, "[256,1]"), DENSE),
-    Pattern(F.XPOSE, "CROSSED SCALAR", (TURNED, "[]"), DENSE),
-    Pattern(F.XPOSE, "CROSSED VALUE", (TURNED, "VALUE"), DENSE),
-    Pattern(F.XPOSE, "CROSSED GATHERED", (TURNED_LINE, STRIDED), LINE, extra=6),
-    Pattern(F.XPOSE, "CROSSED TILE", ("[4,256,256]{1,2,0}", "[4,256,256]"), "[4,256,256]", "batch"),
-    Pattern(F.FLAT, "LINEAR LINEAR", (DENSE, DENSE), DENSE, "one unaligned", starts=(1,)),
-    Pattern(F.FLAT, "LINEAR LINEAR", (DENSE, DENSE), DENSE, "all alike", starts=(1, 1, 1)),
-    Pattern(F.ROWS, "TILE ROW", (DENSE, "[1,512]"), DENSE, "row unaligned", starts=(0, 1)),
-    Pattern(F.ROWS, "TILE TILE", (ODD_PITCH, DENSE), DENSE, "odd pitch"),
-    Pattern(F.XPOSE, "CROSSED TILE", (TURNED, DENSE), DENSE, "one unaligned", 3, (1,)),
-    Pattern(F.PHASE, "LINEAR ROW", (ODD, "[1,511]"), ODD, "running", types=NARROW),
-    Pattern(F.PHASE, "LINEAR COLUMN", (ODD, "[256,1]"), ODD, "running", types=NARROW),
-    Pattern(F.PHASE, "ROW COLUMN", ("[1,511]", "[256,1]"), ODD, "running", types=NARROW),
-    Pattern(F.PHASE, "TILE", ("[256,511]{1,0:pad(256,512)}",), ODD, "running", types=NARROW),
-    Pattern(F.PHASE, "LINEAR PERIODIC", (SHORT, "[1,3]"), GAPS, "gaps"),
-    Pattern(F.PHASE, "GATHERED PERIODIC", (SHORT, "[1,3]"), FILLED, "padding", 1),
-    Pattern(F.GATHER, "GATHERED", (TURNED_BOX,), APART),
-    Pattern(F.GATHER, "GATHERED GATHERED", (TURNED_BOX, OTHER_BOX), APART),
-    Pattern(F.GATHER, "LINEAR GATHERED", (WHOLE_BOX, TURNED_BOX), APART),
-    Pattern(F.GATHER, "GATHERED SCALAR", (TURNED_BOX, "[]"), APART),
-    Pattern(F.GATHER, "GATHERED VALUE", (TURNED_BOX, "VALUE"), APART),
+    Pattern(Flat, "LINEAR", (DENSE,), DENSE),
+    Pattern(Flat, "LINEAR LINEAR", (DENSE, DENSE), DENSE),
+    Pattern(Flat, "LINEAR SCALAR", (DENSE, "[]"), DENSE),
+    Pattern(Flat, "LINEAR VALUE", (DENSE, "VALUE"), DENSE),
+    Pattern(Rows, "TILE", (PITCH,), OTHER),
+    Pattern(Rows, "TILE TILE", (PITCH, DENSE), DENSE),
+    Pattern(Rows, "TILE ROW", (DENSE, "[1,512]"), DENSE),
+    Pattern(Rows, "TILE COLUMN", (DENSE, "[256,1]"), DENSE),
+    Pattern(Rows, "ROW COLUMN", ("[1,512]", "[256,1]"), DENSE),
+    Pattern(Rows, "TILE SCALAR", (PITCH, "[]"), DENSE),
+    Pattern(Rows, "TILE VALUE", (PITCH, "VALUE"), DENSE),
+    Pattern(Rows, "TILE ROW", ("[8,64,512]", "[8,1,512]"), "[8,64,512]", "middle axis"),
+    Pattern(Rows, "TILE COLUMN", ("[8,64,512]", "[1,64,1]"), "[8,64,512]", "channels", 2),
+    Pattern(Rows, "TILE GATHERED", (LINE, STRIDED), LINE, extra=2),
+    Pattern(Phase, "LINEAR PERIODIC", (SHORT, "[1,3]"), SHORT),
+    Pattern(Phase, "PERIODIC", ("[1,3]",), SHORT),
+    Pattern(Phase, "LINEAR GATHERED", (SHORT, "[21760,1]"), SHORT),
+    Pattern(Phase, "GATHERED", ("[9344,7]{1,0:pad(9344,8)}",), SEVEN),
+    Pattern(Phase, "GATHERED PERIODIC", ("[16,1,16,1,4,1]", "[1,16,1,4,1,4]"), SIX, "rank 6"),
+    Pattern(Xpose, "CROSSED", (TURNED,), DENSE),
+    Pattern(Xpose, "CROSSED TILE", (TURNED, DENSE), DENSE),
+    Pattern(Xpose, "CROSSED CROSSED", (TURNED, TURNED), DENSE, extra=4),
+    Pattern(Xpose, "CROSSED ROW", (TURNED, "[1,512]"), DENSE),
+    Pattern(Xpose, "CROSSED COLUMN", (TURNED, "[256,1]"), DENSE),
+    Pattern(Xpose, "CROSSED SCALAR", (TURNED, "[]"), DENSE),
+    Pattern(Xpose, "CROSSED VALUE", (TURNED, "VALUE"), DENSE),
+    Pattern(Xpose, "CROSSED GATHERED", (TURNED_LINE, STRIDED), LINE, extra=6),
+    Pattern(Xpose, "CROSSED TILE", ("[4,256,256]{1,2,0}", "[4,256,256]"), "[4,256,256]", "batch"),
+    Pattern(Flat, "LINEAR LINEAR", (DENSE, DENSE), DENSE, "one unaligned", starts=(1,)),
+    Pattern(Flat, "LINEAR LINEAR", (DENSE, DENSE), DENSE, "all alike", starts=(1, 1, 1)),
+    Pattern(Rows, "TILE ROW", (DENSE, "[1,512]"), DENSE, "row unaligned", starts=(0, 1)),
+    Pattern(Rows, "TILE TILE", (ODD_PITCH, DENSE), DENSE, "odd pitch"),
+    Pattern(Xpose, "CROSSED TILE", (TURNED, DENSE), DENSE, "one unaligned", 3, (1,)),
+    Pattern(Running, "LINEAR ROW", (ODD, "[1,511]"), ODD, types=NARROW),
+    Pattern(Running, "LINEAR COLUMN", (ODD, "[256,1]"), ODD, types=NARROW),
+    Pattern(Running, "ROW COLUMN", ("[1,511]", "[256,1]"), ODD, types=NARROW),
+    Pattern(Running, "TILE", ("[256,511]{1,0:pad(256,512)}",), ODD, types=NARROW),
+    Pattern(Running, "GATHERED", (ODD_STRIDED,), "[256,511,1]", types=NARROW),
+    Pattern(Phase, "LINEAR PERIODIC", (SHORT, "[1,3]"), GAPS, "gaps"),
+    Pattern(Phase, "GATHERED PERIODIC", (SHORT, "[1,3]"), FILLED, "padding", 1),
+    Pattern(Gather, "GATHERED", (TURNED_BOX,), APART),
+    Pattern(Gather, "GATHERED GATHERED", (TURNED_BOX, OTHER_BOX), APART),
+    Pattern(Gather, "LINEAR GATHERED", (WHOLE_BOX, TURNED_BOX), APART),
+    Pattern(Gather, "GATHERED SCALAR", (TURNED_BOX, "[]"), APART),
+    Pattern(Gather, "GATHERED VALUE", (TURNED_BOX, "VALUE"), APART),
 )
+
+
+def in_registers(chosen: CudaSchedule) -> tuple[int, int]:
+    """Elements of a vector, and how many vectors a thread has at a time."""
+    match chosen:
+        case Flat() | Running():
+            return chosen.vector_width, chosen.vectors_per_thread
+        case Rows() | Xpose():
+            return chosen.vector_width, chosen.rows_per_thread
+        case Phase():
+            return chosen.vector_width, chosen.tiles_in_flight
+        case Gather():
+            return 1, chosen.elements_per_thread
+    assert_never(chosen)
 
 
 @dataclass(frozen=True)
@@ -163,14 +188,13 @@ class Gate:
     type: str
     shapes: tuple[Shape, ...]
     plan: BroadcastPlan
-    schedule: Schedule
+    schedule: CudaSchedule
     source: KernelSource
 
     @property
     def elements(self) -> int:
         """How many a thread computes in a tile."""
-        chosen = self.schedule
-        return chosen.vector * chosen.unroll
+        return math.prod(in_registers(self.schedule))
 
     @property
     def budget(self) -> float:
@@ -182,28 +206,31 @@ class Gate:
         """Bytes beside each other that a thread moves at a time: along x, and of CROSSED operands
         along y."""
         size = element_type(self.type).itemsize
-        return self.schedule.vector * size, self.schedule.unroll * size
+        width, count = in_registers(self.schedule)
+        return width * size, count * size
 
     def vectors(self) -> dict[tuple[str, int], int]:
         """Accesses of 16 and of 8 bytes that a whole tile has at least, by ``L`` or ``S``."""
         chosen, (along, across) = self.schedule, self.runs()
         found: dict[tuple[str, int], int] = {}
-        if chosen.family is Family.GATHER:
+        if isinstance(chosen, Gather):
             return found
+        width, count = in_registers(chosen)
         moved = []
         for slot, kind in enumerate(chosen.reads):
             # Not what is read one element at a time, or in a row that begins anywhere.
-            if chosen.part(slot) or (chosen.family is Family.PHASE and kind is not Kind.LINEAR):
+            alone = isinstance(chosen, (Phase, Running)) and kind is not AccessPattern.LINEAR
+            if chosen.narrow_load(slot) or alone:
                 continue
-            if kind in (Kind.LINEAR, Kind.TILE):
-                moved.append(("L", along, chosen.unroll))
-            elif kind is Kind.ROW:
+            if kind in (AccessPattern.LINEAR, AccessPattern.TILE):
+                moved.append(("L", along, count))
+            elif kind is AccessPattern.ROW:
                 moved.append(("L", along, 1))
-            elif kind is Kind.CROSSED:
-                moved.append(("L", across, chosen.vector))
-        for way, run, count in (*moved, ("S", along, chosen.unroll)):
-            width = min(run, 16)
-            found[way, width] = found.get((way, width), 0) + count * run // width
+            elif kind is AccessPattern.CROSSED:
+                moved.append(("L", across, width))
+        for way, run, times in (*moved, ("S", along, count)):
+            size = min(run, 16)
+            found[way, size] = found.get((way, size), 0) + times * run // size
         return found
 
 
@@ -224,12 +251,12 @@ def gate(pattern: Pattern, kind: str, arch: str = "sm_90") -> Gate:
         name = "broadcast_in_dim"
         attributes = {"shape": output.dimensions, "broadcast_dimensions": dimensions}
     graph = expression.single(name, attributes)
-    nodes = expression.typed(graph, shapes)
+    nodes = graph_inference.typed(graph, shapes)
     plan = simplify.normalise(build(graph, nodes, operands, (Operand.of(output),)))
     size = element_type(kind).itemsize
     places = tuple(size * pattern.start(slot) for slot in range(len(plan.accesses)))
     chosen = schedule(plan, CudaTarget(arch, 132), places)
-    return Gate(pattern, kind, (*shapes, output), plan, chosen, cuda.generate(plan, chosen))
+    return Gate(pattern, kind, (*shapes, output), plan, chosen, kernel.generate(plan, chosen))
 
 
 def gates() -> list[Gate]:
@@ -245,7 +272,7 @@ def measure(arch: str) -> dict[tuple[str, str], sass.KernelReport]:
         FileNotFoundError: nvdisasm is not installed.
     """
     texts = dict.fromkeys(g.source.text for g in gates())  # some patterns are one kernel
-    made = nvrtc.compile_cubin("\n".join(texts), arch)
+    made = sass.compiled("\n".join(texts), arch)
     found = sass.report(made.image, made.log)
     return {(g.pattern.name, g.type): found[g.source.entry] for g in gates()}
 
@@ -280,7 +307,7 @@ def traffic(folder: Path) -> dict[tuple[str, str], Traffic]:
     runs = emulator.load_many([g.source for g in gates()])
     found = {}
     for g, run in zip(gates(), runs, strict=True):
-        packed = bytearray(cuda.parameters(g.plan, g.schedule))
+        packed = bytearray(kernel.parameters(g.plan, g.schedule))
         size = element_type(g.type).itemsize
         starts = [size * g.pattern.start(slot) for slot in range(len(g.plan.accesses))]
         memory = [emulator.allocate(shape.byte_size + max(starts)) for shape in g.shapes]

@@ -5,6 +5,7 @@ Run as a program it compiles a file: ``python -m tests.compile.sass kernel.cu sm
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -13,6 +14,9 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+
+from gpubcast.backends.cuda import cubins, nvrtc
+from tests.support.once import COMPILED, once
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,24 @@ class KernelReport:
     def count(self, opcode: str) -> int:
         """How often an opcode occurs, e.g. ``"LDL"``."""
         return dict(self.opcodes).get(opcode, 0)
+
+
+def compiled(text: str, arch: str, options: tuple[str, ...] = ()) -> nvrtc.Cubin:
+    """A program's machine code and log, compiled once for all tests, workers and runs.
+
+    Raises:
+        CompileError: no NVRTC, an unknown architecture, or refused source.
+    """
+
+    def make(folder: Path) -> None:
+        made = nvrtc.compile_cubin(text, arch, options)
+        (folder / "cubin").write_bytes(made.image)
+        (folder / "log").write_text(made.log)
+
+    if COMPILED not in os.environ:
+        return nvrtc.compile_cubin(text, arch, options)
+    folder = once(Path(os.environ[COMPILED], "cubins", cubins.key(text, arch, options)), make)
+    return nvrtc.Cubin((folder / "cubin").read_bytes(), (folder / "log").read_text())
 
 
 def nvdisasm() -> Path | None:
@@ -149,6 +171,10 @@ WIDE = frozenset(("128", "256"))
 HALF = frozenset(("64",))
 LONG = frozenset(("256",))
 EVERY = frozenset(("LDG", "STG"))
+# In place of a branch: where a path ends well, and where it ends otherwise.
+END, NOWHERE = -1, -2
+# Of a path: its wide accesses, its instructions with a minus sign, its wide stores.
+Passed = tuple[int, int, int]
 
 
 def _wide(opcode: str, widths: frozenset[str] = WIDE) -> bool:
@@ -205,8 +231,11 @@ def _tile(lines: list[str]) -> int:
 
 def _shortest(
     lines: list[str], back: str | None, widths: frozenset[str], never: frozenset[int] = frozenset()
-) -> tuple[int, int, int]:
+) -> Passed:
     """The path of a whole tile from the first instruction to a branch back, or to an EXIT.
+
+    A path passes no branch twice. Loops have one way in, so that what can follow a branch does not
+    depend on how it was reached, and is searched once.
 
     Args:
         lines: instructions and labels; a path does not leave them.
@@ -223,44 +252,66 @@ def _shortest(
     widest = max(
         (_stored_bits(_opcode(line)) for line in lines if not line.endswith(":")), default=0
     )
-    best = (-1, 0, 0)
-    # A path: where it stands, its instructions, its wide accesses and stores, the branches that it
-    # has passed.
-    paths: list[tuple[int, int, int, int, frozenset[int]]] = [(0, 0, 0, 0, frozenset())]
-    while paths:
-        at, count, wide, stores, passed = paths.pop()
-        while at < len(lines):
-            if at in never:
-                break
+
+    def straight(at: int) -> tuple[Passed, int]:
+        """What is passed from a line to the end of a path or to a branch, and that branch."""
+        count, wide, stores = 0, 0, 0
+        while at < len(lines) and at not in never:
             line = lines[at]
             at += 1
             if line.endswith(":"):
                 continue
             count += 1
             guarded, name = line.startswith("@"), _opcode(line)
-            target = _target(line, lines)
             if name.startswith(("LDG", "STG")):
                 if guarded and _stored_bits(name) == widest:
                     break
                 wide += _wide(name, widths)
                 stores += name.startswith("STG") and _wide(name, widths)
             elif name == "EXIT" and not guarded:
-                if back is None:
-                    best = max(best, (wide, -count, stores))
-                break
-            elif target is not None:
-                if at in passed:
-                    break
-                passed |= {at}
-                if guarded or re.search(r"BRA\S*\s+!?U?P", line):
-                    paths.append((at, count, wide, stores, passed))
-                if target == back:
-                    best = max(best, (wide, -count, stores))
-                    break
-                at = labels.get(target, len(lines))
+                return (wide, -count, stores), END if back is None else NOWHERE
+            elif _target(line, lines) is not None:
+                return (wide, -count, stores), at - 1
             elif name.startswith("BRA"):
                 break
-    return best
+        return (0, 0, 0), NOWHERE
+
+    def ways(branch: int) -> list[tuple[Passed, int]]:
+        """What can follow a branch."""
+        line = lines[branch]
+        target = _target(line, lines)
+        conditional = line.startswith("@") or re.search(r"BRA\S*\s+!?U?P", line)
+        ahead = [straight(branch + 1)] if conditional else []
+        if target == back:
+            return [*ahead, ((0, 0, 0), END)]
+        return [*ahead, straight(labels.get(target or "", len(lines)))]
+
+    # The best way on from a branch; none while it is searched: to come back to it is to go round.
+    none = (-1, 0, 0)
+    best: dict[int, Passed] = {END: (0, 0, 0), NOWHERE: none}
+    first = straight(0)
+    pending, searched = [first[1]], {END, NOWHERE}
+    while pending:
+        branch = pending[-1]
+        if branch in searched:
+            pending.pop()
+            continue
+        following = ways(branch)
+        if branch not in best:
+            best[branch] = none
+            pending += [other for _, other in following if other not in best]
+            continue
+        pending.pop()
+        searched.add(branch)
+        best[branch] = max(_joined(passed, best[other]) for passed, other in following)
+    return _joined(first[0], best[first[1]])
+
+
+def _joined(passed: Passed, rest: Passed) -> Passed:
+    """A path and what follows it, if there is something."""
+    if rest[0] < 0:
+        return rest
+    return passed[0] + rest[0], passed[1] + rest[1], passed[2] + rest[2]
 
 
 def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) -> KernelReport:
@@ -295,11 +346,9 @@ def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) 
 
 def main(arguments: list[str]) -> int:
     """Compiles a CUDA file for the given architectures and prints the reports."""
-    from gpubcast.backends.cuda.nvrtc import compile_cubin
-
     text = Path(arguments[0]).read_text()
     for arch in arguments[1:] or ["sm_90"]:
-        cubin = compile_cubin(text, arch)
+        cubin = compiled(text, arch)
         for r in report(cubin.image, cubin.log).values():
             print(
                 f"{arch} {r.name}: {r.registers} registers, {r.spill_bytes} B spilled, "

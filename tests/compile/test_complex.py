@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gpubcast.families import Family
-from tests import complex_numbers
-from tests.compile.test_operations import ARCHITECTURES, UNIT, check, source
+from gpubcast.schedules.cuda.flat import Flat
+from gpubcast.schedules.cuda.rows import Rows
+from tests.compile.test_operations import EVERY_ARCHITECTURE, UNIT, check, source
+from tests.support import complex_numbers
 
 ROWS = [(row.name, kind.name) for row, kind in complex_numbers.rows()]
 # Those that hold most: the others are made of the same functions.
@@ -26,11 +27,11 @@ CONVERSIONS = [
 @pytest.mark.parametrize("first", range(0, len(ROWS), UNIT))
 def test_every_operation_compiles(first: int) -> None:
     chosen = ROWS[first : first + UNIT]
-    check([source(name, kind, Family.FLAT) for name, kind in chosen], "sm_90")
+    check([source(name, kind, Flat) for name, kind in chosen], "sm_90")
 
 
-@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("arch", EVERY_ARCHITECTURE)
 def test_heavy_operations_and_conversions_in_rows(arch: str) -> None:
-    texts = [source(name, kind, Family.ROWS) for name, kind in HEAVY]
-    texts += [source(name, kind, Family.ROWS, **keywords) for name, kind, keywords in CONVERSIONS]
+    texts = [source(name, kind, Rows) for name, kind in HEAVY]
+    texts += [source(name, kind, Rows, **keywords) for name, kind, keywords in CONVERSIONS]
     check(texts, arch)

@@ -9,9 +9,9 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.backends.cuda import nvrtc
-from gpubcast.codegen import cuda as cuda_code
+from gpubcast.codegen.cuda import kernel as cuda_code
 from gpubcast.errors import CompileError
-from tests.compile.sass import nvdisasm, report
+from tests.compile.sass import compiled, nvdisasm, report
 
 
 def polynomial(x: Any, y: Any) -> Any:
@@ -22,7 +22,7 @@ def opcodes(*, fast_math: bool) -> set[str]:
     plan = gb.fuse(fast_math=fast_math)(polynomial).plan("f32[4096]", "f32[4096]")
     source = cuda_code.generate(plan.broadcast_plan, plan.schedule("sm_90"))
     try:
-        cubin = nvrtc.compile_cubin(source.text, "sm_90", nvrtc.options_of(source))
+        cubin = compiled(source.text, "sm_90", nvrtc.options_of(source))
     except CompileError as error:
         if error.source:
             raise

@@ -13,20 +13,27 @@ from typing import Any
 import pytest
 
 import gpubcast as gb
-from gpubcast.backends.cuda import nvrtc
-from gpubcast.codegen import cuda
-from gpubcast.element_types import element_type
+from gpubcast.codegen.cuda import kernel
 from gpubcast.errors import CompileError
-from gpubcast.families import Family, Kind
-from gpubcast.layout import Layout
+from gpubcast.schedules.cuda.flat import Flat
+from gpubcast.schedules.cuda.gather import Gather
+from gpubcast.schedules.cuda.phase import Phase
+from gpubcast.schedules.cuda.rows import Rows
+from gpubcast.schedules.cuda.running import Running
+from gpubcast.schedules.cuda.xpose import Xpose
+from gpubcast.schedules.families import CudaSchedule
+from gpubcast.schedules.schedule import AccessPattern
+from gpubcast.shapes.element_types import element_type
+from gpubcast.shapes.layout import Layout
 from tests.compile import gates
 from tests.compile.gates import Gate
-from tests.compile.sass import KernelReport, nvdisasm, report
+from tests.compile.sass import KernelReport, compiled, nvdisasm, report
+from tests.compile.test_operations import EVERY_ARCHITECTURE
 
 Reports = dict[tuple[str, str], KernelReport]
 
 
-@pytest.fixture(scope="module", params=gates.ARCHITECTURES)
+@pytest.fixture(scope="module", params=EVERY_ARCHITECTURE)
 def reports(request: pytest.FixtureRequest) -> Reports:
     if nvdisasm() is None:
         pytest.skip("needs the nvidia-cuda-nvdisasm package")
@@ -38,26 +45,29 @@ def reports(request: pytest.FixtureRequest) -> Reports:
         pytest.skip(f"needs NVRTC for {request.param}: {error}")
 
 
-def test_every_pattern_has_its_schedule_and_kinds() -> None:
+def test_every_gate_has_its_schedule_and_patterns() -> None:
     for gate in gates.gates():
-        found = gate.schedule.family, " ".join(kind.value for kind in gate.schedule.reads)
+        found = type(gate.schedule), " ".join(kind.value for kind in gate.schedule.reads)
         assert found == (gate.pattern.family, gate.pattern.kinds), (gate.pattern.name, gate.type)
 
 
-def test_every_kind_of_every_schedule_is_measured() -> None:
-    streams = {Kind.SCALAR, Kind.VALUE}
+def test_every_pattern_of_every_schedule_is_measured() -> None:
+    streams = "SCALAR VALUE"
     every = {
-        Family.FLAT: streams | {Kind.LINEAR},
-        Family.ROWS: streams | {Kind.TILE, Kind.ROW, Kind.COLUMN, Kind.GATHERED},
-        Family.PHASE: {Kind.LINEAR, Kind.PERIODIC, Kind.GATHERED, Kind.TILE, Kind.ROW, Kind.COLUMN},
-        Family.XPOSE: streams | {Kind.TILE, Kind.ROW, Kind.COLUMN, Kind.GATHERED, Kind.CROSSED},
-        Family.GATHER: streams | {Kind.LINEAR, Kind.GATHERED},
+        Flat: f"LINEAR {streams}",
+        Rows: f"TILE ROW COLUMN GATHERED {streams}",
+        Phase: "LINEAR PERIODIC GATHERED",
+        Running: "LINEAR TILE ROW COLUMN GATHERED",
+        Xpose: f"TILE ROW COLUMN GATHERED CROSSED {streams}",
+        Gather: f"LINEAR GATHERED {streams}",
     }
-    found: dict[Family, set[Kind]] = {}
+    found: dict[type[CudaSchedule], set[AccessPattern]] = {}
     for pattern in gates.PATTERNS:
-        kinds = {Kind(word) for word in pattern.kinds.split()}
-        found[pattern.family] = found.get(pattern.family, set()) | kinds
-    assert found == every
+        own = {AccessPattern(word) for word in pattern.kinds.split()}
+        found[pattern.family] = found.get(pattern.family, set()) | own
+    assert found == {
+        family: {AccessPattern(word) for word in words.split()} for family, words in every.items()
+    }
 
 
 def complaints(gate: Gate, report: KernelReport) -> list[str]:
@@ -92,7 +102,7 @@ def test_vectors_have_32_bytes_where_the_architecture_has_them() -> None:
     """FLAT, long rows and short ones: as many bytes in half the accesses, within the budgets."""
     names = ("FLAT LINEAR", "FLAT LINEAR + LINEAR", "FLAT LINEAR + SCALAR", "ROWS TILE",
              "ROWS TILE + ROW", "ROWS TILE + COLUMN", "ROWS TILE + ROW (middle axis)",
-             "PHASE LINEAR + PERIODIC", "PHASE LINEAR + ROW (running)")  # fmt: skip
+             "PHASE LINEAR + PERIODIC", "RUNNING LINEAR + ROW")  # fmt: skip
     chosen = [
         gates.gate(pattern, kind, "sm_100")
         for pattern in gates.PATTERNS
@@ -100,7 +110,7 @@ def test_vectors_have_32_bytes_where_the_architecture_has_them() -> None:
         if pattern.name in names
     ]
     try:
-        made = nvrtc.compile_cubin("\n".join(g.source.text for g in chosen), "sm_100")
+        made = compiled("\n".join(g.source.text for g in chosen), "sm_100")
     except CompileError as error:
         if error.source:
             raise
@@ -108,9 +118,9 @@ def test_vectors_have_32_bytes_where_the_architecture_has_them() -> None:
     found = report(made.image, made.log)
     for gate in chosen:
         own, size = found[gate.source.entry], element_type(gate.type).itemsize
-        if gate.schedule.vector * size < 32:
+        if gates.in_registers(gate.schedule)[0] * size < 32:
             # Elements with a register of their own, and rows that are too short.
-            assert gate.pattern.family is Family.PHASE or size == 1, gate
+            assert gate.pattern.family in (Phase, Running) or size == 1, gate
             continue
         assert own.long_stores > 0 and own.long_loads > 0, gate.pattern.name
         wrong = [c for c in complaints(gate, own) if "accesses" not in c]
@@ -122,35 +132,35 @@ def test_vectors_have_32_bytes_where_the_architecture_has_them() -> None:
 # byte each, into words, which in PHASE all have registers of their own; of 8-byte elements a thread
 # has one vector only; a select has a third operand.
 MIXED: list[tuple[Any, ...]] = [
-    ("convert_element_type", ("f16[256,512]",), {"to": "f32"}, Family.FLAT),
-    ("convert_element_type", ("f64[256,512]",), {"to": "f32"}, Family.FLAT),
-    ("select", ("pred[256,512]", "f32[256,512]", "f32[256,512]"), {}, Family.FLAT),
-    ("select", ("pred[256,512]", "bf16[256,512]", "bf16[256,512]"), {}, Family.FLAT),
-    ("lt", ("f64[256,512]", "f64[256,512]"), {}, Family.FLAT, 4),
-    ("lt", ("f32[256,512]", "f32[1,512]"), {}, Family.ROWS),
-    ("lt", ("bf16[256,512]", "bf16[256,1]"), {}, Family.ROWS),
-    ("convert_element_type", ("bf16[256,512]{1,0:pad(256,1056)}",), {"to": "f32"}, Family.ROWS),
-    ("lt", ("f32[21760,3]", "f32[1,3]"), {}, Family.PHASE, 13),
-    ("convert_element_type", ("f16[9344,7]{1,0:pad(9344,8)}",), {"to": "f32"}, Family.PHASE),
-    ("lt", ("f32[256,511]", "f32[1,511]"), {}, Family.PHASE),
-    ("select", ("pred[256,512]{0,1}", "f32[256,512]", "f32[256,512]"), {}, Family.XPOSE, 3),
-    ("convert_element_type", ("f16[256,512]{0,1}",), {"to": "f32"}, Family.XPOSE),
+    ("convert_element_type", ("f16[256,512]",), {"to": "f32"}, Flat),
+    ("convert_element_type", ("f64[256,512]",), {"to": "f32"}, Flat),
+    ("select", ("pred[256,512]", "f32[256,512]", "f32[256,512]"), {}, Flat),
+    ("select", ("pred[256,512]", "bf16[256,512]", "bf16[256,512]"), {}, Flat),
+    ("lt", ("f64[256,512]", "f64[256,512]"), {}, Flat, 4),
+    ("lt", ("f32[256,512]", "f32[1,512]"), {}, Rows),
+    ("lt", ("bf16[256,512]", "bf16[256,1]"), {}, Rows),
+    ("convert_element_type", ("bf16[256,512]{1,0:pad(256,1056)}",), {"to": "f32"}, Rows),
+    ("lt", ("f32[21760,3]", "f32[1,3]"), {}, Phase, 13),
+    ("convert_element_type", ("f16[9344,7]{1,0:pad(9344,8)}",), {"to": "f32"}, Phase),
+    ("lt", ("f32[256,511]", "f32[1,511]"), {}, Running),
+    ("select", ("pred[256,512]{0,1}", "f32[256,512]", "f32[256,512]"), {}, Xpose, 3),
+    ("convert_element_type", ("f16[256,512]{0,1}",), {"to": "f32"}, Xpose),
 ]  # fmt: skip
 
 
 @pytest.mark.skipif(nvdisasm() is None, reason="needs the nvidia-cuda-nvdisasm package")
-@pytest.mark.parametrize("arch", gates.ARCHITECTURES)
+@pytest.mark.parametrize("arch", EVERY_ARCHITECTURE)
 def test_mixed_widths(arch: str) -> None:
     """The widest type has vectors of 16 bytes at least, and the budget is that of its size."""
     chosen = []
     for name, operands, said, family, *_ in MIXED:
         plan = gb.plan(name, *operands, **said, out_layout=Layout((1, 0)))
         picked = plan.schedule(arch)
-        assert picked.family is family, (name, operands, picked)
+        assert type(picked) is family, (name, operands, picked)
         chosen.append((plan.broadcast_plan, picked))
-    sources = [cuda.generate(*one) for one in chosen]
+    sources = [kernel.generate(*one) for one in chosen]
     try:
-        made = nvrtc.compile_cubin("\n".join(s.text for s in sources), arch)
+        made = compiled("\n".join(s.text for s in sources), arch)
     except CompileError as error:
         if error.source:
             raise
@@ -160,11 +170,12 @@ def test_mixed_widths(arch: str) -> None:
         name, operands, _, _, *extra = row
         own, what = found[source.entry], (name, operands, arch)
         sizes = [access.element_type.itemsize for access in plan.accesses]
-        per_element = own.tile / (picked.vector * picked.unroll)
+        width, count = gates.in_registers(picked)
+        per_element = own.tile / (width * count)
         # A vector holds as many elements of every type, and one of 8 bytes has few of them.
-        budget = gates.BUDGETS[picked.family] * max(1, max(sizes) / 4) + sum(extra)
+        budget = gates.BUDGETS[type(picked)] * max(1, max(sizes) / 4) + sum(extra)
         assert 0 < per_element <= budget, (what, per_element)
-        assert picked.vector * max(sizes) >= 16, what
+        assert width * max(sizes) >= 16, what
         assert own.wide_loads + own.wide_stores > 0, what
         assert (own.spill_bytes, own.stack_bytes, own.divisions) == (0, 0, ()), what
 
@@ -183,8 +194,8 @@ def test_vectors_have_16_bytes() -> None:
                 assert gate.type == "u8" or lone, gate.pattern.name
                 assert width == 8 or single
     assert narrow == {
-        (Family.PHASE, "u8", 8), (Family.XPOSE, "u8", 8), (Family.XPOSE, "u8", 4),
-        (Family.XPOSE, "bf16", 8),
+        (Phase, "u8", 8), (Xpose, "u8", 8), (Xpose, "u8", 4),
+        (Xpose, "bf16", 8),
     }  # fmt: skip
 
 

@@ -9,54 +9,64 @@ import re
 
 import pytest
 
-from gpubcast import expression, simplify
-from gpubcast.backends.cuda import nvrtc
-from gpubcast.building import build
-from gpubcast.codegen import cuda
-from gpubcast.families import CudaTarget, Family
-from gpubcast.ops import OPS, Rule
-from gpubcast.planning import Operand
-from gpubcast.schedule import schedule
-from gpubcast.shape import Shape
-from tests import operations, small_types
+from gpubcast.codegen.cuda import kernel
+from gpubcast.hlo import expression, graph_inference, rules
+from gpubcast.hlo.ops import OPS
+from gpubcast.planning import simplify
+from gpubcast.planning.build import build
+from gpubcast.planning.plan import Operand
+from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.cuda.flat import Flat
+from gpubcast.schedules.cuda.gather import Gather
+from gpubcast.schedules.cuda.phase import Phase
+from gpubcast.schedules.cuda.rows import Rows
+from gpubcast.schedules.cuda.xpose import Xpose
+from gpubcast.schedules.families import Schedule
+from gpubcast.schedules.schedule import CudaTarget
+from gpubcast.shapes.shape import Shape
 from tests.compile import sass
+from tests.support import operations, small_types
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
+# What holds on one architecture is checked on the others by `make test-long`.
+EVERY_ARCHITECTURE = [
+    pytest.param(arch, marks=() if arch == "sm_90" else pytest.mark.long) for arch in ARCHITECTURES
+]
 # Compiling together costs half of compiling one by one, and keeps the headers' share small.
 UNIT = 24
 # Shapes of a small and a large operand for which each family is chosen, and the output's layout.
 SHAPES = {
-    Family.FLAT: ("[4096]", "[4096]", ""),
-    Family.ROWS: ("[64,1024]", "[1,1024]", ""),
-    Family.PHASE: ("[4096,3]", "[1,3]", ""),
-    Family.XPOSE: ("[64,128]", "[64,128]{0,1}", ""),
-    Family.GATHER: ("[16,512,1]", "[1,512,1]", "{2,1,0:pad(16,512,2)}"),
+    Flat: ("[4096]", "[4096]", ""),
+    Rows: ("[64,1024]", "[1,1024]", ""),
+    Phase: ("[4096,3]", "[1,3]", ""),
+    Xpose: ("[64,128]", "[64,128]{0,1}", ""),
+    Gather: ("[16,512,1]", "[1,512,1]", "{2,1,0:pad(16,512,2)}"),
 }
 UNARY_SHAPES = {
-    Family.FLAT: ("[4096]", ""),
-    Family.ROWS: ("[64,1024]{1,0:pad(64,1040)}", ""),
-    Family.PHASE: ("[4096,3]{1,0:pad(4096,4)}", ""),
-    Family.XPOSE: ("[64,128]", "{0,1}"),
-    Family.GATHER: ("[16,512,1]", "{2,1,0:pad(16,512,2)}"),
+    Flat: ("[4096]", ""),
+    Rows: ("[64,1024]{1,0:pad(64,1040)}", ""),
+    Phase: ("[4096,3]{1,0:pad(4096,4)}", ""),
+    Xpose: ("[64,128]", "{0,1}"),
+    Gather: ("[16,512,1]", "{2,1,0:pad(16,512,2)}"),
 }
 
 
-def source(name: str, kind: str, family: Family, **attributes: object) -> str:
+def source(name: str, kind: str, family: type[Schedule], **attributes: object) -> str:
     """The kernel of an operation on one element type in one family."""
     row = OPS[name]
     small, large, layout = SHAPES[family]
     if row.arity == 1:
         shape, layout = UNARY_SHAPES[family]
         texts = [kind + shape]
-    elif row.rule is Rule.BINARY:
+    elif row.rule is rules.BINARY:
         texts = [kind + small, kind + large]
-    elif row.rule is Rule.SELECT:
+    elif row.rule is rules.SELECT:
         texts = ["pred" + small, kind + small, kind + _same(large)]
     else:
         texts = [kind + "[]", kind + small, kind + _same(large)]
     shapes = tuple(Shape.parse(text) for text in texts)
     graph = expression.single(name, attributes)
-    nodes = expression.typed(graph, shapes)
+    nodes = graph_inference.typed(graph, shapes)
     inferred = nodes[graph.outputs[0]].shape
     output = Shape(inferred.element_type, inferred.dimensions)
     if layout:
@@ -65,9 +75,9 @@ def source(name: str, kind: str, family: Family, **attributes: object) -> str:
         build(graph, nodes, tuple(map(Operand.of, shapes)), (Operand.of(output),))
     )
     chosen = schedule(plan, CudaTarget("sm_90", 132), (16,) * len(plan.accesses))
-    if row.rule in (Rule.BINARY, Rule.UNARY, Rule.CONVERT):
-        assert chosen.family is family, (name, kind, chosen)
-    return cuda.generate(plan, chosen).text
+    if row.rule in (rules.BINARY, rules.UNARY, rules.CONVERT):
+        assert type(chosen) is family, (name, kind, chosen)
+    return kernel.generate(plan, chosen).text
 
 
 def _same(large: str) -> str:
@@ -114,7 +124,7 @@ def small() -> list[tuple[str, str, dict[str, object]]]:
 
 
 def check(texts: list[str], arch: str) -> None:
-    log = nvrtc.compile_cubin("\n".join(texts), arch).log
+    log = sass.compiled("\n".join(texts), arch).log
     reports = re.split(r"Compiling entry function '", log)[1:]
     assert len(reports) == len(texts), log
     for report in reports:
@@ -128,16 +138,28 @@ def check(texts: list[str], arch: str) -> None:
 KERNELS = table()
 
 
-OTHERS = [family for family in SHAPES if family is not Family.FLAT]
+OTHERS = [family for family in SHAPES if family is not Flat]
 
 
+def test_every_operation_compiles_without_spills() -> None:
+    """Each on the first and on the last of its types, FLAT on sm_90."""
+    ends: dict[str, list[tuple[str, str, dict[str, object]]]] = {}
+    for one in KERNELS:
+        ends.setdefault(one[0], []).append(one)
+    chosen = [one for every in ends.values() for one in (every[0], every[-1])]
+    texts = dict.fromkeys(source(name, kind, Flat, **said) for name, kind, said in chosen)
+    check(list(texts), "sm_90")
+    assert len(texts) > len(ends)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, len(KERNELS), UNIT))
 def test_kernels_compile_without_spills(first: int) -> None:
     """FLAT on sm_90 and on another architecture in turn; each kernel also in another schedule,
     which a neighbour in the table has not."""
     chosen = KERNELS[first : first + UNIT]
     turn = first // UNIT
-    flat = [source(name, kind, Family.FLAT, **said) for name, kind, said in chosen]
+    flat = [source(name, kind, Flat, **said) for name, kind, said in chosen]
     other = [
         source(name, kind, OTHERS[(turn + i) % len(OTHERS)], **said)
         for i, (name, kind, said) in enumerate(chosen)
@@ -152,12 +174,12 @@ def test_flat_and_rows_divide_nothing_and_move_vectors(arch: str) -> None:
     """Judged with copy and add, whose arithmetic hides nothing: bitcast of equal types copies."""
     kernels = {}
     for kind in ("u8", "bf16", "f32", "f64"):
-        for family in (Family.FLAT, Family.ROWS):
+        for family in (Flat, Rows):
             kernels[source("add", kind, family)] = f"add {kind} {family.name}"
             word = {"u8": "s8", "bf16": "u16", "f32": "s32", "f64": "s64"}[kind]
             copied = source("bitcast_convert_type", kind, family, to=word)
             kernels[copied] = f"copy {kind} {family.name}"
-    made = nvrtc.compile_cubin("\n".join(kernels), arch)
+    made = sass.compiled("\n".join(kernels), arch)
     reports = sass.report(made.image, made.log)
     assert len(reports) == len(kernels) == 16
     for text, label in kernels.items():

@@ -6,12 +6,11 @@ import itertools
 
 import pytest
 
-from gpubcast.backends.cuda.nvrtc import compile_cubin
 from gpubcast.errors import CompileError
-from tests.compile.sass import KernelReport, nvdisasm, report
+from tests.compile.sass import KernelReport, compiled, nvdisasm, report
+from tests.compile.test_operations import EVERY_ARCHITECTURE
 from tests.emulated.kernels import kernel
 
-ARCHES = ("sm_80", "sm_90", "sm_100")
 ADD, COPY = ("a0 + a1",), ("a0",)
 STREAMS = {"T": "TILE", "R": "ROW", "C": "COLUMN"}
 
@@ -136,7 +135,15 @@ def test_tile_is_one_pass_of_the_innermost_loop() -> None:
     assert sass._read("k", [*step, *narrow, "EXIT"], 20, 0, 0).tile == 7
 
 
-@pytest.fixture(scope="module", params=ARCHES)
+def test_a_loop_that_is_entered_in_its_middle_is_passed_once() -> None:
+    from tests.compile import sass
+
+    lines = ["@P1 BRA `(.L_x_2)", ".L_x_1:", "FADD R1, R2, R3", ".L_x_2:", "LDG.E.128 R4, [R2]",
+             "STG.E.128 [R2], R4", "@P0 BRA `(.L_x_1)", "EXIT"]  # fmt: skip
+    assert sass._shortest(lines, None, sass.WIDE) == (2, -5, 1)
+
+
+@pytest.fixture(scope="module", params=EVERY_ARCHITECTURE)
 def reports(request: pytest.FixtureRequest) -> dict[str, KernelReport]:
     if nvdisasm() is None:
         pytest.skip("needs the nvidia-cuda-nvdisasm package")
@@ -147,7 +154,7 @@ def reports(request: pytest.FixtureRequest) -> dict[str, KernelReport]:
     texts += [kernel(name, *arguments).text for name, (*arguments, _) in HOISTED.items()]
     text = "\n".join(texts)
     try:
-        cubin = compile_cubin(text, request.param)
+        cubin = compiled(text, request.param)
     except CompileError as error:
         if error.source:
             raise
@@ -179,7 +186,7 @@ def test_what_is_shared_is_computed_once(reports: dict[str, KernelReport], name:
 
 
 @pytest.mark.skipif(nvdisasm() is None, reason="needs the nvidia-cuda-nvdisasm package")
-@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("arch", EVERY_ARCHITECTURE)
 def test_loops_keep_everything_in_registers(arch: str) -> None:
     """What the loops of a tile of steps hold, over types, rows, padding and kinds."""
     widths = {"u8": 16, "bf16": 8, "float": 4, "double": 2}
@@ -195,7 +202,7 @@ def test_loops_keep_everything_in_registers(arch: str) -> None:
             f"RowsParams<{len(kinds) + 1}, 1>", reads, [t],
         ).text  # fmt: skip
     try:
-        cubin = compile_cubin("\n".join(texts.values()), arch)
+        cubin = compiled("\n".join(texts.values()), arch)
     except CompileError as error:
         if error.source:
             raise
@@ -217,7 +224,7 @@ def test_every_float_function_stays_in_its_precision() -> None:
     text = kernel("functions", [f"{' + '.join(calls)}; {checks}"], "flat<1, 1", "FlatParams<2>",
                   ["float LINEAR"], ["float"]).text  # fmt: skip
     try:
-        cubin = compile_cubin(text, "sm_90")
+        cubin = compiled(text, "sm_90")
     except CompileError as error:
         if error.source:
             raise

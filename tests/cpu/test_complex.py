@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from gpubcast.element_types import ELEMENT_TYPES
-from tests import complex_accuracy, complex_numbers
-from tests.complex_numbers import KINDS, assert_same, made
+from gpubcast.shapes.element_types import ELEMENT_TYPES
+from tests.support import complex_accuracy, complex_numbers
+from tests.support.complex_numbers import KINDS, assert_same, made
 
 
 @pytest.mark.parametrize(("row", "kind"), complex_numbers.rows(), ids=lambda x: x.name)

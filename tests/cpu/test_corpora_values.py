@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import gpubcast as gb
-from gpubcast.ops import OPS
-from tests import complex_numbers
-from tests.scalars import ulp_distance
+from gpubcast.hlo.ops import OPS
+from tests.support import complex_numbers
+from tests.support.scalars import ulp_distance
 
 FILE = Path(__file__).parents[1] / "corpora" / "binary_values.jsonl"
 ROWS = [json.loads(line) for line in FILE.read_text().splitlines()]
@@ -88,6 +89,7 @@ def near(op: str, found: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> 
         return same & ((abs(found - wanted) <= size) | ~np.isfinite(abs(wanted)))
 
 
+@pytest.mark.long
 def test_values_are_xlas() -> None:
     wrong = []
     checked: Counter[str] = Counter()

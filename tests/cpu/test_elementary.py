@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpubcast.element_types import ELEMENT_TYPES, ElementType
-from tests import accuracy
+from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
+from tests.support import accuracy
 
 COUNT = 60_000
 
@@ -52,6 +52,6 @@ def test_the_documented_bounds_are_those_of_the_operations() -> None:
     for name, kind in accuracy.measurable():
         at_most, measured = found[name][:2] if kind.bits == 32 else found[name][2:]
         assert float(at_most) == accuracy.bound(name, kind), (
-            f"{name} {kind}: python -m tests.accuracy"
+            f"{name} {kind}: python -m tests.support.accuracy"
         )
         assert float(measured) <= float(at_most), f"{name} {kind}"

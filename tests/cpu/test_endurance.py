@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from gpubcast.backends.cpu import entry
-from tests import endurance
+from gpubcast.backends.cpu.jit import builtins
+from tests.support import endurance
 
-# The short form; ``python -m tests.endurance --help`` says how to run a long one.
+# The short form; ``python -m tests.support.endurance --help`` says how to run a long one.
 SHORT = {
     "threads": ("--threads", "8", "--calls", "1000", "--forks", "4"),
     "loops": ("--calls", "100000"),
@@ -26,11 +26,12 @@ SHORT = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", SHORT)
 def test_nothing_breaks_and_nothing_is_left_over(what: str, repository: Path) -> None:
     # A process of its own: what other tests left in memory or running does not matter.
     done = subprocess.run(
-        [sys.executable, "-m", "tests.endurance", what, *SHORT[what]],
+        [sys.executable, "-m", "tests.support.endurance", what, *SHORT[what]],
         cwd=repository, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
@@ -66,14 +67,14 @@ def test_a_failure_on_a_thread_or_in_a_child_is_seen(monkeypatch: pytest.MonkeyP
         with pytest.raises(AssertionError, match="planted"):
             endurance.threads(2, 5, 0, 0)
     code = (
-        "from tests import endurance\n"
+        "from tests.support import endurance\n"
         "def refuse(): raise AssertionError('planted')\n"
         "endurance._large = refuse\n"
         "endurance.threads(1, 10, 1, 0)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False,
-        cwd=Path(endurance.__file__).resolve().parents[1],
+        cwd=Path(endurance.__file__).resolve().parents[2],
     )  # fmt: skip
     assert done.returncode == 1
     assert "planted" in done.stderr and "a forked child ended with 1" in done.stderr
@@ -95,9 +96,9 @@ def test_memory_that_is_used_too_early_is_seen(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_built_in_function_keeps_what_it_is_made_of() -> None:
     # Two threads that ask for the first at once get two definitions, of which one is kept.
-    definition = entry._definition(entry._TEXT, "gpubcast_entry")
+    definition = builtins.definition(builtins._TEXT, "gpubcast_entry")
     assert definition is not None
-    made = entry.made(definition, 0)
+    made = builtins.made(definition, 0)
     known = weakref.ref(definition)
     del definition
     gc.collect()
@@ -112,16 +113,16 @@ FORK = """if True:
     import faulthandler, os, threading, time
     import numpy as np
     import gpubcast as gb
-    from gpubcast.backends.cpu import objects
+    from gpubcast.backends.cpu.jit import object_cache
     x = np.ones((8, 8), np.float32)
     gb.add(x, x)
     from llvmlite.binding import ffi
     from numba.core.compiler_lock import global_compiler_lock
-    lock, objects._FORK_SECONDS = {lock}, {patience}
+    lock, object_cache._FORK_SECONDS = {lock}, {patience}
     def hold():
         with lock:
             inside.set()
-            time.sleep(0.5)
+            time.sleep({held})
     inside = threading.Event()
     other = threading.Thread(target=hold)
     other.start()
@@ -150,8 +151,9 @@ def test_a_fork_waits_for_locks_of_compilers(
 ) -> None:
     """A child whose parent's other threads were in LLVM, be it for a collection, or in numba makes
     kernels; after too long a time it refuses, and does not wait for threads that it has not."""
+    held = 0.5 if patience > 1 else 5.0
     done = subprocess.run(
-        [sys.executable, "-c", FORK.format(lock=lock, patience=patience)],
+        [sys.executable, "-c", FORK.format(lock=lock, patience=patience, held=held)],
         env=os.environ | {"GPUBCAST_CACHE_DIR": str(tmp_path)},
         check=True, capture_output=True, text=True, timeout=200,
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """Random fused expressions on the CPU: the same bits as one eager operation after another.
 
-More examples, for ten minutes from seed 1000 on: ``python -m tests.graph_calls 600 1000``.
+More examples, for ten minutes from seed 1000 on: ``python -m tests.support.graph_calls 600 1000``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gpubcast as gb
-from gpubcast import partition, runtime
-from tests import graph_calls, graphs
+from gpubcast.planning import partition
+from gpubcast.runtime import state
+from tests.support import graph_calls, graphs
 
 CALLS = 4
 
@@ -39,6 +40,7 @@ def check(rng: random.Random, *, labelled: bool) -> None:
 # --- fused is unfused ----------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::gpubcast.SplitWarning")
 @random_graphs
 @given(rng=randoms)
@@ -56,14 +58,15 @@ def test_labels(rng: random.Random) -> None:
 @pytest.fixture
 def small_kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Limits that random graphs pass, so that nearly all are cut."""
-    runtime.clear()
+    state.clear()
     monkeypatch.setattr(partition, "MAX_READS", 4)
     monkeypatch.setattr(partition, "MAX_CODE", 4)
     monkeypatch.setattr(partition, "MAX_WRITES", 2)
     yield
-    runtime.clear()
+    state.clear()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_kernels")
 @pytest.mark.filterwarnings("ignore::gpubcast.SplitWarning")
 @pytest.mark.parametrize("labelled", [False, True], ids=["stated", "labels"])
@@ -207,10 +210,10 @@ def test_a_new_size_does_not_compile(name: str) -> None:
     # Rows so short that they are walked as parts of longer runs are a class of sizes.
     for sizes in itertools.product((2, largest - 1), repeat=rank):
         function(*operands(*sizes))
-    known = set(runtime.kernels())
+    known = set(state.kernels())
     for _ in range(50):
         function(*operands(*(int(n) for n in rng.integers(2, largest, rank))))
-    assert set(runtime.kernels()) == known
+    assert set(state.kernels()) == known
 
 
 @pytest.mark.parametrize("name", ["rows and columns", "transposed", "two ranks"])
@@ -221,21 +224,21 @@ def test_sizes_of_1_and_0_add_a_pattern_each(name: str) -> None:
     rng = np.random.default_rng(2)
     for sizes in itertools.product((0, 1, 5), repeat=rank):
         function(*operands(*sizes))
-    known = set(runtime.kernels())
+    known = set(state.kernels())
     for _ in range(50):
         function(*operands(*(int(n) for n in rng.choice((0, 1, 2, 3, 10, 40), rank))))
-    assert set(runtime.kernels()) == known
+    assert set(state.kernels()) == known
 
 
 def test_padding_that_is_worth_running_over_is_another_pattern() -> None:
     """Rows of up to twice their width are one run, wider ones are rows: two kernels, no more."""
     doubled = gb.fuse(lambda x: x * 2)
-    before = set(runtime.kernels())
+    before = set(state.kernels())
     for width in range(5, 40):
         layout = gb.Layout((1, 0), (3, 40))
         x = gb.array(_random(3, width), layout=layout)
         np.testing.assert_array_equal(doubled(x).numpy(), 2 * _random(3, width))
-    new = {key for key in runtime.kernels() if key not in before and "mul" in key}
+    new = {key for key in state.kernels() if key not in before and "mul" in key}
     assert len(new) <= 2
 
 
@@ -243,9 +246,9 @@ def test_padding_that_is_worth_running_over_is_another_pattern() -> None:
 def test_another_scalar_does_not_compile(scalar: float) -> None:
     scaled = PATTERNS["four axes"][0]
     scaled(_random(2, 3, 4, 5), _random(2, 5) > 0, 7.0)
-    known = set(runtime.kernels())
+    known = set(state.kernels())
     found = scaled(_random(2, 3, 4, 5), _random(2, 5) > 0, scalar)
-    assert set(runtime.kernels()) == known
+    assert set(state.kernels()) == known
     mask = (_random(2, 5) > 0)[:, None, None, :]
     wanted = np.where(mask, _random(2, 3, 4, 5) * np.float32(scalar), np.float32(-1))
     np.testing.assert_array_equal(found, wanted)

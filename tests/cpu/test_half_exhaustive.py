@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from gpubcast.element_types import ELEMENT_TYPES, ElementType
-from gpubcast.ops import OPS, Op, Rule
-from tests import accuracy, operations, scalars
+from gpubcast.hlo import rules
+from gpubcast.hlo.op import Op, Rule
+from gpubcast.hlo.ops import OPS
+from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
+from tests.support import accuracy, operations, scalars
 
 HALVES = [ELEMENT_TYPES[name] for name in ("f16", "bf16")]
 FORMULAS = {name for name, _ in accuracy.measurable()}
@@ -75,12 +77,13 @@ def check_formula(name: str, kind: ElementType, found: Array, *operands: Array) 
     )
 
 
-@pytest.mark.parametrize(("row", "kind"), rows(Rule.UNARY), ids=lambda x: x.name)
+@pytest.mark.long
+@pytest.mark.parametrize(("row", "kind"), rows(rules.UNARY), ids=lambda x: x.name)
 def test_every_value(row: Op, kind: ElementType) -> None:
     check(row, kind, np.arange(1 << 16, dtype=np.uint16).view(kind.dtype))
 
 
-@pytest.mark.parametrize(("row", "kind"), rows(Rule.BINARY), ids=lambda x: x.name)
+@pytest.mark.parametrize(("row", "kind"), rows(rules.BINARY), ids=lambda x: x.name)
 def test_every_pair_of_edges(row: Op, kind: ElementType) -> None:
     values = edges(kind)
     left, right = (x.reshape(-1) for x in np.meshgrid(values, values, indexing="ij"))

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from gpubcast.element_types import ELEMENT_TYPES
-from tests import positions
+from gpubcast.errors import DeviceError
+from gpubcast.shapes.element_types import ELEMENT_TYPES
+from tests.support import positions
 
 
 @pytest.mark.parametrize("kind", positions.KINDS, ids=str)
@@ -93,3 +94,25 @@ def test_bitcast_to_another_width() -> None:
     with pytest.warns(gb.SplitWarning):
         found = bytes_of(np.zeros((300, 4), "i1"))
     positions.same(found, np.arange(300, dtype="<i4").view("i1").reshape(300, 4))
+
+
+def test_A1_the_device() -> None:
+    for device in ("gpu", 0, ""):
+        with pytest.raises(DeviceError) as caught:
+            gb.iota("s32", 3, device=device)  # type: ignore[arg-type]
+        assert caught.value.rule == "A1"
+    with pytest.raises(DeviceError) as caught:
+        gb.iota("s32", 3, out=np.zeros(3, "i4"), device="cuda")
+    assert caught.value.kind == "gpubcast:mixed devices"
+    assert gb.iota("s32", 3, out=np.zeros(3, "i4"), device="cpu").tolist() == [0, 1, 2]
+
+
+def test_a_trace_ends() -> None:
+    @gb.fuse
+    def fails(x):
+        gb.iota("f32", 4)
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        fails(np.zeros(4, "f4"))
+    assert type(gb.iota("f32", 4)) is np.ndarray

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gpubcast.backends.cpu import objects
+from gpubcast.backends.cpu.jit import object_cache
 
 # AArch64 with NEON alone and with vectors of a length that code does not know; x86 with SSE2 alone.
 TARGETS = (
@@ -20,13 +20,14 @@ TARGETS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("triple", "processor"), TARGETS)
 def test_kernels_compile_for_other_processors(
     triple: str, processor: str, repository: Path
 ) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.processors", triple, processor],
-        cwd=repository, capture_output=True, text=True, timeout=280, check=False,
+        [sys.executable, "-m", "tests.support.processors", triple, processor],
+        cwd=repository, capture_output=True, text=True, timeout=800, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines()]
@@ -36,9 +37,9 @@ def test_kernels_compile_for_other_processors(
 
 
 PLANTED = """
-from gpubcast.backends.cpu import crew
-from tests import processors
-crew.architecture = lambda: "x86_64"
+from gpubcast.backends.cpu.threads import team_loop
+from tests.support import processors
+team_loop.architecture = lambda: "x86_64"
 processors.calls = lambda: iter(())
 processors.main("aarch64-unknown-linux-gnu", "generic")
 """
@@ -77,6 +78,6 @@ def test_code_for_one_processor_is_not_loaded_for_another(tmp_path: Path) -> Non
 
 
 def test_another_machine_has_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = objects._surroundings.__wrapped__()
-    monkeypatch.setattr(objects.host, "identity", lambda: ("another",))
-    assert objects._surroundings.__wrapped__() != here
+    here = object_cache._surroundings.__wrapped__()
+    monkeypatch.setattr(object_cache.processor, "identity", lambda: ("another",))
+    assert object_cache._surroundings.__wrapped__() != here

@@ -15,12 +15,14 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from gpubcast import runtime
-from gpubcast.families import CpuTarget, Family, Schedule
-from gpubcast.nest import STRETCH
-from gpubcast.runs import rows_of_stretch
-from gpubcast.schedule import schedule
-from tests.guarded import Guarded
+from gpubcast.runtime import state
+from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.cpu.cost import STRETCH
+from gpubcast.schedules.cpu.nest import Nest
+from gpubcast.schedules.cpu.runs import Runs
+from gpubcast.schedules.families import Schedule
+from gpubcast.schedules.schedule import CpuTarget
+from tests.support.guarded import Guarded
 
 STREAMING = CpuTarget(1, 0)
 
@@ -168,9 +170,9 @@ def test_a_stretch_fits_into_the_memory_it_is_written_to(kind: str, streaming_by
             shapes = gb.Shape(kind, (90_000, n)), gb.Shape(kind, other)
             plan = gb.plan("add", *shapes).broadcast_plan
             chosen = schedule(plan, target, (16,) * 3)
-            if chosen.family is Family.RUNS:
-                width = n if chosen.group else 1
-                assert 0 < rows_of_stretch(plan, chosen) * width <= STRETCH
+            if isinstance(chosen, Runs):
+                width = n if chosen.inner_axes else 1
+                assert 0 < chosen.stretch_rows * width <= STRETCH
 
 
 def test_long_stretches_of_bytes(streaming: str) -> None:
@@ -241,10 +243,10 @@ def test_padding_is_written(streaming: str) -> None:
 
 def test_short_rows_become_runs_and_long_ones_do_not() -> None:
     quiet = CpuTarget(1, 1 << 62)
-    assert of("add", "f32[100000,3]", "f32[1,3]", target=quiet).family is Family.RUNS
-    assert of("add", "f32[6,6,6,6,6,6]", "f32[6,1,6,1,6,1]", target=quiet).family is Family.RUNS
-    assert of("add", "f32[300,1024]", "f32[1,1024]", target=quiet).family is Family.NEST
-    assert of("add", "f32[4096]", "f32[4096]", target=quiet).family is Family.NEST
+    assert isinstance(of("add", "f32[100000,3]", "f32[1,3]", target=quiet), Runs)
+    assert isinstance(of("add", "f32[6,6,6,6,6,6]", "f32[6,1,6,1,6,1]", target=quiet), Runs)
+    assert isinstance(of("add", "f32[300,1024]", "f32[1,1024]", target=quiet), Nest)
+    assert isinstance(of("add", "f32[4096]", "f32[4096]", target=quiet), Nest)
 
 
 def test_large_results_are_streamed() -> None:
@@ -256,8 +258,8 @@ def test_large_results_are_streamed() -> None:
 
 def test_an_uneven_outer_axis_is_not_split() -> None:
     many = CpuTarget(2)
-    assert of("add", "f32[7,2000,999]", "f32[7,1,999]", target=many).split == 1
-    assert of("add", "f32[64,2000,99]", "f32[64,1,99]", target=many).split == 0
+    assert of("add", "f32[7,2000,999]", "f32[7,1,999]", target=many).split_axis == 1
+    assert of("add", "f32[64,2000,99]", "f32[64,1,99]", target=many).split_axis == 0
 
 
 @pytest.mark.parametrize("threads", ["2", "3"])
@@ -273,15 +275,16 @@ def test_parts(streaming: str, threads: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_kernel_serves_every_size_of_its_class(streaming: str) -> None:
     rng = np.random.default_rng(3)
     check_add(made(np.float32, 50, 3), made(np.float32, 1, 3))
-    known = set(runtime.kernels())
+    known = set(state.kernels())
     for _ in range(30):
         rows, columns = int(rng.integers(50, 900)), int(rng.integers(3, 9))
         check_add(made(np.float32, rows, columns), made(np.float32, 1, columns))
-    assert len(set(runtime.kernels()) - known) <= 1
+    assert len(set(state.kernels()) - known) <= 1
 
 
-def test_memory_is_asked_for_ahead() -> None:
+def test_memory_is_asked_for_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     """That of all operands but what is read again in every row."""
+    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
     shape = "f32[4096,4096]"
     for operation, shapes, wanted in (
         ("exp", (shape,), (0,)),
@@ -297,7 +300,11 @@ def test_memory_is_asked_for_ahead() -> None:
         assert asked == list(wanted), (operation, shapes)
 
 
-def test_several_results_are_streamed_from_memory_beside() -> None:
+def test_several_results_are_streamed_from_memory_beside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+
     @gb.fuse
     def both(x: Any, y: Any) -> Any:
         return gb.exp(x), gb.sub(x, y)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from gpubcast.codegen.scalars import padding_bits
-from gpubcast.element_types import ELEMENT_TYPES
-from gpubcast.layout import PaddingValue
-from tests import small_types
+from gpubcast.codegen.literals import padding_bits
+from gpubcast.shapes.element_types import ELEMENT_TYPES
+from gpubcast.shapes.layout import PaddingValue
+from tests.support import small_types
 
 
 @pytest.mark.parametrize("kind", small_types.F8, ids=str)

@@ -9,14 +9,15 @@ import pytest
 
 import gpubcast as gb
 from gpubcast import config
-from gpubcast.backends.base import KernelSource
-from gpubcast.backends.cpu import CpuBackend, streaming
+from gpubcast.backends.cpu.backend import CpuBackend
 from gpubcast.config import NEVER
 from gpubcast.errors import Error
-from gpubcast.families import CpuTarget
+from gpubcast.runtime import state, streaming_threshold
+from gpubcast.schedules.schedule import STREAMING_BYTES, CpuTarget
+from tests.support.recording import Recorder
 
-# A result whose operands and itself are more than the default's bytes.
-LARGE = streaming.DEFAULT // 8
+# Elements of f32 that take the default's bytes together with a result.
+LARGE = STREAMING_BYTES // 8
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(threads)
         return 48 << 20
 
-    monkeypatch.setattr(streaming, "_threshold", threshold)
+    monkeypatch.setattr(streaming_threshold, "_threshold", threshold)
     monkeypatch.setenv("GPUBCAST_THREADS", "1")
     monkeypatch.delenv("GPUBCAST_STREAMING", raising=False)
     return found
@@ -40,29 +41,65 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def source(name: str, key: str) -> KernelSource:
-    return KernelSource(name, f"def {name}(table, low, high):\n    return\n", key)
+def started() -> CpuBackend:
+    """The backend of a process that begins."""
+    return CpuBackend(streaming_threshold.stored(config.threads()))
 
 
-def test_it_is_measured_when_something_streams_and_kept(place: Path, calls: list[int]) -> None:
-    host = CpuBackend()
-    assert host.target().streaming_bytes == streaming.DEFAULT
-    host.load(source("small", "a kernel"))
-    assert not calls
-    host.load(source("large", "a kernel streamed"))
-    assert calls == [1] and host.target().streaming_bytes == 48 << 20
-    host.load(source("larger", "a kernel streamed"))
-    assert CpuBackend().target().streaming_bytes == 48 << 20
+def test_it_is_measured_once_and_kept(place: Path, calls: list[int]) -> None:
+    host = started()
+    assert host.target().streaming_bytes == STREAMING_BYTES
+    for _ in range(2):
+        streaming_threshold.calibrate(host)
+        assert host.target().streaming_bytes == 48 << 20
+    again = started()
+    assert again.target().streaming_bytes == 48 << 20
+    streaming_threshold.calibrate(again)
     assert calls == [1]
 
 
 def test_a_launch_of_that_size_measures(place: Path, calls: list[int]) -> None:
     x = np.ones(LARGE, "f4")
-    with gb.runtime.use_backend(CpuBackend()):
-        gb.runtime.clear()
+    with state.use_backend(started()):
+        state.clear()
         assert (gb.neg(x[: 1 << 18]) == -1).all() and not calls
         assert (gb.neg(x) == -1).all() and calls == [1]
-    gb.runtime.clear()
+    state.clear()
+
+
+def test_every_streamed_kernel_measures(
+    place: Path, calls: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a key says after that: that was read for a decision once, from its end."""
+    rows, column, square = "f32[3,2000000]", "f32[3]", "f32[2048,2048]"
+    double = gb.fuse(lambda x: x + x)
+    contracted = gb.fuse(lambda x: x * x + x, fast_math=True)
+    scaled = gb.fuse("r c, c -> r c")(lambda x, v: x * gb.exp(v))
+    keys = set()
+    for threads in (1, 2):
+        monkeypatch.setenv("GPUBCAST_THREADS", str(threads))
+        for plan in (
+            double.plan(rows),
+            contracted.plan(rows),
+            gb.plan("add", rows, column, broadcast_dimensions=(0,)),
+            gb.plan("add", square, "f32[2048,2048]{0,1}"),
+            scaled.plan("f32[1000000,6]", "f32[6]"),
+        ):
+            host = Recorder()
+            calls.clear()
+            with state.use_backend(host):
+                plan(*map(gb.empty, plan.shapes))
+            streaming_threshold._STORE.discard(_file(threads))
+            keys.add(host.loaded[0].key)
+            assert calls == [threads], host.loaded[0].key
+    assert all(" streamed" in key for key in keys)
+    assert {key.endswith(" streamed") for key in keys} == {True, False}
+
+
+def _file(threads: int) -> str:
+    found = streaming_threshold._STORE.found(streaming_threshold._key(threads))
+    assert found is not None
+    return found[0]
 
 
 @pytest.mark.parametrize(("text", "limit"), [("on", 0), ("off", NEVER), ("123456789", 123456789)])
@@ -70,18 +107,18 @@ def test_the_variable_goes_first(
     place: Path, calls: list[int], monkeypatch: pytest.MonkeyPatch, text: str, limit: int
 ) -> None:
     monkeypatch.setenv("GPUBCAST_STREAMING", text)
-    host = CpuBackend()
+    host = started()
     assert host.target().streaming_bytes == limit
-    host.load(source("large", "a kernel streamed"))
+    streaming_threshold.calibrate(host)
     assert not calls
 
 
 def test_a_file_that_says_nothing_is_not_believed(place: Path, calls: list[int]) -> None:
-    streaming._STORE.fetch(streaming._key(1), lambda: b"many")
-    host = CpuBackend()
-    assert host.target().streaming_bytes == streaming.DEFAULT
-    host.load(source("large", "a kernel streamed"))
-    assert host.target().streaming_bytes == streaming.DEFAULT
+    streaming_threshold._STORE.fetch(streaming_threshold._key(1), lambda: b"many")
+    host = started()
+    assert host.target().streaming_bytes == STREAMING_BYTES
+    streaming_threshold.calibrate(host)
+    assert host.target().streaming_bytes == STREAMING_BYTES
 
 
 def test_what_cannot_be_measured_is_the_default(
@@ -90,17 +127,17 @@ def test_what_cannot_be_measured_is_the_default(
     def failing(host: CpuBackend, threads: int) -> int:
         raise Error("no memory")
 
-    monkeypatch.setattr(streaming, "_threshold", failing)
-    assert streaming.measured(CpuBackend(), 1) == streaming.DEFAULT
-    assert streaming.stored(1) is None
+    monkeypatch.setattr(streaming_threshold, "_threshold", failing)
+    assert streaming_threshold.measured(CpuBackend(), 1) == STREAMING_BYTES
+    assert streaming_threshold.stored(1) is None
 
 
 def test_the_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of small sizes, so that it is quick: any answer is one of them, or never."""
     sizes = (3 << 20, 6 << 20)
-    monkeypatch.setattr(streaming, "_TRIED", sizes)
+    monkeypatch.setattr(streaming_threshold, "_TRIED", sizes)
     threads = config.threads()
-    assert streaming._threshold(CpuBackend(), threads) in (*sizes, NEVER)
+    assert streaming_threshold._threshold(CpuBackend(), threads) in (*sizes, NEVER)
 
 
 @pytest.mark.parametrize(
@@ -119,10 +156,10 @@ def test_one_wrong_time_decides_nothing(
 ) -> None:
     """From where on streaming gains most in all; the smallest size is measured last."""
     sizes = tuple(12 << 10 << k for k in range(4))
-    monkeypatch.setattr(streaming, "_TRIED", sizes)
+    monkeypatch.setattr(streaming_threshold, "_TRIED", sizes)
     measured = iter(reversed(gains))
-    monkeypatch.setattr(streaming, "_gain", lambda plain, streamed: next(measured))
-    found = streaming._threshold(CpuBackend(), 1)
+    monkeypatch.setattr(streaming_threshold, "_gain", lambda plain, streamed: next(measured))
+    found = streaming_threshold._threshold(CpuBackend(), 1)
     assert found == (NEVER if first is None else sizes[first])
 
 
@@ -132,7 +169,9 @@ def test_all_uses_add_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = [host.allocate(4 * 3 * size) for _ in range(3)]
     x, y, z = (buffer.view("f4") for buffer in memory)
     for limit in (NEVER, 0):
-        uses = streaming._uses(host, streaming._addition(size), CpuTarget(1, limit), memory)
+        uses = streaming_threshold._uses(
+            host, streaming_threshold._addition(size), CpuTarget(1, limit), memory
+        )
         for use, sums, again in zip(
             uses, ((3, 0, 0), (3, 0, 0), (3, 3, 3)), (2, 4, 2), strict=True
         ):

@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from gpubcast import runtime
-from gpubcast.families import CpuTarget, Family, Kind, Schedule
-from gpubcast.schedule import schedule
-from gpubcast.tiles import MOST_CROSSED, tile
-from tests.guarded import Guarded
+from gpubcast.runtime import state
+from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.cpu.tiles import MOST_CROSSED, Tiles
+from gpubcast.schedules.families import Schedule
+from gpubcast.schedules.schedule import AccessPattern, CpuTarget
+from tests.support.guarded import Guarded
 
 LENGTHS = (16, 17, 31, 33, 64, 65, 70)
 QUIET = CpuTarget(1, 1 << 62)
@@ -215,11 +216,11 @@ def test_parts(streaming: str, threads: str, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_crossed_operands_make_tiles() -> None:
     found = of(crossing("add", "f32[512,512]", "f32[512,512]"))
-    assert (found.family, found.reads) == (Family.TILES, (Kind.LINEAR, Kind.CROSSED))
+    assert (type(found), found.reads) == (Tiles, (AccessPattern.LINEAR, AccessPattern.CROSSED))
     assert "along axis 0" in found.reason
-    assert of(crossing("add", "f32[512,15]", "f32[512,15]")).family is not Family.TILES
-    assert of(crossing("add", "f32[15,512]", "f32[15,512]")).family is not Family.TILES
-    assert of(gb.plan("add", "f32[512,512]", "f32[512,512]")).family is not Family.TILES
+    assert not isinstance(of(crossing("add", "f32[512,15]", "f32[512,15]")), Tiles)
+    assert not isinstance(of(crossing("add", "f32[15,512]", "f32[15,512]")), Tiles)
+    assert not isinstance(of(gb.plan("add", "f32[512,512]", "f32[512,512]")), Tiles)
 
 
 def test_large_results_are_streamed() -> None:
@@ -228,13 +229,13 @@ def test_large_results_are_streamed() -> None:
     assert not of(crossing("add", "f32[512,512]", "f32[512,512]"), CpuTarget(1)).streams
 
 
-def test_heavy_values_are_not_computed_for_every_batch() -> None:
+def test_expensive_values_are_not_computed_for_every_batch() -> None:
     @gb.fuse("b r c, r c -> b r c")
-    def heavy(x: Any, y: Any) -> Any:
+    def expensive(x: Any, y: Any) -> Any:
         return x + gb.exp(y)
 
-    plan = heavy.plan("f32[8,64,64]", "f32[64,64]{0,1}")
-    assert of(plan).family is not Family.TILES
+    plan = expensive.plan("f32[8,64,64]", "f32[64,64]{0,1}")
+    assert not isinstance(of(plan), Tiles)
 
 
 def test_the_longest_tile_fits() -> None:
@@ -243,7 +244,7 @@ def test_the_longest_tile_fits() -> None:
             plan = crossing("max" if name != "c128" else "add", *[f"{name}[{rows},{columns}]"] * 2)
             for target in (QUIET, CpuTarget(1, 0)):
                 found = of(plan, target)
-                height, width = tile(plan.broadcast_plan, found)
+                height, width = found.tile_rows, found.tile_columns
                 assert 0 < height <= rows + 64 and width >= 16
                 memory = height * (width * size | 64)
                 assert memory <= (160 << 10 if found.streams else 20 << 10)
@@ -253,25 +254,26 @@ def test_tiles_of_whole_lines_fit_a_first_cache() -> None:
     for name, wanted in (("u8", 128), ("f16", 128), ("f32", 64), ("f64", 64), ("c128", 32)):
         size, dimensions = gb.Shape(name, ()).element_type.itemsize, "[8192,4096]"
         plan = crossing("add", *[name + dimensions] * 2)
-        height, width = tile(plan.broadcast_plan, of(plan, CpuTarget(1, 0)))
+        found = of(plan, CpuTarget(1, 0))
+        height, width = found.tile_rows, found.tile_columns
         assert height == wanted and height * (width * size | 64) <= 40 << 10
         ragged = crossing("add", *[f"{name}[8191,4095]"] * 2)
-        assert tile(ragged.broadcast_plan, of(ragged, CpuTarget(1, 0)))[0] >= height
+        assert of(ragged, CpuTarget(1, 0)).tile_rows >= height
 
 
 def test_threads_share_the_axis_that_can_be_cut() -> None:
     many = CpuTarget(2)
     tall = of(crossing("add", "f32[100000,64]", "f32[100000,64]"), many)
     flat = of(crossing("add", "f32[64,100000]", "f32[64,100000]"), many)
-    assert (tall.split, flat.split) == (0, 1)
-    assert tall.block[0] > 1 and flat.block[0] > 1
+    assert (tall.split_axis, flat.split_axis) == (0, 1)
+    assert tall.parts > 1 and flat.parts > 1
 
 
 def test_a_kernel_serves_every_size_of_its_class(streaming: str) -> None:
     check_add(made(np.float32, 50, 60), made(np.float32, 60, 50).T)
-    known = set(runtime.kernels())
+    known = set(state.kernels())
     rng = np.random.default_rng(3)
     for _ in range(20):
         rows, columns = (int(n) for n in rng.integers(16, 400, 2))
         check_add(made(np.float32, rows, columns), made(np.float32, columns, rows).T)
-    assert len(set(runtime.kernels()) - known) <= 1
+    assert len(set(state.kernels()) - known) <= 1

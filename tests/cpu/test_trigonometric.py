@@ -10,8 +10,8 @@ import numba
 import numpy as np
 import pytest
 
-from gpubcast.backends.cpu import elementary
-from tests import accuracy
+from gpubcast.backends.cpu.intrinsics import elementary
+from tests.support import accuracy
 
 FUNCTIONS = ("sin", "cos", "tan")
 TYPES = (np.float32, np.float64)

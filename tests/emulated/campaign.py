@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gpubcast import runtime
-from gpubcast.backends.base import KernelSource
-from tests.emulator.backend import EmulatorBackend
+from gpubcast.codegen.source import KernelSource
+from gpubcast.runtime import state
+from tests.support.emulator.backend import EmulatorBackend
 
 UNIT = 30
 
@@ -39,11 +39,11 @@ def run(emulator: EmulatorBackend, calls: Callable[[], None], rehearsal: Callabl
         The number of kernels.
     """
     collector = Collector(emulator.folder, emulator.multiprocessors, emulator.arch)
-    with runtime.use_backend(collector):
+    with state.use_backend(collector):
         rehearsal()
     for first in range(0, len(collector.sources), UNIT):
         emulator.load_many(collector.sources[first : first + UNIT])
-    with runtime.use_backend(emulator):
+    with state.use_backend(emulator):
         calls()
     emulator.check_canaries()
     return len(collector.sources)

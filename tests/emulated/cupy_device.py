@@ -17,16 +17,16 @@ import cupy
 import numpy as np
 import pytest
 
-from gpubcast import runtime
-from gpubcast.backends.base import KernelSource
-from gpubcast.backends.cuda import launch
-from gpubcast.families import CudaTarget
-from tests.emulator.backend import EmulatorBackend
+from gpubcast.backends.cuda import backend
+from gpubcast.codegen.source import KernelSource
+from gpubcast.runtime import state
+from gpubcast.schedules.schedule import CudaTarget
+from tests.support.emulator.backend import EmulatorBackend
 
 _MEMORY = cupy.cuda.memory
 
 
-class Device(launch.CupyBackend):
+class Device(backend.CupyBackend):
     """The backend of CuPy, without a driver."""
 
     def __init__(self, emulator: EmulatorBackend) -> None:
@@ -84,20 +84,20 @@ def get(array: Any) -> np.ndarray[Any, Any]:
 @contextlib.contextmanager
 def device(folder: Path) -> Iterator[Device]:
     """CUDA is this device, and CuPy allocates from it."""
-    real = launch._runtime
+    real = backend._runtime
     stub = SimpleNamespace(
         getDevice=lambda: 0, getDeviceCount=lambda: 1, CUDARuntimeError=real.CUDARuntimeError
     )
     before = cupy.cuda.get_allocator()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch, "_runtime", stub)
-        patch.setattr(launch, "_target", lambda index: CudaTarget("sm_90", 132))
-        patch.setattr(launch, "_by_value", lambda parameters: parameters)
+        patch.setattr(backend, "_runtime", stub)
+        patch.setattr(backend, "_target", lambda index: CudaTarget("sm_90", 132))
+        patch.setattr(backend, "_by_value", lambda parameters: parameters)
         made = Device(EmulatorBackend(folder))
         cupy.cuda.set_allocator(made.allocation)
         try:
-            with runtime.use_backend(made):
+            with state.use_backend(made):
                 yield made
         finally:
-            runtime.clear()
+            state.clear()
             cupy.cuda.set_allocator(before)

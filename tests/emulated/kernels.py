@@ -15,8 +15,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from gpubcast.backends.base import KernelSource
-from tests.emulator.backend import EmulatorBackend
+from gpubcast.codegen.source import KernelSource
+from tests.support.emulator.backend import EmulatorBackend
 
 Array = np.ndarray[Any, Any]
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import shutil
-import subprocess
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gpubcast.element_types import ELEMENT_TYPES, ElementType
-from gpubcast.elementary import FORMULAS, Formula
-from gpubcast.elementary.cuda import file_name, value_type
-from gpubcast.ops import OPS
-from tests import accuracy
-from tests.emulator.backend import FLAGS, HEADERS, HERE
+from gpubcast.codegen.cuda.elementary import file_name, value_type
+from gpubcast.hlo.elementary.formula import FORMULAS, Formula
+from gpubcast.hlo.ops import OPS
+from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
+from tests.support import accuracy
+from tests.support.emulator.backend import HEADERS, shared_library
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
 
@@ -48,16 +47,10 @@ def loop(formula: Formula) -> str:
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("elementary")
-    unit = folder / "elementary.cpp"
     modules = sorted({formula.module for formula in FORMULAS.values()})
     lines = ['#include "prelude.cuh"', *(f'#include "{file_name(m)}"' for m in modules)]
-    unit.write_text("\n".join([*lines, "namespace gb {", *map(loop, CASES), "}"]))
-    made = unit.with_suffix(".so")
-    emulator = ("-include", str(HERE / "emulator.h"), "-I", str(HEADERS))
-    command = ["g++", *FLAGS, *emulator, "-shared", "-fPIC", "-o", str(made), str(unit)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert not done.returncode, done.stderr
-    return ctypes.CDLL(str(made))
+    text = "\n".join([*lines, "namespace gb {", *map(loop, CASES), "}"])
+    return ctypes.CDLL(str(shared_library(text, HEADERS, folder)))
 
 
 def arguments(formula: Formula) -> tuple[Array, ...]:

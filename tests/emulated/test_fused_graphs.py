@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from gpubcast import runtime
-from tests import graph_calls, graphs
+from gpubcast.runtime import state
 from tests.emulated import campaign
-from tests.emulator.backend import ORDERS, EmulatorBackend
+from tests.support import graph_calls, graphs
+from tests.support.emulator.backend import ORDERS, EmulatorBackend
 
 # Graphs in a test, and calls of each.
 GRAPHS, CALLS = 12, 2
@@ -64,7 +64,9 @@ def run(seeds: range, folder: Path, order: str) -> int:
 
 
 @pytest.mark.filterwarnings("ignore::gpubcast.SplitWarning")
-@pytest.mark.parametrize("part", range(3))
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 3))]
+)
 def test_random_graphs(part: int, tmp_path: Path) -> None:
     seeds = range(part * GRAPHS, part * GRAPHS + GRAPHS)
     assert run(seeds, tmp_path, ORDERS[part % len(ORDERS)]) > GRAPHS
@@ -101,20 +103,20 @@ def test_a_new_size_does_not_compile(name: str, tmp_path: Path) -> None:
     """Rows of whole vectors, 32 elements and longer, are one kernel, whatever their number."""
     function, operands = PATTERNS[name]
     rng = np.random.default_rng(3)
-    with runtime.use_backend(campaign.Collector(tmp_path, 132)):
+    with state.use_backend(campaign.Collector(tmp_path, 132)):
         function(*operands(64, 64))
-        known = set(runtime.kernels())
+        known = set(state.kernels())
         for _ in range(50):
             r, c = (4 * int(n) for n in rng.integers(8, 500, 2))
             function(*operands(r, c))
-        assert set(runtime.kernels()) == known
+        assert set(state.kernels()) == known
 
 
 def test_alignment_and_short_rows_choose_among_few(tmp_path: Path) -> None:
     """Rows that are not whole vectors take narrower ones (of 2, of 1), short rows are packed."""
     rng = np.random.default_rng(4)
     collector = campaign.Collector(tmp_path, 132)
-    with runtime.use_backend(collector):
+    with state.use_backend(collector):
         for _ in range(100):
             r, c = (int(n) for n in rng.integers(2, 200, 2))
             PATTERNS["layernorm"][0](*PATTERNS["layernorm"][1](r, c))

@@ -21,6 +21,9 @@ from tests.emulated import cupy_device
 from tests.gpu import test_cases, test_gpu
 from tests.gpu.conftest import Place
 
+# Each call is a unit of g++'s of its own.
+pytestmark = pytest.mark.long
+
 
 class Emulated(Place):
     """A place whose memory the host can read."""

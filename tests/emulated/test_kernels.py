@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.emulated.kernels import Array, Case, Slot, check, fast_div, kernel
-from tests.emulator.backend import HEADERS, ORDERS, EmulatorBackend
+from tests.support.emulator.backend import HEADERS, ORDERS, EmulatorBackend
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
 

@@ -11,9 +11,9 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.arrays import from_strided
-from gpubcast.launch import Device
+from gpubcast.runtime.device import Device
 from tests.emulated import campaign
-from tests.emulator.backend import EmulatorBackend
+from tests.support.emulator.backend import EmulatorBackend
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
 

@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from gpubcast.ops import Rule
-from tests import operations
+from gpubcast.hlo import rules
 from tests.emulated import campaign
-from tests.emulator.backend import EmulatorBackend
+from tests.support import operations
+from tests.support.emulator.backend import EmulatorBackend
 
 ROWS = [(row, kind) for row, kind in operations.rows() if kind in operations.CORE]
 
 
-@pytest.mark.parametrize("part", range(6))
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 6))]
+)
 def test_operations(part: int, tmp_path: Path) -> None:
     chosen = ROWS[part::6]
 
@@ -55,4 +57,4 @@ def _ignoring_values(check) -> None:  # type: ignore[no-untyped-def]
 
 def test_every_rule_is_covered() -> None:
     covered = {row.rule for row, _ in ROWS}
-    assert covered == {Rule.UNARY, Rule.BINARY, Rule.SELECT, Rule.CLAMP}
+    assert covered == {rules.UNARY, rules.BINARY, rules.SELECT, rules.CLAMP}

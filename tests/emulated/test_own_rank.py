@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from gpubcast import runtime
-from tests.emulator.backend import EmulatorBackend
+from gpubcast.runtime import state
+from tests.support.emulator.backend import EmulatorBackend
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
 
@@ -54,7 +54,7 @@ def evaluations(emulator: EmulatorBackend, function: Any, *dimensions: int) -> i
     x = rng.standard_normal((M, N), np.float32)
     y = rng.standard_normal(dimensions, np.float32)
     aligned = y[:, None] if dimensions == (M,) else y
-    with runtime.use_backend(emulator):
+    with state.use_backend(emulator):
         out = function(gb.array(x, device="cuda"), gb.array(y, device="cuda"))
         found = out.numpy()
     np.testing.assert_allclose(found, x - np.exp(aligned), rtol=1e-6, atol=1e-6)
@@ -67,14 +67,16 @@ def test_a_column_is_evaluated_once_per_row(emulator: EmulatorBackend) -> None:
 
 def test_a_row_is_evaluated_once_for_the_rows_of_a_thread(emulator: EmulatorBackend) -> None:
     plan = row.plan("f32[64,4096]", "f32[4096]")
-    rows = plan.schedule("sm_90").unroll
+    rows = plan.schedule("sm_90").rows_per_thread
     assert rows > 1
     assert evaluations(emulator, row, N) == M * N // WARP // rows
 
 
 def test_a_scalar_is_evaluated_once_per_thread(emulator: EmulatorBackend) -> None:
     chosen = scalar.plan("f32[64,4096]", "f32[]").schedule("sm_90")
-    assert evaluations(emulator, scalar) == M * N // WARP // (chosen.vector * chosen.unroll)
+    assert evaluations(emulator, scalar) == M * N // WARP // (
+        chosen.vector_width * chosen.vectors_per_thread
+    )
 
 
 def test_elements_are_counted_one_by_one(emulator: EmulatorBackend) -> None:

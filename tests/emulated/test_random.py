@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 import gpubcast as gb
-from tests import cases
 from tests.emulated import campaign
-from tests.emulator.backend import ORDERS, EmulatorBackend
+from tests.support import cases
+from tests.support.emulator.backend import ORDERS, EmulatorBackend
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 4))]
+)
 def test_random_calls_agree_with_the_oracle(part: int, tmp_path: Path) -> None:
     seeds = range(part * 90, part * 90 + 90)
     emulator = EmulatorBackend(tmp_path, order=ORDERS[part % len(ORDERS)])
@@ -33,9 +35,9 @@ def test_random_calls_agree_with_the_oracle(part: int, tmp_path: Path) -> None:
 
 def test_a_wrong_stride_is_caught(tmp_path: Path) -> None:
     """The campaign can fail: with one stride off by one element, it does."""
-    from gpubcast.codegen import cuda
+    from gpubcast.codegen.cuda import rows
 
-    original = cuda._rows_parameters
+    original = rows.parameters
 
     def planted(plan, schedule):  # type: ignore[no-untyped-def]
         packed = bytearray(original(plan, schedule))
@@ -45,7 +47,7 @@ def test_a_wrong_stride_is_caught(tmp_path: Path) -> None:
     x = gb.full("f32[64,96]", 1.0).numpy() * 3
     emulator = EmulatorBackend(tmp_path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cuda, "_rows_parameters", planted)
+        patch.setattr(rows, "parameters", planted)
 
         def call() -> None:
             a, b = gb.array(x, device="cuda"), gb.array(x[0], device="cuda")

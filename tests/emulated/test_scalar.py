@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpubcast.backends.base import KernelSource
-from gpubcast.element_types import ELEMENT_TYPES, Category, ElementType
-from gpubcast.ops import OPS, Op, Result, Rule
-from tests import operations, scalars
+from gpubcast.codegen.source import KernelSource
+from gpubcast.hlo import rules
+from gpubcast.hlo.op import Op, Result
+from gpubcast.hlo.ops import OPS
+from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
 from tests.emulated.kernels import COMPUTE, Array, Case, Slot, kernel
-from tests.emulator.backend import EmulatorBackend
+from tests.support import operations, scalars
+from tests.support.emulator.backend import EmulatorBackend
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
 
@@ -69,7 +71,7 @@ def run(backend: EmulatorBackend, c: Case, *inputs: Array) -> Array:
 def operation(name: str, t: ElementType, n: int, **said: Any) -> Case:
     row = OPS[name]
     operand = t.storage
-    reads = ("pred", operand, operand) if row.rule is Rule.SELECT else (operand,) * row.arity
+    reads = ("pred", operand, operand) if row.rule is rules.SELECT else (operand,) * row.arity
     write = "pred" if row.result.value == "pred" else operand
     text = row.cuda_for(t.category).format("a0", "a1", "a2", bits=t.bits, type=t.storage, **said)
     entry = "_".join(str(word).replace("-", "minus") for word in (name, t, *said.values()))
@@ -145,7 +147,7 @@ def _equals_its_reference(
     pairs = np.array(list(itertools.product(range(len(values)), repeat=row.arity))).T
     operands = [values[p] for p in pairs]
     types = [t] * row.arity
-    if row.rule is Rule.SELECT:
+    if row.rule is rules.SELECT:
         operands[0] = (pairs[0] % 3).astype(np.uint8)
         types[0] = ELEMENT_TYPES["pred"]
     c = operation(row.name, t, len(operands[0]), **said)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.emulated.kernels import Array, Case, Slot, check
 from tests.emulated.test_kernels import GATHERS, altered
-from tests.emulator.backend import ORDERS, EmulatorBackend
+from tests.support.emulator.backend import ORDERS, EmulatorBackend
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
 

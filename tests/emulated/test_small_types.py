@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gpubcast.element_types import ELEMENT_TYPES
-from tests import operations, small_types
+from gpubcast.shapes.element_types import ELEMENT_TYPES
 from tests.emulated import campaign
-from tests.emulator.backend import EmulatorBackend
+from tests.support import operations, small_types
+from tests.support.emulator.backend import EmulatorBackend
 
 # What f8 is read and written as differs; between that it is f32.
 OPERATIONS = [
@@ -37,6 +37,7 @@ def run(folder: Path, calls: list[Callable[[], None]]) -> None:
     assert campaign.run(EmulatorBackend(folder), every, rehearse)
 
 
+@pytest.mark.long
 def test_operations(tmp_path: Path) -> None:
     run(
         tmp_path,
@@ -47,6 +48,7 @@ def test_operations(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_conversions(tmp_path: Path) -> None:
     narrow = [*small_types.FOUR_BITS, *small_types.F8]
     pairs = [(a, b) for a in narrow for b in PARTNERS] + [(b, a) for a in narrow for b in PARTNERS]

@@ -14,15 +14,16 @@ import pytest
 import gpubcast as gb
 from gpubcast.arrays import from_strided
 from gpubcast.codegen.key import kernel_key
-from gpubcast.element_types import element_type
-from gpubcast.families import CudaTarget, Family, Kind
-from gpubcast.launch import Device
-from gpubcast.schedule import schedule
+from gpubcast.runtime.device import Device
+from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.cuda.phase import Phase
+from gpubcast.schedules.schedule import AccessPattern, CudaTarget
+from gpubcast.shapes.element_types import element_type
 from tests.emulated import campaign
 from tests.emulated.kernels import Case, Slot, check
 from tests.emulated.test_kernels import altered
 from tests.emulated.test_short_and_crossed import case, check_the_end, slot, total
-from tests.emulator.backend import ORDERS, EmulatorBackend
+from tests.support.emulator.backend import ORDERS, EmulatorBackend
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
 
@@ -267,7 +268,7 @@ def test_few_short_rows_keep_threads_busy() -> None:
     over the batch."""
     apart = gb.Layout((2, 1, 0), (9000, 3, 7))
     chosen = gb.plan("add", "f32[9000,2,7]", "f32[1,2,1]", out_layout=apart).schedule("sm_90")
-    assert (chosen.family, chosen.group, chosen.writes) == (Family.PHASE, 2, (Kind.GATHERED,))
+    assert (type(chosen), chosen.inner_axes, chosen.writes) == (Phase, 2, (AccessPattern.GATHERED,))
 
 
 FAULTS: list[tuple[str, str, str, Case, str]] = [

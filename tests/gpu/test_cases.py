@@ -7,7 +7,7 @@ import pytest
 
 import gpubcast as gb
 from bench.cases import CASES, SMALL_ELEMENTS, Case, Sized
-from bench.checks import Reference
+from bench.cases.check import Reference
 from tests.gpu.conftest import Place
 
 TYPED = [(case, dtype) for case in CASES for dtype in case.dtypes]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from gpubcast import calls, eager, machine, runtime
+from gpubcast.runtime import call_cache, eager, native_handover, state
 
 pytestmark = pytest.mark.gpu
 
@@ -24,12 +24,12 @@ def cupy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """CuPy; a call that was made twice is machine code's."""
     import cupy
 
-    assert machine.table() is not None
-    monkeypatch.setattr(calls, "REPEATS", 0)
-    monkeypatch.setattr(runtime, "repeated", lambda launch: True)
-    runtime.clear()
+    assert native_handover.call_table() is not None
+    monkeypatch.setattr(call_cache, "REPEATS", 0)
+    monkeypatch.setattr(state, "repeated", lambda launch: True)
+    state.clear()
     yield cupy
-    runtime.clear()
+    state.clear()
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def python(monkeypatch: pytest.MonkeyPatch) -> Any:
     def refuse(*_: Any) -> None:
         raise InPython
 
-    return lambda: monkeypatch.setattr(calls, "again", refuse)
+    return lambda: monkeypatch.setattr(call_cache, "again", refuse)
 
 
 def test_machine_code_launches(cupy: Any, python: Any) -> None:
@@ -53,7 +53,7 @@ def test_machine_code_launches(cupy: Any, python: Any) -> None:
         plan(x, x, out=out)
         both(x, x)
     python()
-    assert type(eager.APPLY.call) is type(len)
+    assert eager.APPLY.state == "native"
     for _ in range(100):
         found = gb.add(x, row, broadcast_dimensions=(1,))
     np.testing.assert_array_equal(found.get(), x.get() + row.get())

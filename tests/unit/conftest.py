@@ -1,40 +1,47 @@
-"""The wheel, and an environment that has it: both are made once."""
+"""What a unit test may not do: start a process, or compile a kernel or load one."""
 
 from __future__ import annotations
 
-import subprocess
+import multiprocessing.process
 import sys
-import sysconfig
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from tests.packages import CLEAN, build, python
+from gpubcast.backends.cpu.jit import object_cache
+from gpubcast.backends.cuda import nvrtc
+
+STARTS = {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "subprocess.Popen"}
+# The benchmark's own tests take both.
+BENCHMARK = "bench"
+_PURE = False
 
 
-@pytest.fixture(scope="session")
-def wheel(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(repository, "wheel", tmp_path_factory.mktemp("wheel"))
+def _watch(event: str, _: tuple[Any, ...]) -> None:
+    if _PURE and event in STARTS:
+        raise AssertionError(f"a unit test starts a process ({event}): it belongs to tests/process")
 
 
-@pytest.fixture(scope="session")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of a new environment: the wheel, and this environment's dependencies."""
-    root = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", root / "venv"], check=True)
-    interpreter = root / "venv/bin/python"
-    purelib = Path(
-        python("import sysconfig; print(sysconfig.get_path('purelib'))",
-               interpreter=str(interpreter), cwd=root).strip()
-    )  # fmt: skip
-    subprocess.run(
-        [
-            *(sys.executable, "-m", "pip", "--python", interpreter, "install", "--quiet"),
-            *("--no-deps", "--no-index", "--disable-pip-version-check", wheel),
-        ],
-        env=CLEAN,
-        check=True,
-    )
-    # Comes after the wheel on the path; a .pth file in it, as of an editable install, is not read.
-    (purelib / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
-    return interpreter
+# A hook stays until the interpreter ends, so that it is told when to look.
+sys.addaudithook(_watch)
+
+
+@pytest.fixture(autouse=True)
+def _pure(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A test that needs a kernel belongs to tests/calls or tests/compile, one that needs a process
+    to tests/process."""
+    global _PURE
+    if request.path.parent.name == BENCHMARK:
+        yield
+        return
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("a unit test loads a kernel or starts a process")
+
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", refuse)
+    monkeypatch.setattr(object_cache, "load", refuse)
+    monkeypatch.setattr(nvrtc, "_compile", refuse)
+    _PURE = True
+    yield
+    _PURE = False

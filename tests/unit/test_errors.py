@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from gpubcast import errors
-from gpubcast.shape import Shape
+from gpubcast.shapes.shape import Shape
 
 OPERANDS = (Shape("f32", (2, 3)), Shape("f32", (3,)))
 

@@ -1,0 +1,552 @@
+"""Calls that machine code replays give what the full path gives, and refuse what it refuses."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import inspect
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from gpubcast import plans
+from gpubcast.backends.cpu.jit import object_cache
+from gpubcast.backends.native_calls import build, builtin, object_layout, record_layout, table
+from gpubcast.fusion import fused as fusion_fused
+from gpubcast.runtime import call_cache, eager, native_handover, results, state
+
+Array = np.ndarray[Any, Any]
+ENTRIES = (eager.APPLY, plans._CALLED, fusion_fused._CALLED)
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A call that was made twice is machine code's."""
+    assert native_handover.call_table() is not None
+    monkeypatch.setattr(call_cache, "REPEATS", 0)
+    monkeypatch.setattr(state, "repeated", lambda launch: True)
+    state.clear()
+    yield
+    state.clear()
+
+
+class InPython(Exception):
+    """The call was not machine code's."""
+
+
+@pytest.fixture
+def python(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """From when it is called on, calls that machine code does not do raise."""
+
+    def refuse(*_: Any) -> None:
+        raise InPython
+
+    return lambda: monkeypatch.setattr(call_cache, "again", refuse)
+
+
+def grid(rows: int = 6, columns: int = 5, dtype: Any = np.float32) -> Array:
+    return np.arange(rows * columns).astype(dtype).reshape(rows, columns)
+
+
+@gb.fuse
+def scaled(x: Any, y: Any) -> Any:
+    return x * y - x
+
+
+@gb.fuse
+def both(x: Any, y: Any) -> Any:
+    return gb.add(x, y), gb.mul(x, y)
+
+
+@gb.fuse
+def wrapped(x: Any) -> Any:
+    return (gb.neg(x),)
+
+
+@gb.fuse("r c, r, c -> r c")
+def normalised(x: Any, mean: Any, gain: Any) -> Any:
+    return (x - mean) * gain
+
+
+X, M, ROW, COLUMN = grid(), grid() > 7, np.arange(5, dtype="f4"), np.arange(6, dtype="f4")
+SAME: dict[str, Callable[[], Any]] = {
+    "two arrays": lambda: gb.add(X, X),
+    "transposed": lambda: gb.add(X.T, X.T),
+    "reversed": lambda: gb.add(X[::-1, ::2], X[:, ::-2]),
+    "float": lambda: gb.add(X, 2.5),
+    "float first": lambda: gb.sub(-0.0, X),
+    "int to float": lambda: gb.mul(X, -3),
+    "too large a float": lambda: gb.mul(X, 1e300),
+    "double": lambda: gb.add(X.astype("f8"), 0.1),
+    "int to double": lambda: gb.add(X.astype("f8"), 2**53 - 1),
+    "byte": lambda: gb.add(grid(dtype="i1"), -128),
+    "word": lambda: gb.add(grid(dtype="u8"), 2**63 - 1),
+    "bool": lambda: gb.bitwise_xor(M, True),
+    "scalar": lambda: gb.add(X, np.float32(0.1)),
+    "small scalar": lambda: gb.add(grid(dtype="i2"), np.int16(-5)),
+    "bool scalar": lambda: gb.select(np.True_, X, -X),
+    "bf16": lambda: gb.add(grid(dtype=ml_dtypes.bfloat16), ml_dtypes.bfloat16(1.5)),
+    "complex scalar": lambda: gb.mul(grid(dtype="c16"), np.complex128(1 - 2j)),
+    "rank 0": lambda: gb.add(X, np.array(7, "f4")),
+    "rank 0 of 16 bytes": lambda: gb.mul(grid(dtype="c16"), np.array(1 - 2j)),
+    "rank 0 alone": lambda: gb.add(np.array(1, "f4"), np.array(2, "f4")),
+    "unary": lambda: gb.sign(X),
+    "select": lambda: gb.select(M, X, -X),
+    "select a byte further": lambda: gb.select(M[:, 1:], X[:, 1:], -X[:, 1:]),
+    "clamp": lambda: gb.clamp(1.0, X, 9.0),
+    "compare": lambda: gb.compare(X, X[::-1], direction="LT"),
+    "convert": lambda: gb.convert_element_type(X, "f64"),
+    "convert to a dtype": lambda: gb.convert_element_type(X, np.int32),
+    "power": lambda: gb.integer_pow(X, 3),
+    "dimensions": lambda: gb.add(X, ROW, broadcast_dimensions=(1,)),
+    "broadcast": lambda: gb.broadcast_in_dim(ROW, (6, 5), (1,)),
+    "fused": lambda: scaled(X, X),
+    "fused with a scalar": lambda: scaled(X, 0.5),
+    "labels": lambda: normalised(X, COLUMN, ROW),
+    "two results": lambda: both(X, X),
+    "a result in a tuple": lambda: wrapped(X),
+    "empty": lambda: gb.add(X[:0], X[:0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_machine_code_gives_what_the_long_way_gives(case: str, python: Any) -> None:
+    state.clear()
+    wanted = SAME[case]()
+    SAME[case]()
+    python()
+    for _ in range(3):
+        found = SAME[case]()
+        assert type(found) is type(wanted)
+        pairs = zip(*((x if isinstance(x, tuple) else (x,)) for x in (found, wanted)), strict=True)
+        for one, other in pairs:
+            assert type(one) is np.ndarray and one.flags.owndata and one.flags.writeable
+            assert (one.dtype, one.shape, one.strides) == (other.dtype, other.shape, other.strides)
+            assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("value", [0.1, -0.0, np.inf, -np.inf, np.nan, 1e-46, 3.4e38, 1e39])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_every_float_is_rounded_as_numpy_does(value: float, dtype: str, python: Any) -> None:
+    zero = np.zeros(3, dtype)
+    for _ in range(2):
+        gb.max(zero, 1.0)
+    python()
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(gb.max(zero, value), np.maximum(zero, zero.dtype.type(value)))
+
+
+def test_a_large_integer_is_rounded_once() -> None:
+    """NumPy rounds the fourth twice."""
+    x = np.zeros(2, "f4")
+    for value, wanted in (
+        (2**24 + 1, 2**24), (2**53, 2**53), (2**53 + 2**29 + 1, 2**53 + 2**30),
+        (2**60 + 2**36 + 1, 2**60 + 2**37), (-(2**53) - 1, -(2**53)), (2**200, np.inf),
+    ):  # fmt: skip
+        for _ in range(3):
+            assert gb.add(x, value)[0] == np.float32(wanted)
+
+
+def test_integers_out_of_range_are_refused_every_time() -> None:
+    x = np.zeros(3, np.int8)
+    for _ in range(3):
+        gb.add(x, 127)
+    for value in (128, -129, 2**64):
+        with pytest.raises(gb.ElementTypeError, match="does not fit"):
+            gb.add(x, value)
+
+
+def test_true_is_no_integer_here() -> None:
+    x = np.zeros(3, np.int8)
+    for _ in range(3):
+        gb.add(x, 1)
+    with pytest.raises(gb.ElementTypeError):
+        gb.add(x, True)
+
+
+@pytest.mark.parametrize("entry", range(3))
+def test_out_is_checked_every_time(entry: int, python: Any) -> None:
+    plan = gb.plan("mul", "f32[6,5]", "f32[6,5]")
+    call = (gb.mul, plan, gb.fuse(lambda x, y: x * y))[entry]
+    for _ in range(3):
+        call(X, X, out=grid())
+    memory = np.zeros(64, np.float32)
+    wanted = X * X
+    python()
+    out = memory[2:32].reshape(6, 5)
+    assert call(X, X, out=out) is out
+    np.testing.assert_array_equal(out, wanted)
+    own = X.copy()
+    assert call(own, X, out=own) is own
+    np.testing.assert_array_equal(own, wanted)
+    bytes_ = np.zeros(125, np.uint8)
+    fixed = grid()
+    fixed.flags.writeable = False
+    shifted = np.zeros(32, np.float32)
+    for bad in (fixed, bytes_[1:121].view("f4").reshape(6, 5), grid()[:, ::-1], grid().T):
+        with pytest.raises(InPython):
+            call(X, X, out=bad)
+    with pytest.raises(InPython):
+        call(shifted[:30].reshape(6, 5), X, out=shifted[1:31].reshape(6, 5))
+    with pytest.raises(InPython):
+        call(grid(), X, out=np.zeros((6, 5), ">f4"))
+
+
+def test_results_must_not_share_memory(python: Any) -> None:
+    outs = grid(), grid()
+    for _ in range(3):
+        assert both(X, X, out=outs) is outs
+    memory = np.zeros(60, np.float32)
+    apart = memory[:30].reshape(6, 5), memory[30:].reshape(6, 5)
+    python()
+    both(X, X, out=apart)
+    np.testing.assert_array_equal(apart[1], X * X)
+    with pytest.raises(InPython):
+        both(X, X, out=(memory[:30].reshape(6, 5), memory[29:59].reshape(6, 5)))
+    with pytest.raises(InPython):
+        both(X, X, out=list(outs))
+
+
+def own(x: Array) -> tuple[Any, ...]:
+    """What a DeviceArray over a NumPy array's memory is made of."""
+    like = gb.from_dlpack(x)
+    return like._operand, None, x, like._device
+
+
+def test_what_is_no_plain_array_is_pythons(python: Any) -> None:
+    for _ in range(3):
+        gb.add(X, X)
+    strangers: list[Any] = [
+        X.view(np.matrix),
+        np.ma.masked_array(X),
+        X.astype(">f4"),
+        X.tolist(),
+        type("Own", (gb.Array,), {})(*own(X)),
+        X.astype("f4").view(type("Sub", (np.ndarray,), {})),
+        X.view(np.dtype("f4", metadata={"unit": "m"})),
+    ]
+    python()
+    gb.add(X, X)
+    for stranger in strangers:
+        with pytest.raises(InPython):
+            gb.add(stranger, X)
+        with pytest.raises(InPython):
+            gb.add(X, X, out=stranger)
+
+
+def test_keywords_are_part_of_the_call(python: Any) -> None:
+    square = grid(5, 5)
+    for _ in range(3):
+        gb.add(square, ROW, broadcast_dimensions=(1,))
+        gb.add(square, ROW, broadcast_dimensions=(0,))
+        gb.compare(X, X, direction="LT")
+    python()
+    found = gb.add(square, ROW, broadcast_dimensions=tuple([0]))
+    np.testing.assert_array_equal(found, square + ROW[:, None])
+    assert not gb.compare(X, X, direction="LT").any()
+    for other in ((True,), [1], (np.int64(1),), (1, 0)):
+        with pytest.raises((InPython, gb.ShapeError)):
+            gb.add(square, ROW, broadcast_dimensions=other)
+    with pytest.raises(InPython):
+        gb.compare(X, X, direction="GE")
+
+
+@pytest.mark.parametrize("name", ["GPUBCAST_BACKEND", "GPUBCAST_DEBUG", "GPUBCAST_SYNC"])
+def test_variables_that_restrict_or_tell_are_pythons(
+    name: str, python: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        gb.add(X, X)
+    python()
+    with monkeypatch.context() as patch, pytest.raises(InPython):
+        patch.setenv(name, "1")
+        gb.add(X, X)
+    gb.add(X, X)
+
+
+def test_the_number_of_threads_is_looked_at(python: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.ones((512, 256), np.float32)
+    monkeypatch.setenv("GPUBCAST_THREADS", "2")
+    for _ in range(3):
+        gb.add(x, x)
+    python()
+    np.testing.assert_array_equal(gb.add(x, x), 2 * x)
+    monkeypatch.setenv("GPUBCAST_THREADS", "1")
+    with pytest.raises(InPython):
+        gb.add(x, x)
+
+
+def test_clear_forgets(python: Any) -> None:
+    for _ in range(3):
+        gb.add(X, X)
+    state.clear()
+    python()
+    with pytest.raises(InPython):
+        gb.add(X, X)
+
+
+def test_defaults_and_statics_are_pythons() -> None:
+    """A function whose arguments are not all given is not known by those that are."""
+    base = np.full((6, 5), 100, np.float32)
+
+    def sums(*xs: Any, start: Any = base) -> Any:
+        total = start
+        for x in xs:
+            total = total + x
+        return total
+
+    fused = gb.fuse(sums)
+    for _ in range(4):
+        np.testing.assert_array_equal(fused(X, X), base + 2 * X)
+        np.testing.assert_array_equal(fused(X, X, X), base + 3 * X)
+    power = gb.fuse(static=("n",))(lambda x, n: gb.integer_pow(x, n))
+    for n in (2, 3, 2, 3, 2, 3):
+        np.testing.assert_array_equal(power(X, n), X**n)
+
+
+def test_the_public_functions_are_functions_still() -> None:
+    for _ in range(3):
+        gb.add(X, X)
+    assert eager.APPLY.state == "native"
+    assert inspect.isfunction(gb.add) and gb.add.__doc__.startswith("x + y")
+    assert list(inspect.signature(gb.add).parameters)[:2] == ["x", "y"]
+    assert pickle.loads(pickle.dumps(gb.add)) is gb.add
+    assert gb.plan("add", "f32[2]", "f32[2]").output_shape.dimensions == (2,)
+    with pytest.raises(TypeError):
+        gb.add(X)
+
+
+def test_an_error_leaves_as_it_is() -> None:
+    for _ in range(3):
+        gb.add(X, X)
+    with pytest.raises(gb.ShapeError):
+        gb.add(X, X[:, :4])
+    with pytest.raises(gb.ElementTypeError):
+        gb.add(X, "text")
+
+
+def test_nothing_is_lost() -> None:
+    """References to operands, results and constants stay as many as they were."""
+    out, row = grid(), (1,)
+    plan = gb.plan("add", "f32[6,5]", "f32[6,5]")
+
+    def every() -> None:
+        gb.add(X, X)
+        gb.add(X, X, out=out)
+        gb.add(X, 2.5)
+        gb.add(X, ROW, broadcast_dimensions=row)
+        both(X, X)
+        plan(X, X, out=out)
+
+    object_cache = (X, out, ROW, row, plan, both, X.dtype, None, True)
+    for _ in range(5):
+        every()
+    gc.collect()
+    before = [sys.getrefcount(x) for x in object_cache]
+    for _ in range(500):
+        every()
+    gc.collect()
+    assert all(sys.getrefcount(x) - n < 100 for x, n in zip(object_cache, before, strict=True))
+
+
+def test_memory_stays_flat() -> None:
+    import resource
+
+    x = grid(64, 64)
+    for _ in range(1000):
+        gb.add(x, x)
+        both(x, 2.0)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(100_000):
+        gb.add(x, x)
+    for _ in range(10_000):
+        both(x, 2.0)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4096
+
+
+def test_too_many_calls_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "MOST_CALLS", 8)
+    for n in range(1, 30):
+        x = grid(n, 3)
+        for _ in range(3):
+            np.testing.assert_array_equal(gb.add(x, x), x + x)
+    assert len(native_handover.call_table()._held) <= 8
+
+
+def test_threads_call_and_forget() -> None:
+    """Threads call with different shapes while another one forgets every call."""
+    wrong: list[Any] = []
+    ends = threading.Event()
+
+    def work(seed: int) -> None:
+        random = np.random.default_rng(seed)
+        for _ in range(400):
+            rows, columns = random.integers(1, 40, 2)
+            x = random.random((rows, columns), np.float32)
+            for found, wanted in ((gb.add(x, x), x + x), (scaled(x, 0.5), x * 0.5 - x)):
+                if not np.array_equal(found, wanted):
+                    wrong.append((seed, x.shape))
+
+    def forget() -> None:
+        while not ends.wait(0.001):
+            state.clear()
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    forgetful = threading.Thread(target=forget)
+    for thread in (*threads, forgetful):
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    ends.set()
+    forgetful.join()
+    assert not wrong
+
+
+def test_a_forked_child_calls_too() -> None:
+    x = np.ones((512, 256), np.float32)
+    for _ in range(4):
+        gb.add(X, X)
+        gb.add(x, x)
+    child = os.fork()
+    if child == 0:
+        right = all(
+            np.array_equal(gb.add(X, X), 2 * X) and np.array_equal(gb.add(x, x), 2 * x)
+            for _ in range(5)
+        )
+        os._exit(0 if right else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_other_interpreters_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builtin, "call_definition", lambda: None)
+    assert build.table() is None
+    monkeypatch.undo()
+    load = object_cache.load
+
+    def refuse(source: Any, make: Any) -> int:
+        if source.entry == "gpubcast_replay":
+            raise ValueError("refused")
+        return load(source, make)
+
+    monkeypatch.setattr(object_cache, "load", refuse)
+    assert build.table() is None
+
+
+def _reloaded(*modules: Any) -> Any:
+    """The last of some modules, all of them executed again."""
+    return [importlib.reload(module) for module in modules][-1]
+
+
+@pytest.mark.parametrize("name", ["FLAGS", "VALUE", "MULTIPLIER", "NEW_FLAGS"])
+def test_the_trial_finds_what_is_elsewhere(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code made for other places, as of another interpreter, is not used."""
+    from gpubcast.backends.cpu.jit.compile import machine_code
+    from gpubcast.backends.native_calls import lookup, replay
+
+    other = {
+        "MULTIPLIER": 3, "FLAGS": object_layout.FLAGS - 8, "VALUE": object_layout.VALUE + 8,
+        "NEW_FLAGS": object_layout.NEW_FLAGS - object_layout.WRITEABLE,
+    }  # fmt: skip
+    module = object_layout if hasattr(object_layout, name) else record_layout
+    with monkeypatch.context() as patch:
+        patch.setattr(module, name, other[name])
+        # numba keeps what it has compiled of a function.
+        made = machine_code(_reloaded(lookup, replay).replay, 4)
+    _reloaded(lookup, replay)
+    load = object_cache.load
+    replay_is = {"gpubcast_replay": object_cache._load(object_cache.Unit(*made))}
+    monkeypatch.setattr(
+        object_cache,
+        "load",
+        lambda source, make: replay_is.get(source.entry) or load(source, make),
+    )
+    assert build.table() is None
+
+
+def test_large_results_come_from_the_pool(python: Any) -> None:
+    """Python makes them in the middle of the call, and may forget the call meanwhile."""
+    x = np.arange(results.LARGE // 4, dtype=np.float32)
+    columns = np.asfortranarray(grid(64, 64))
+    padded = gb.Layout((1, 0))
+    for _ in range(3):
+        gb.add(x, x)
+        gb.add(columns, columns)
+        gb.add(X, X, out_layout=padded)
+    python()
+    found = [gb.add(x, x) for _ in range(3)]
+    assert all(np.array_equal(one, 2 * x) for one in found)
+    assert not np.shares_memory(found[0], found[1])
+    assert gb.add(columns, columns).strides == columns.strides
+    state.clear()
+    with pytest.raises(InPython):
+        gb.add(x, x)
+
+
+def test_a_large_call_that_is_forgotten_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpubcast.backends.cpu.result_pool import ResultPool
+
+    x = np.arange(results.LARGE // 4, dtype=np.float32)
+    for _ in range(3):
+        gb.add(x, x)
+    lease, forgotten = ResultPool.lease, []
+
+    def forgets(self: Any, num_bytes: int) -> Any:
+        state.clear()
+        gc.collect()
+        junk = [np.full(n, 0xFF, np.uint8) for n in range(100, 2000, 8)]
+        del junk
+        forgotten.append(num_bytes)
+        return lease(self, num_bytes)
+
+    monkeypatch.setattr(ResultPool, "lease", forgets)
+    np.testing.assert_array_equal(gb.add(x, x), 2 * x)
+    assert forgotten == [x.nbytes]
+
+
+def test_what_interrupts_the_making_of_a_result_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpubcast.backends.cpu.result_pool import ResultPool
+
+    x = np.arange(results.LARGE // 4, dtype=np.float32)
+    for _ in range(3):
+        gb.add(x, x)
+
+    def interrupted(self: Any, num_bytes: int) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ResultPool, "lease", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            gb.add(x, x)
+    np.testing.assert_array_equal(gb.add(x, x), 2 * x)
+
+
+def test_a_module_that_is_imported_late_has_machine_code_too() -> None:
+    """Operations first, which make the table; then the first fused function."""
+    code = """
+import sys
+import numpy as np
+import gpubcast as gb
+x = np.ones(4, np.float32)
+for _ in range(5000):
+    gb.add(x, x)
+assert "gpubcast.fusion.fused" not in sys.modules
+scaled = gb.fuse(lambda x: x * 2 - x)
+for _ in range(200):
+    scaled(x)
+from gpubcast.runtime import call_cache
+def refuse(*_):
+    raise AssertionError("in Python")
+call_cache.again = refuse
+assert (scaled(x) == 1).all() and (gb.add(x, x) == 2).all()
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr

@@ -1,0 +1,275 @@
+"""What a review and a fuzzing campaign broke once: clear errors, and nothing is lost."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+import signal
+import threading
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from gpubcast.backends.cpu.threads import executor
+
+X = np.arange(6, dtype="f4").reshape(2, 3)
+V = X[0].copy()
+
+
+# --- keywords are keys -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", [(1.0,), (True,), [1.0], np.array([1.0])])
+def test_a_wrong_call_does_not_poison_the_right_one(wrong: Any) -> None:
+    for _ in range(2):
+        with pytest.raises(gb.ShapeError) as caught:
+            gb.add(X, V, broadcast_dimensions=wrong)
+        assert caught.value.rule == "B2"
+        np.testing.assert_array_equal(gb.add(X, V, broadcast_dimensions=(1,)), X + V)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{1}, frozenset({1}), {1: 2}, "1", b"1", 1, np.array(1), {}.keys()]
+)
+def test_what_is_no_sequence_is_refused_everywhere(wrong: Any) -> None:
+    for call in (
+        lambda: gb.add(X, V, broadcast_dimensions=wrong),
+        lambda: gb.plan("add", "f32[2,3]", "f32[3]", broadcast_dimensions=wrong),
+        lambda: gb.infer_shape("add", "f32[2,3]", "f32[3]", broadcast_dimensions=wrong),
+    ):
+        with pytest.raises(gb.ShapeError) as caught:
+            call()
+        assert caught.value.rule == "B1"
+
+
+def test_endless_iterators_are_refused() -> None:
+    with pytest.raises(gb.ShapeError):
+        gb.add(X, V, broadcast_dimensions=itertools.count())
+    with pytest.raises(gb.ShapeError):
+        gb.Shape("f32", itertools.count())
+
+
+CALLS = [
+    ("T0", lambda: gb.compare(X, X, direction="LT", total_order="no")),
+    ("T0", lambda: gb.compare(X, X, direction=np.array(["LT"]))),
+    ("T0", lambda: gb.plan(5, "f32[2]")),
+    ("T0", lambda: gb.plan(["add"], "f32[2]", "f32[2]")),
+    ("T0", lambda: gb.infer_shape(None, "f32[2]")),
+    ("T0", lambda: gb.plan("neg", "f32[2]").cuda_source("cuda")),
+    ("T0", lambda: gb.plan("neg", "f32[2]").cuda_source(None)),
+    ("T0", lambda: gb.infer_shape("compare", "f32[3]", "f32[3]", direction=np.array(["LT", "GT"]))),
+    ("A5", lambda: gb.array(X)[2**63]),
+    ("A5", lambda: gb.array(X)[-(2**70)]),
+    ("T1", lambda: gb.convert_element_type(X, list)),
+    ("T1", lambda: gb.convert_element_type(X, ("f4", -1))),
+    ("T1", lambda: gb.array(np.empty(3, "V0"))),
+    ("S11", lambda: gb.empty((2, 3))),
+    ("S11", lambda: gb.full(5, 0)),
+    ("S11", lambda: gb.plan("add", 5, 6)),
+    ("S11", lambda: gb.plan("neg", X)),
+    ("L11", lambda: gb.add(X, X, out_layout=[1, 0])),
+    ("L11", lambda: gb.plan("neg", "f32[2]", out_layout="{0}")),
+    ("A1", lambda: gb.array(X, device="cuda:²")),
+    ("A1", lambda: gb.array(X, device="cuda:" + "9" * 5000)),
+    ("A1", lambda: gb.array(X, device=np.array(["cpu"]))),
+    ("A2", lambda: gb.neg(X, out=OnlyConverts())),
+    ("A3", lambda: gb.neg(np.ma.array(X, mask=X > 2))),
+    ("A3", lambda: gb.array([np.ma.array(V, mask=V > 1)])),
+    ("A3", lambda: gb.from_dlpack([1.0])),
+    ("A4", lambda: gb.full("f32[2]", "text")),
+    ("A4", lambda: gb.full("f32[2]", None)),
+    ("A4", lambda: gb.full("f32[2]", np.array(1.0))),
+    ("A4", lambda: gb.full("s32[1]", np.float64(1e20))),
+    ("A4", lambda: gb.full("u8[2]", np.int64(3))),
+    ("A4", lambda: gb.full("pred[2]", np.str_("a"))),
+    ("A4", lambda: gb.full("s4[1]", 8)),
+    ("A4", lambda: gb.add(X.astype("i4"), 10**5000)),
+    ("A5", lambda: gb.array(X)[::0]),
+    ("A5", lambda: gb.array(X)[:"a"]),
+    ("A5", lambda: list(gb.array(1.0))),
+    ("A8", lambda: pickle.dumps(gb.plan("neg", "f32[2,3]").bind(X, out=X.copy()))),
+    ("A9", lambda: gb.empty(gb.Shape("f32", (1,) * 70)).numpy()),
+    ("B2", lambda: gb.add(X, V, broadcast_dimensions=("1" * 5000,))),
+    (None, lambda: gb.empty("f32[1000000000000000]")),
+]  # fmt: skip
+
+
+class OnlyConverts:
+    """Converts to an array, but its memory cannot be shared."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray[Any, Any]:
+        return np.zeros((2, 3), "f4")
+
+
+@pytest.mark.parametrize(("rule", "call"), CALLS)
+def test_a_clear_error(rule: str | None, call: Any) -> None:
+    with pytest.raises(gb.Error) as caught:
+        call()
+    assert caught.value.rule == rule
+    assert len(str(caught.value)) < 1000
+    assert rule is None or str(caught.value).splitlines()[0].endswith(f"[{rule}]")
+
+
+def test_broken_protocols_are_our_errors() -> None:
+    class Broken:
+        def __dlpack_device__(self) -> Any:
+            raise ZeroDivisionError("device")
+
+        def __dlpack__(self, **keywords: Any) -> Any:
+            raise ZeroDivisionError("capsule")
+
+    with pytest.raises(gb.ElementTypeError, match="device"):
+        gb.neg(Broken())
+
+
+# --- values ------------------------------------------------------------------------------------
+
+
+def test_the_largest_integers_fit_f64() -> None:
+    assert gb.add(np.zeros(1), 2**1023).tolist() == [2.0**1023]
+    assert gb.add(np.zeros(1), int(np.finfo("f8").max)).tolist() == [np.finfo("f8").max]
+    assert gb.add(np.zeros(1), -(10**400)).tolist() == [-np.inf]
+
+
+def test_moving_a_nan_keeps_its_bits() -> None:
+    patterns = np.array([0x7F81, 0xFF81, 0x7FC1, 0x7F80], "u2")
+    moved = gb.array(patterns.view(ml_dtypes.bfloat16)).numpy().view("u2")
+    np.testing.assert_array_equal(moved, patterns)
+    bits = gb.bitcast_convert_type(patterns.view(ml_dtypes.bfloat16), "u16")
+    np.testing.assert_array_equal(bits, patterns)
+
+
+# --- copies, iteration, comparison -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))])
+@pytest.mark.parametrize("key", [slice(None), slice(None, None, 2), slice(None, None, -1)])
+def test_copies_of_arrays_are_whole_and_independent(how: Any, key: slice) -> None:
+    base = gb.array(np.arange(10, dtype="f4"), layout=gb.Layout((0,), (12,), gb.PaddingValue.ONE))
+    array = base if key == slice(None) else base[key]
+    array.view()
+    other = how(array)
+    assert other.layout.minor_to_major == array.layout.minor_to_major
+    gb.add(other, 1.0, out=other)
+    np.testing.assert_array_equal(other.numpy(), array.numpy() + 1)
+    np.testing.assert_array_equal(base.numpy(), np.arange(10))
+    np.testing.assert_array_equal(gb.add(other, 0.0).numpy(), other.numpy())
+
+
+def test_iteration_ends() -> None:
+    array = gb.array(X)
+    rows = list(array)
+    assert [row.shape for row in rows] == [(3,), (3,)]
+    _, second = array
+    np.testing.assert_array_equal(second.numpy(), X[1])
+    assert 2.0 in gb.array(V) and 7.0 not in gb.array(V)
+
+
+def test_comparison_with_a_list_is_elementwise() -> None:
+    assert (gb.array([0.0, 1.0, 2.0]) == [0.0, 5.0, 2.0]).numpy().tolist() == [True, False, True]
+    assert (gb.array(V) == None) is False  # noqa: E711
+
+
+def test_asarray_with_copy_false_does_not_copy() -> None:
+    array = gb.array(X)
+    assert np.shares_memory(np.asarray(array, copy=False), array.view())
+    with pytest.raises(ValueError):
+        np.asarray(array, dtype="f8", copy=False)
+
+
+def test_a_misaligned_operand_keeps_its_axis_order() -> None:
+    raw = np.zeros(4 * 6 + 1, np.uint8)[1:].view("f4").reshape(2, 3, order="F")
+    assert gb.neg(raw).flags.f_contiguous
+
+
+# --- bound calls and overlap -------------------------------------------------------------------
+
+
+def test_bind_refuses_what_it_would_copy() -> None:
+    plan = gb.plan("add", "f32[3]", "f32[]")
+    with pytest.raises(gb.LayoutError, match="would be copied"):
+        plan.bind(V, np.array(1, "f4"), out=V.copy())
+    unaligned = np.zeros(13, np.uint8)[1:].view("f4")
+    with pytest.raises(gb.LayoutError, match="would be copied"):
+        gb.plan("neg", "f32[3]").bind(unaligned, out=V.copy())
+    scalar, out = gb.array(np.array(1, "f4")), V.copy()
+    bound = plan.bind(V, scalar, out=out)
+    gb.add(scalar, 4.0, out=scalar)
+    bound()
+    np.testing.assert_array_equal(out, V + 5)
+    np.testing.assert_array_equal(plan.bind(V, np.float32(2), out=out)(), V + 2)
+
+
+def test_disjoint_columns_of_one_buffer_do_not_overlap() -> None:
+    buffer = np.arange(24, dtype="f4").reshape(4, 6)
+    wanted = -buffer[:, :3]
+    gb.plan("neg", "f32[4,3]").bind(buffer[:, :3], out=buffer[:, 3:])()
+    np.testing.assert_array_equal(buffer[:, 3:], wanted)
+
+
+def test_self_overlap_of_many_strides_is_decided_in_time() -> None:
+    strides = tuple(4 * s for s in (17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71))
+    memory = np.zeros(20_000, "f4")
+    view = np.lib.stride_tricks.as_strided(memory, (3,) * 14, strides)
+    with pytest.raises(gb.LayoutError, match="share memory"):
+        gb.neg(np.zeros((3,) * 14, "f4"), out=view)
+
+
+# --- threads -----------------------------------------------------------------------------------
+
+
+def test_a_thread_that_does_not_start_costs_nothing_but_time(monkeypatch) -> None:
+    start, calls = threading.Thread.start, itertools.count()
+
+    def failing(self: threading.Thread) -> None:
+        if next(calls) == 1:
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", failing)
+    seen: list[int] = []
+    lock = threading.Lock()
+
+    def task(low: int, high: int) -> None:
+        with lock:
+            seen.extend(range(low, high))
+
+    executor.Executor(4).run(task, 1000, 4)
+    assert sorted(seen) == list(range(1000))
+
+
+def test_an_interrupted_launch_waits_for_its_parts(request: pytest.FixtureRequest) -> None:
+    """A signal handler that raises (Ctrl-C) must not free memory that threads still write."""
+    # A process in the background may ignore SIGINT, so the test brings its own handler.
+    before = signal.signal(signal.SIGUSR1, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGUSR1, before))
+    release, running = threading.Event(), []
+
+    def task(low: int, high: int) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            running.append(low)
+            release.wait(10)
+            running.remove(low)
+        else:
+            while not running:
+                pass
+            threading.Timer(0.1, release.set).start()
+            signal.raise_signal(signal.SIGUSR1)
+
+    pool = executor.Executor(2)
+    with pytest.raises(KeyboardInterrupt):
+        pool.run(task, 2, 2)
+    assert running == []
+
+
+def test_one_pool_serves_every_number_of_parts() -> None:
+    pool = executor.Executor(8)
+    executors = set()
+    for parts in range(2, 8):
+        pool.run(lambda low, high: None, 100, parts)
+        executors.add(id(pool._executor))
+    assert len(executors) == 1

@@ -1,0 +1,121 @@
+"""What ``gpubcast cache warm`` compiles is found, listed and cleared."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from gpubcast.backends.cpu.backend import CpuBackend
+from gpubcast.backends.cuda import cubins, driver, nvrtc
+from gpubcast.cli import cache, main
+from gpubcast.runtime import state, streaming_threshold
+from tests.support.recording import CudaRecorder
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GPUBCAST_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main.main(["cache", *words]) == 0
+    return capsys.readouterr().out
+
+
+def test_warm_list_clear(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("warm", "add", "f32[64,64]", "f32[64]", "--broadcast-dimensions", "1")
+    told = run(capsys, *words, "--arch", "sm_90", "--arch", "sm_80")
+    assert told.splitlines()[-1].startswith("3 kernels in ")
+    found = {(one.device, one.arch): one for one in cache.cached()}
+    assert set(found) == {
+        *(("cuda", arch) for arch in ("sm_80", "sm_90")), ("cpu", platform.machine()),
+    }  # fmt: skip
+    assert len(found["cuda", "sm_90"].files) == 1
+    listed = run(capsys, "ls")
+    for one in found.values():
+        assert one.arch in listed and f"{one.num_bytes:,}" in listed
+    # The warmed kernel is the one that a call of another size needs.
+    state.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr("gpubcast.backends.cpu.backend._compiled", lambda *_: pytest.fail("cold"))
+        x, v = np.ones((5, 9), np.float32), np.ones(9, np.float32)
+        assert (gb.add(x, v, broadcast_dimensions=(1,)) == 2).all()
+    state.clear()
+    assert run(capsys, "clear", "--device", "cuda").startswith("removed 2 kernels")
+    assert [one.device for one in cache.cached()] == ["cpu"]
+    run(capsys, "clear")
+    assert not [path for path in folder.rglob("*") if path.is_file()]
+
+
+def moved(shape: str) -> int:
+    """Bytes of an operand of a shape, and of a result like it."""
+    return 2 * gb.Shape.parse(shape).byte_size
+
+
+@pytest.mark.parametrize("streaming", ["on", "off", "auto"])
+def test_a_launch_needs_nothing_but_what_was_warmed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    streaming: str,
+) -> None:  # fmt: skip
+    """With this process's threads and streaming threshold, which is measured where it is not set:
+    the measurement's kernels, too, are then on disk."""
+    calls = {"add": "f32[2,300000]", "sub": "f32[2,1500000]"}
+    monkeypatch.setenv("GPUBCAST_THREADS", "2")
+    monkeypatch.setenv("GPUBCAST_STREAMING", streaming)
+    monkeypatch.setattr(streaming_threshold, "_TRIED", (3 << 20, 6 << 20))
+    monkeypatch.setattr("gpubcast.backends.cpu.backend.STREAMING_BYTES", 4 << 20)
+    state.clear()
+    with state.use_backend(CpuBackend()):
+        for name, shape in calls.items():
+            run(capsys, "warm", name, shape, "f32[2]", "--broadcast-dimensions", "0")
+    state.clear()
+    threshold = streaming_threshold.stored(2)
+    assert (threshold is not None) == (streaming == "auto")
+    host = CpuBackend(threshold)
+    monkeypatch.setattr("gpubcast.backends.cpu.backend._compiled", lambda *_: pytest.fail("cold"))
+    with state.use_backend(host):
+        for name, shape in calls.items():
+            x = np.full(gb.Shape.parse(shape).dimensions, 2, np.float32)
+            result = getattr(gb, name)(x, x[:, 0], broadcast_dimensions=(0,))
+            assert (result == (4 if name == "add" else 0)).all()
+        limit = host.target().streaming_bytes
+        streamed = sum(" streamed" in key for key in state.kernels())
+        assert streamed == sum(moved(shape) >= limit for shape in calls.values())
+    state.clear()
+
+
+def test_the_cubins_of_a_launch_are_those_that_were_warmed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("warm", "add", "f32[64,64]", "f32[64]", "--broadcast-dimensions", "1", "--no-cpu")
+    run(capsys, *words, "--arch", "sm_90", "--arch", "sm_100")
+    (*_, last), (*_, first) = (one.files for one in cache.cached())
+    found = set()
+    for arch in ("sm_90", "sm_100"):
+        host = CudaRecorder(arch, 7)
+        state.clear()
+        with state.use_backend(host):
+            x, v = (gb.empty(shape, device="cuda") for shape in ("f32[64,64]", "f32[64]"))
+            gb.add(x, v, broadcast_dimensions=(1,))
+        (source,) = host.loaded
+        found.add(cubins.stored(source.text, arch, nvrtc.options_of(source)))
+    assert found == {first, last}
+    state.clear()
+
+
+def test_the_gpus_that_are_here_are_warmed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpus = tuple(driver.Gpu("a GPU", pair, 1 << 30) for pair in ((9, 0), (8, 0), (9, 0)))
+    monkeypatch.setattr(driver, "probe", lambda: driver.Driver((13, 0), gpus))
+    told = run(capsys, "warm", "add", "f32[64,64]", "f32[64,64]", "--no-cpu")
+    assert [line.split()[0] for line in told.splitlines()] == ["sm_80", "sm_90", "2"]
+    told = run(capsys, "warm", "add", "f32[64,64]", "f32[64,64]", "--no-cpu", "--arch", "sm_100")
+    assert [line.split()[0] for line in told.splitlines()] == ["sm_100", "1"]

@@ -1,0 +1,147 @@
+"""Object files loaded without LLVM: what is done, and what is left to LLVM."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import struct
+from collections.abc import Callable
+
+import pytest
+from llvmlite import binding
+
+from gpubcast.backends.cpu.jit import elf_loader, object_cache
+
+TEXT = """
+@table = internal constant [4 x double] [double 1.0, double 2.0, double 4.0, double 8.0]
+@pointers = internal constant [2 x ptr] [ptr @table, ptr getelementptr (i8, ptr @table, i64 16)]
+declare double @exp2(double)
+
+define double @twice(double %x) noinline {
+  %y = fmul double %x, 2.0
+  ret double %y
+}
+define double @f(double %x, i64 %k, i64 %which) {
+  %at.table = getelementptr ptr, ptr @pointers, i64 %which
+  %chosen = load ptr, ptr %at.table
+  %at = getelementptr double, ptr %chosen, i64 %k
+  %entry = load double, ptr %at
+  %power = call double @exp2(double %x)
+  %doubled = call double @twice(double %power)
+  %result = fmul double %entry, %doubled
+  ret double %result
+}
+"""
+here = pytest.mark.skipif(platform.machine() != "x86_64", reason="LLVM loads all code here")
+
+
+def function(address: int | None) -> Callable[[float, int, int], float]:
+    assert address is not None
+    return ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, *[ctypes.c_int64] * 2)(address)
+
+
+def parsed(image: bytes) -> elf_loader.Object:
+    found = elf_loader.parsed(image)
+    assert found is not None
+    return found
+
+
+def sections(image: bytes) -> tuple[int, int, int]:
+    """Where the table of sections is, how long a row is, and how many there are."""
+    found: tuple[int, int, int] = struct.unpack_from("<Q10xHH", image, 0x28)
+    return found
+
+
+def permissions(address: int) -> str:
+    with open("/proc/self/maps") as file:
+        for line in file:
+            area, how, *_ = line.split()
+            low, high = (int(word, 16) for word in area.split("-"))
+            if low <= address < high:
+                return how
+    raise AssertionError("no memory there")
+
+
+@here
+def test_code_data_and_functions_of_others_are_found() -> None:
+    code = parsed(object_cache.compiled_ir(TEXT))
+    assert code.undefined() == {"exp2"}
+    for _ in range(2):
+        f = function(code.load("f"))
+        assert [f(3.0, k, which) for k, which in ((0, 0), (1, 0), (3, 0), (1, 1))] == [
+            16.0, 32.0, 128.0, 128.0
+        ]  # fmt: skip
+
+
+@here
+def test_code_cannot_be_written() -> None:
+    address = parsed(object_cache.compiled_ir(TEXT)).load("f")
+    assert address is not None and permissions(address) == "r-xp"
+
+
+@here
+def test_what_llvm_has_to_load() -> None:
+    """An unknown function, data that are written, distances instead of addresses, another
+    processor, a symbol that is not there."""
+    unknown = TEXT.replace("@exp2", "@gpubcast_nobody")
+    assert parsed(object_cache.compiled_ir(unknown)).load("f") is None
+    written = TEXT.replace("internal constant [4", "internal global [4")
+    written = written.replace("%doubled = call", "store double %x, ptr @table\n  %doubled = call")
+    assert parsed(object_cache.compiled_ir(written)).load("f") is None
+    near = binding.Target.from_default_triple().create_target_machine(jit=True, codemodel="default")
+    assert parsed(near.emit_object(binding.parse_assembly(TEXT))).load("f") is None
+    image = bytearray(object_cache.compiled_ir(TEXT))
+    assert parsed(bytes(image)).load("g") is None
+    struct.pack_into("<H", image, 18, 183)  # AArch64
+    assert parsed(bytes(image)).load("f") is None
+
+
+@here
+def test_what_the_system_refuses_is_left_to_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    code, before = parsed(object_cache.compiled_ir(TEXT)), len(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(elf_loader._system(), "mmap", lambda *_: elf_loader._FAILED)
+    assert code.load("f") is None
+    monkeypatch.undo()
+
+    def refused(name: str) -> int:
+        raise PermissionError(name)
+
+    monkeypatch.setattr(os, "memfd_create", refused)
+    assert code.load("f") is None
+    monkeypatch.delattr(os, "memfd_create")
+    assert code.load("f") is None
+    monkeypatch.undo()
+    assert code.load("f") is not None
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+@here
+def test_a_child_has_the_code_and_loads_its_own() -> None:
+    code = parsed(object_cache.compiled_ir(TEXT))
+    before = function(code.load("f"))
+    child = os.fork()
+    if child == 0:
+        after = function(code.load("f"))
+        os._exit(0 if before(3.0, 1, 0) == after(3.0, 1, 0) == 32.0 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert before(3.0, 1, 0) == 32.0
+
+
+def test_what_is_no_object_is_not_read() -> None:
+    image = object_cache.compiled_ir(TEXT)
+    offset, size, count = sections(image)
+    assert elf_loader.parsed(b"") is None
+    assert elf_loader.parsed(b"MZ" + image[2:]) is None
+    assert elf_loader.parsed(image[: offset + size * count - 1]) is None
+    assert elf_loader.parsed(image[:40]) is None
+
+
+def test_what_needs_more_than_is_allowed_is_not_kept() -> None:
+    image = object_cache.compiled_ir(TEXT)
+    assert object_cache.Unit(image, "f").is_portable()
+    needy = object_cache.compiled_ir(TEXT.replace("@exp2", "@PyErr_Print"))
+    assert not object_cache.Unit(needy, "f").is_portable()
+    unit = object_cache.Unit(image, "f")
+    again = object_cache.Unit.parsed(unit.contents())
+    assert (again.name, again.image) == ("f", image)

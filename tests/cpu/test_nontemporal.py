@@ -1,0 +1,117 @@
+"""Streamed loops: what LLVM is told of them, and that they write whole lines and nothing beside."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from gpubcast.backends.cpu import backend
+from gpubcast.backends.cpu.jit import llvm_passes, nontemporal
+from gpubcast.codegen.cpu import kernel as code
+from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.schedule import CpuTarget
+from tests.support.guarded import Guarded
+
+TEXT = """define void @f(ptr %x, ptr %z) {
+  %a = load <8 x float>, ptr %x, align 4, !alias.scope !5
+  %b = load <8 x float>, ptr %x, align 4, !alias.scope !2
+  %c = load float, ptr %x, align 4, !alias.scope !5
+  store <8 x float> %a, ptr %z, align 32, !noalias !5
+  store <8 x float> %a, ptr %z, align 16, !noalias !5
+  store <8 x float> %a, ptr %z, align 32, !noalias !2
+  store <2 x float> splat (float 1.0), ptr %z, align 8, !noalias !5
+  store float %c, ptr %z, align 64, !noalias !5
+  store <16 x double> zeroinitializer, ptr %z, align 64, !noalias !5
+  ret void
+}
+
+!0 = !{i1 true}
+!2 = !{!3}
+!3 = !{!"operands", !4}
+!4 = !{!"gpubcast"}
+!5 = !{!3, !6}
+!6 = !{!"streamed", !4}
+"""
+
+
+def test_marked_vectors_that_are_aligned_go_past_the_caches() -> None:
+    made = nontemporal.streamed(TEXT)
+    found = [line for line in made.splitlines() if "!nontemporal !7" in line]
+    assert len(found) == 2
+    assert found[0].startswith("  store <8 x float> %a, ptr %z, align 32, !noalias !5")
+    assert found[1].startswith("  store <16 x double> zeroinitializer")
+    assert nontemporal.streamed(TEXT).count(
+        "nontemporal"
+    ) == 2 and "!7 = !{i32 1}" in nontemporal.streamed(TEXT)
+
+
+def test_marked_vector_loads_ask_ahead() -> None:
+    made = nontemporal.streamed(TEXT).splitlines()
+    asked = [i for i, line in enumerate(made) if "call void @llvm.prefetch" in line]
+    assert len(asked) == 1
+    assert made[asked[0] - 2].startswith("  %a = load <8 x float>")
+    assert "ptr %x, i64 3072" in made[asked[0] - 1]
+    assert sum(line.startswith("declare void @llvm.prefetch") for line in made) == 1
+
+
+def test_other_code_is_left_alone() -> None:
+    text = TEXT.replace('!"streamed"', '!"others"')
+    assert nontemporal.streamed(text) == text
+
+
+def optimised(plan: Any, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The LLVM assembly of a plan's streamed kernel, compiled anew."""
+    known: list[str] = []
+
+    def kept(text: str) -> str:
+        known.append(nontemporal.streamed(text))
+        return known[-1]
+
+    monkeypatch.setattr(llvm_passes, "streamed", kept)
+    chosen = schedule(plan.broadcast_plan, CpuTarget(1, 0), ())
+    backend._compiled(code.generate(plan.broadcast_plan, chosen))
+    return known[-1]
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64", "s32", "c64"])
+def test_loops_of_a_streamed_kernel(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = gb.plan("add", f"{kind}[999,1000]", f"{kind}[1000]", broadcast_dimensions=(1,))
+    text = optimised(plan, monkeypatch)
+    stores = re.findall(r"store <\d+ x \w+> .*!nontemporal", text)
+    assert stores and "call void @llvm.prefetch" in text
+
+
+def test_functions_with_forms_on_vectors_are_streamed_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = optimised(gb.plan("exp", "f32[999999]"), monkeypatch)
+    assert re.search(r"store <\d+ x float> .*!nontemporal", text)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+def test_every_begin_and_end_of_a_line(dtype: Any, streaming: str) -> None:
+    per_line = 64 // np.dtype(dtype).itemsize
+    for skew in range(per_line):
+        for columns in range(4 * per_line, 6 * per_line + 2):
+            x = np.arange(3 * columns).astype(dtype).reshape(3, columns)
+            box = Guarded(dtype, x.shape, skew, apart=skew)
+            row = np.arange(columns).astype(dtype)
+            gb.add(x, row, broadcast_dimensions=(1,), out=box.out)
+            np.testing.assert_array_equal(box.out, x + row)
+            box.out.view(np.uint8)[...] = 0xA5
+            assert (box.raw == 0xA5).all()
+
+
+def test_elements_at_half_their_size(streaming: str) -> None:
+    memory = np.full(16 * 600 + 8, 0xA5, np.uint8)
+    for at in (0, 8):
+        out = memory[at : at + 16 * 500].view(np.complex128)
+        x = np.arange(500) * (1 + 2j)
+        assert gb.add(x, x, out=out) is out
+        np.testing.assert_array_equal(out, x + x)
+        out.view(np.uint8)[...] = 0xA5
+        assert (memory == 0xA5).all()

@@ -1,0 +1,59 @@
+"""Into how many parts a launch on the CPU is cut, and what that says about sleeping threads."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpubcast.hlo import expression
+from gpubcast.planning.plan import BroadcastPlan, Operand
+from gpubcast.planning.planner import plan_for
+from gpubcast.schedules.cpu.cost import (
+    LARGE_BYTES,
+    OFTEN,
+    PARALLEL_BYTES,
+    PART_BYTES,
+    parts_of,
+    work,
+)
+from gpubcast.schedules.schedule import CpuTarget
+from gpubcast.shapes.shape import Shape
+
+
+def plan(op: str, moved: int) -> BroadcastPlan:
+    """A plan of one operand and a result, both f32."""
+    operand = Operand.of(Shape("f32", (moved // 8,)))
+    (kernel,) = plan_for(expression.single(op, {}), (operand,)).kernels
+    return kernel.plan
+
+
+@pytest.mark.parametrize(
+    ("moved", "threads", "outer", "parts"),
+    [
+        (PARALLEL_BYTES - 8, 8, 1 << 20, 1),
+        (PARALLEL_BYTES, 1, 1 << 20, 1),
+        (1 << 30, 1, 1 << 20, 1),
+        (1 << 30, 8, 1, 1),
+        (PARALLEL_BYTES, 2, 1 << 20, 2),
+        (PARALLEL_BYTES, 64, 1 << 20, PARALLEL_BYTES // PART_BYTES),
+        (LARGE_BYTES - 8, 2, 1 << 20, 2),
+        (LARGE_BYTES, 2, 1 << 20, LARGE_BYTES // PART_BYTES),
+        (1 << 30, 2, 1 << 20, 2 * OFTEN),
+        (LARGE_BYTES, 64, 1 << 20, LARGE_BYTES // PART_BYTES),
+        (1 << 30, 64, 1 << 20, 64 * OFTEN),
+        (1 << 30, 4, 7, 7),
+    ],
+)
+def test_parts(moved: int, threads: int, outer: int, parts: int) -> None:
+    assert parts_of(plan("neg", moved), CpuTarget(threads), outer) == parts
+
+
+@pytest.mark.parametrize("outer", [2, 3, 4])
+def test_few_iterations_wake_threads_all_the_same(outer: int) -> None:
+    assert parts_of(plan("neg", LARGE_BYTES), CpuTarget(4), outer) > 4
+
+
+def test_heavy_operations_are_cut_sooner() -> None:
+    light, heavy = plan("neg", PARALLEL_BYTES // 2), plan("exp", PARALLEL_BYTES // 2)
+    assert work(light) < PARALLEL_BYTES <= work(heavy)
+    assert parts_of(light, CpuTarget(2), 1 << 20) == 1
+    assert parts_of(heavy, CpuTarget(2), 1 << 20) == 2
