@@ -1,20 +1,21 @@
 # Two commands do all the set-up on a machine that has Python 3.11 or newer and make:
 #
 #   make demo    environment, installation, then the demo on whatever device is there
-#   make test    environment, installation, then linters, types and the whole test suite
+#   make test    environment, installation, then linters, types and a developer's tests
 #
 # Both are fast the second time. Variables: PYTHON (the interpreter that makes the environment),
-# VENV (its folder), PYTEST_FLAGS, PIP_FLAGS.
+# VENV (its folder), TESTS (a marker expression), PYTEST_FLAGS, PIP_FLAGS.
 
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_FLAGS ?= -n auto --maxprocesses=2 --dist=worksteal
 PIP_FLAGS ?=
+TESTS ?= not long
 BIN := $(VENV)/bin
 PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check $(PIP_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format typecheck generate pytest wheel docker-replay clean
+.PHONY: help demo test test-long check lint format typecheck generate pytest wheel docker-replay clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' $(firstword $(MAKEFILE_LIST)) | \
@@ -23,14 +24,18 @@ help: ## List the commands
 demo: $(VENV)/.installed ## Install what is needed and run the demo
 	@$(BIN)/gpubcast demo
 
-test: check pytest ## Install what is needed; linters, types and the whole test suite
+test: check pytest ## Install what is needed; linters, types and the tests of a developer
+
+test-long: ## The tests that take long by nature: cross products, campaigns, soaks
+	@$(MAKE) pytest TESTS=long
 
 check: lint typecheck
 
-lint: $(VENV)/.installed-test ## ruff (rules and format) and the one-way order of the modules
+lint: $(VENV)/.installed-test ## ruff, which package may import which, and who owns state
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python tools/lint_layers.py
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/lint_house.py
 
 format: $(VENV)/.installed-test ## Rewrite the sources as ruff formats them
 	$(BIN)/ruff check --fix .
@@ -45,7 +50,7 @@ generate: $(VENV)/.installed-test ## Write what follows from the operation table
 pytest: $(VENV)/.installed-test
 	@command -v g++ >/dev/null || echo "g++ is missing: the emulated tests, which run the CUDA" \
 	    "sources on the CPU, are skipped (Debian, Ubuntu: apt-get install g++)"
-	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest -m "$(TESTS)" $(PYTEST_FLAGS)
 
 wheel: $(VENV)/.installed-test ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m hatchling build
