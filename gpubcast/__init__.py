@@ -18,6 +18,7 @@ from gpubcast import pickles
 if TYPE_CHECKING:
     from gpubcast.arrays import Array, array, empty, from_dlpack, full, trim_pool
     from gpubcast.errors import (
+        CacheWarning,
         CompileError,
         DeviceError,
         ElementTypeError,
@@ -40,6 +41,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Array",
     "BoundCall",
+    "CacheWarning",
     "CompileError",
     "DeviceError",
     "ElementType",
@@ -147,7 +149,14 @@ __all__ = [
 _HOMES = {
     "arrays": ("Array", "array", "empty", "from_dlpack", "full", "trim_pool"),
     "errors": (
-        *("CompileError", "DeviceError", "ElementTypeError", "Error", "LayoutError"),
+        *(
+            "CacheWarning",
+            "CompileError",
+            "DeviceError",
+            "ElementTypeError",
+            "Error",
+            "LayoutError",
+        ),
         *("ShapeError", "SplitWarning", "UnknownNameError"),
     ),
     "fusion.fused": ("Fused", "apply", "fuse"),

@@ -51,6 +51,12 @@ VARIABLES: tuple[Variable, ...] = (
     ),
     Variable("GPUBCAST_CACHE_DIR", "folder for compiled kernels", "~/.cache/gpubcast"),
     Variable(
+        "GPUBCAST_CACHE_SIZE",
+        "bytes that compiled kernels may take on disk; beyond, those go that were not used for the "
+        "longest time",
+        "1 GiB",
+    ),
+    Variable(
         "GPUBCAST_NATIVE_CALLS",
         "on, or off: repeated calls are not replayed by machine code, and no process is started to "
         "make it",
@@ -224,6 +230,11 @@ def cache_dir() -> str:
         return _path("GPUBCAST_CACHE_DIR", text)
     base = _text("XDG_CACHE_HOME")
     return os.path.join(base or _path("HOME", "~/.cache"), "gpubcast")
+
+
+def cache_bytes() -> int:
+    """Bytes that compiled kernels may take on disk."""
+    return _integer("GPUBCAST_CACHE_SIZE", 1 << 30, 0, 1 << 60)
 
 
 def numba_settings() -> tuple[str, ...]:

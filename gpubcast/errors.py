@@ -110,6 +110,12 @@ class SplitWarning(UserWarning):
     __module__ = "gpubcast"
 
 
+class CacheWarning(UserWarning):
+    """Compiled kernels cannot be stored, so that later processes compile them again."""
+
+    __module__ = "gpubcast"
+
+
 def numbered(source: str) -> str:
     """Source text with line numbers, so that a compiler's "line 37" means something."""
     return "\n".join(f"{i:4d} | {line}" for i, line in enumerate(source.splitlines(), 1))

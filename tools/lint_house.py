@@ -28,6 +28,7 @@ STATE = {
     "backends/cpu/jit/object_cache.py": "code that is loaded, and locks held over a fork",
     "backends/cpu/result_pool.py": "memory that results leave behind",
     "backends/cpu/threads/team.py": "the team of threads",
+    "backends/kernel_store.py": "whether kernels could be stored",
     "backends/cuda/nvrtc.py": "the lock of the compiler",
     "backends/native_calls/build.py": "the process that makes machine code",
     "runtime/eager.py": "the entry point of eager calls",
@@ -37,6 +38,7 @@ STATE = {
 }
 # Caches without a bound on what they are asked, whose questions are few.
 FINITE_CACHES = {
+    "backends/kernel_files.py:_patterns": "the devices",
     "backends/cpu/intrinsics/elementary.py:_traced": "the formulas",
     "backends/cuda/backend.py:_target": "the GPUs of a machine",
     "runtime/eager.py:keywords": "the operations",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,16 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from gpubcast import config
-from gpubcast.backends.kernel_store import LOCK, PARTIAL
+from gpubcast.backends import kernel_files
 from gpubcast.codegen.source import KernelSource
 from gpubcast.errors import Error
 from gpubcast.plans import Plan, generated_kernels
 from gpubcast.runtime import state
 from gpubcast.runtime.prepare import calibrate
 from gpubcast.runtime.target import architecture, cpu_target, cuda_target
-
-# Folder and suffix of each device's files.
-FOLDERS = {"cuda": ("cubin", "cubin"), "cpu": ("cpu", "o")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,65 +28,61 @@ class CachedKernels:
         device: ``"cuda"`` or ``"cpu"``.
         arch: ``"sm_90"``, or the machine's name.
         files: the kernels.
+        num_bytes: what they take on disk.
     """
 
     device: str
     arch: str
     files: tuple[Path, ...]
-
-    @property
-    def num_bytes(self) -> int:
-        """Bytes on disk."""
-        return sum(map(_size, self.files))
+    num_bytes: int
 
 
 def cached(device: str | None = None) -> tuple[CachedKernels, ...]:
     """What is on disk, of one device or of all."""
+    kernels = (one for one in kernel_files.entries(config.cache_dir(), device) if one.is_kernel)
     found = []
-    for name, place in _places(device):
-        files = tuple(sorted(place.rglob(f"*.{FOLDERS[name][1]}")))
-        if files:
-            found.append(CachedKernels(name, place.name, files))
+    for (name, arch), group in itertools.groupby(kernels, key=lambda one: (one.device, one.arch)):
+        files = tuple(group)
+        paths = tuple(Path(one.path) for one in files)
+        found.append(CachedKernels(name, arch, paths, sum(one.num_bytes for one in files)))
     return tuple(found)
 
 
-def clear(device: str | None = None) -> tuple[int, int]:
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What ``clear`` did.
+
+    Attributes:
+        kernels: how many it removed.
+        num_bytes: what they took on disk.
+        left: paths in the folders of kernels that are not gpubcast's, and were left alone.
+    """
+
+    kernels: int
+    num_bytes: int
+    left: tuple[str, ...]
+
+
+def clear(device: str | None = None) -> Removed:
     """Remove the kernels of a device or of all, and locks and unfinished files beside them.
 
-    Returns:
-        How many kernels, and their bytes.
+    Only files with the form of our names are removed, in folders that have it, too, and never
+    through a symbolic link.
 
     Raises:
         Error: a file could not be removed.
     """
-    everything = cached(device)
-    count = sum(len(one.files) for one in everything)
-    size = sum(one.num_bytes for one in everything)
-    for name, place in _places(device):
-        for path in place.rglob("*"):
-            if path.name.endswith((f".{FOLDERS[name][1]}", LOCK, PARTIAL)):
-                try:
-                    path.unlink(missing_ok=True)
-                except OSError as error:
-                    raise Error(f"{path} cannot be removed: {error.strerror}") from error
-    return count, size
-
-
-def _places(device: str | None) -> Iterator[tuple[str, Path]]:
-    """Each device and folder of an architecture that there is."""
-    for name, (folder, _) in FOLDERS.items():
-        if device in (None, name):
-            for place in sorted(Path(config.cache_dir(), folder).glob("*")):
-                if place.is_dir():
-                    yield name, place
-
-
-def _size(path: Path) -> int:
-    """Bytes of a file; none where another process removes it meanwhile."""
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
+    count, size = 0, 0
+    for one in kernel_files.entries(config.cache_dir(), device):
+        try:
+            os.unlink(one.path)
+        except FileNotFoundError:
+            continue  # another process was first
+        except OSError as error:
+            raise Error(f"{one.path} cannot be removed: {error.strerror}") from error
+        if one.is_kernel:
+            count, size = count + 1, size + one.num_bytes
+    return Removed(count, size, tuple(kernel_files.others(config.cache_dir(), device)))
 
 
 def warm(plans: Sequence[Plan], archs: Sequence[str], cpu: bool) -> Iterator[tuple[str, float]]:
@@ -123,7 +118,7 @@ def warm(plans: Sequence[Plan], archs: Sequence[str], cpu: bool) -> Iterator[tup
 def _compile_cuda(source: KernelSource, arch: str) -> None:
     from gpubcast.backends.cuda import cubins, nvrtc
 
-    cubins.cubin_path(source.text, arch, nvrtc.options_of(source))
+    cubins.cubin(source.text, arch, nvrtc.options_of(source))
 
 
 def _timed(function: Any, *arguments: Any) -> float:

@@ -23,6 +23,7 @@ import numpy as np
 
 import gpubcast as gb
 from gpubcast import config
+from gpubcast.backends import kernel_files
 from gpubcast.backends.cuda import driver, nvrtc
 from gpubcast.backends.native_calls import build, builtin
 from gpubcast.backends.progress import working
@@ -206,17 +207,14 @@ def _cache() -> Iterator[Check]:
     if not any((folder / name).exists() for name in ("cubin", "cpu")):
         yield Check("kernel cache", Status.OK, f"{shown}: not there yet, made when first needed")
         return
-    owner = folder.stat().st_uid
-    if owner != os.getuid():
-        advice = "set GPUBCAST_CACHE_DIR to a folder of your own"
-        what = f"{shown} belongs to another user (uid {owner})"
-        yield Check("kernel cache", Status.FAILED, what, advice)
+    refusal = kernel_files.refusal(str(folder))
+    if refusal is not None:
+        advice = "set GPUBCAST_CACHE_DIR to a folder of your own, to which nobody else may write"
+        yield Check("kernel cache", Status.FAILED, refusal.replace(str(folder), shown), advice)
         return
-    sizes = [
-        path.stat().st_size for suffix in ("cubin", "o") for path in folder.rglob(f"*.{suffix}")
-    ]
-    plural = "s" * (len(sizes) != 1)
-    detail = f"{shown}: {len(sizes)} kernel{plural}, {sum(sizes):,} bytes, own folder"
+    sizes = [one.num_bytes for one in kernel_files.entries(str(folder)) if one.is_kernel]
+    plural, limit = "s" * (len(sizes) != 1), config.cache_bytes()
+    detail = f"{shown}: {len(sizes)} kernel{plural}, {sum(sizes):,} of {limit:,} bytes, own folder"
     if not os.access(folder, os.W_OK):
         advice = "kernels are compiled anew in each process; set GPUBCAST_CACHE_DIR"
         yield Check("kernel cache", Status.ABSENT, f"{detail}, not writable", advice)

@@ -233,8 +233,13 @@ def _cache_warm(given: argparse.Namespace) -> int:
 def _cache_clear(given: argparse.Namespace) -> int:
     from gpubcast.cli import cache as cli_cache
 
-    count, size = cli_cache.clear(given.device)
-    print(f"removed {count:,} kernel{'s' * (count != 1)}, {size:,} bytes")
+    removed = cli_cache.clear(given.device)
+    count = removed.kernels
+    print(f"removed {count:,} kernel{'s' * (count != 1)}, {removed.num_bytes:,} bytes")
+    if removed.left:
+        print("left alone, since gpubcast did not write it:")
+        for path in removed.left:
+            print(f"  {path}")
     return 0
 
 

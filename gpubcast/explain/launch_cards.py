@@ -122,7 +122,7 @@ def _cached(source: KernelSource, target: Target, device: str) -> str:
         return "hit, in this process"
     try:
         if isinstance(target, CudaTarget):
-            found = cubins.stored(source.text, target.arch, options_of(source)) is not None
+            found = cubins.found(source.text, target.arch, options_of(source)) is not None
         else:
             found = object_cache.is_stored(source)
     except Error as error:

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any, cast
 
 from gpubcast import config
+from gpubcast.backends import kernel_store
 from gpubcast.backends.base import Backend
 from gpubcast.backends.native_calls.record import ParameterTable
 from gpubcast.codegen.generator import generate, parameters
@@ -166,6 +167,7 @@ def _loaded(host: Backend, device: Device, target: Target, source: KernelSource)
         kernel = host.load(source)
         with STATE.lock:
             STATE.kernels[key] = kernel
+    kernel_store.warn()
     if config.debug() >= 1:
         seconds = time.perf_counter() - began
         say(f"{device_name(device)}: kernel {source.key} ready in {seconds:.3f} s")

@@ -40,7 +40,7 @@ _ROUNDS = 3
 def stored(threads: int) -> int | None:
     """What has been measured with so many threads on this machine."""
     found = _STORE.found(_key(threads))
-    return None if found is None else _number(found[1])
+    return None if found is None else _number(found)
 
 
 def calibrate(host: CpuBackend) -> None:
@@ -55,8 +55,8 @@ def calibrate(host: CpuBackend) -> None:
 def measured(host: Backend, threads: int) -> int:
     """The same, measured now if need be; launches go through ``host``."""
     try:
-        path = _STORE.fetch(_key(threads), lambda: b"%d" % _threshold(host, threads))
-        return _number(path.read_bytes()) or STREAMING_BYTES
+        text = _STORE.fetch(_key(threads), lambda: b"%d" % _threshold(host, threads))
+        return _number(text) or STREAMING_BYTES
     except (Error, OSError, MemoryError):
         return STREAMING_BYTES
 

@@ -28,5 +28,5 @@ def test_the_card_tells_cache_hits(
 
     assert kernels() == ["miss, the first call compiles it"] * 2
     bias(np.zeros((512, 256), np.float32), np.zeros(256, np.float32))
-    cubins.cubin_path(bias.cuda_source("sm_90"), "sm_90")
+    cubins.cubin(bias.cuda_source("sm_90"), "sm_90")
     assert kernels() == ["hit, in this process", "hit, on disk"]

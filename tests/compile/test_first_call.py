@@ -87,7 +87,7 @@ def machine_code():
     chosen = schedule(plan, CudaTarget("sm_90", 132), (256,) * len(plan.accesses))
     source = kernel.generate(plan, chosen)
     kernel.parameters(plan, chosen)
-    cubins.cubin_path(source.text, "sm_90", nvrtc.options_of(source)).read_bytes()
+    cubins.cubin(source.text, "sm_90", nvrtc.options_of(source))
 
 print(count(machine_code), nvrtc.library.cache_info().currsize)
 """

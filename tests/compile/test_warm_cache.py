@@ -105,7 +105,7 @@ def test_the_cubins_of_a_launch_are_those_that_were_warmed(
             x, v = (gb.empty(shape, device="cuda") for shape in ("f32[64,64]", "f32[64]"))
             gb.add(x, v, broadcast_dimensions=(1,))
         (source,) = host.loaded
-        found.add(cubins.stored(source.text, arch, nvrtc.options_of(source)))
+        found.add(cubins.found(source.text, arch, nvrtc.options_of(source)))
     assert found == {first, last}
     state.clear()
 

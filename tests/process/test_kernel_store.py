@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 import gpubcast
-from gpubcast.backends import kernel_store
+from gpubcast.backends import kernel_files, kernel_store
 from gpubcast.backends.cuda import cubins
 from gpubcast.backends.kernel_store import Store
 
@@ -30,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def files(folder: Path) -> list[str]:
     """Every file, without its digest; locks left out."""
     found = (
-        path for path in folder.rglob("*") if path.is_file() and path.suffix != kernel_store.LOCK
+        path for path in folder.rglob("*") if path.is_file() and path.suffix != kernel_files.LOCK
     )
     return sorted(".".join((path.name.split(".")[0], path.suffix[1:])) for path in found)
 
@@ -39,7 +39,7 @@ def _race(keys: list[str], seed: int, image: bytes) -> None:
     for number in range(60):
         key = keys[(number * 7 + seed) % len(keys)]
         found = CUBINS.fetch(key, lambda key=key: image + key.encode())  # type: ignore[misc]
-        assert found.read_bytes() == image + key.encode()
+        assert found == image + key.encode()
 
 
 def test_many_processes_write_the_same_kernels(folder: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_process_that_died_holds_nothing(
     monkeypatch.setattr(kernel_store, "PATIENCE", math.inf)
     holder.send_signal(signal.SIGKILL)
     holder.wait()
-    assert CUBINS.fetch("abcd", lambda: b"image").read_bytes() == b"image"
+    assert CUBINS.fetch("abcd", lambda: b"image") == b"image"
 
 
 def test_a_process_that_stands_still_is_not_waited_for_for_ever(
@@ -98,7 +98,7 @@ def test_a_process_that_stands_still_is_not_waited_for_for_ever(
     clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda _: now.append(now.pop() + 1))
     monkeypatch.setattr(kernel_store, "time", clock)
     holder.send_signal(signal.SIGSTOP)
-    assert CUBINS.fetch("abcd", lambda: b"image").read_bytes() == b"image"
+    assert CUBINS.fetch("abcd", lambda: b"image") == b"image"
     assert 10.0 <= now[0] <= 12.0
 
 
@@ -109,9 +109,9 @@ import sys
 import gpubcast as gb
 from gpubcast.backends.cuda import cubins, nvrtc
 text = gb.plan("add", "f32[8,64]", "f32[64]", broadcast_dimensions=(1,)).cuda_source("sm_90")
-found = cubins.stored(text, "sm_90") is not None
+found = cubins.found(text, "sm_90") is not None
 if not found:
-    cubins.cubin_path(text, "sm_90")
+    cubins.cubin(text, "sm_90")
 loaded = nvrtc.library.cache_info().currsize, nvrtc.version.cache_info().currsize
 print(found, *loaded, "gpubcast.hlo.elementary" in sys.modules)
 """

@@ -135,13 +135,16 @@ class CupyBackend:
         return int(array.data.ptr)
 
     def load(self, source: KernelSource) -> Any:
-        path = cubins.cubin_path(source.text, self.target().arch, nvrtc.options_of(source))
+        image = cubins.cubin(source.text, self.target().arch, nvrtc.options_of(source))
         with _reported():
-            kernel = cupy.RawModule(path=str(path)).get_function(source.entry)
+            # What a RawModule makes of a file. It keeps modules by path, and there may be no file.
+            module = cupy.cuda.function.Module()
+            module.load(image)
+            kernel = module.get_function(source.entry)
             # Modules load lazily; a first launch inside a graph capture must find the code there.
-            _ = kernel.num_regs
-            # The function on this device, which RawKernel would look up at every launch.
-            return kernel.kernel
+            driver = cupy.cuda.driver
+            driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS, kernel.ptr)
+            return kernel
 
     def launch(self, kernel: Any, grid: int, block: tuple[int, int], parameters: bytearray) -> None:
         self._same_process()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from gpubcast.backends.cuda import headers, nvrtc
 from gpubcast.backends.kernel_store import Store
 from gpubcast.hashing import digest
 
 # Raised when the meaning of a file changes.
-SCHEMA = 2
+SCHEMA = 3
 
 
 def key(text: str, arch: str, options: tuple[str, ...] = ()) -> str:
@@ -19,8 +17,8 @@ def key(text: str, arch: str, options: tuple[str, ...] = ()) -> str:
     return digest(joined.encode())
 
 
-def cubin_path(text: str, arch: str, options: tuple[str, ...] = ()) -> Path:
-    """Path of a program's cubin, compiled now if it is not in the cache.
+def cubin(text: str, arch: str, options: tuple[str, ...] = ()) -> bytes:
+    """A program's cubin, compiled now if it is not in the cache.
 
     Raises:
         CompileError: NVRTC refused the source.
@@ -30,13 +28,13 @@ def cubin_path(text: str, arch: str, options: tuple[str, ...] = ()) -> Path:
     return cubins(arch).fetch(name, lambda: nvrtc.compile_cubin(text, arch, options).image)
 
 
-def stored(text: str, arch: str, options: tuple[str, ...] = ()) -> Path | None:
+def found(text: str, arch: str, options: tuple[str, ...] = ()) -> bytes | None:
     """The cubin of a program if it is in the cache; nothing is compiled, no folder is made.
 
     Raises:
         CompileError: there is no NVRTC, which is a part of the key.
     """
-    return cubins(arch).stored(key(text, arch, options))
+    return cubins(arch).found(key(text, arch, options))
 
 
 def cubins(arch: str) -> Store:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 
 import numpy as np
@@ -42,31 +40,10 @@ def test_headers_are_found_and_enter_the_key(monkeypatch: pytest.MonkeyPatch) ->
     assert cubins.key(KERNEL, "sm_90") != before
 
 
-@pytest.mark.parametrize("damage", [b"", b"garbage"])
-def test_a_damaged_cubin_is_made_again(folder: Path, damage: bytes) -> None:
-    path = cubins.cubins("sm_90").fetch("key", lambda: b"image")
-    path.write_bytes(damage)
-    assert cubins.cubins("sm_90").fetch("key", lambda: b"image").read_bytes() == b"image"
-
-
-def test_a_folder_of_another_user_is_refused(folder: Path, monkeypatch) -> None:
-    cubins.cubins("sm_90").fetch("key", lambda: b"image")
-    monkeypatch.setattr(os, "getuid", lambda: 12345)
-    with pytest.raises(gb.Error, match="belongs to another user"):
-        cubins.cubins("sm_90").fetch("key", lambda: b"image")
-
-
-def test_a_read_only_folder_is_replaced_by_a_private_one(folder: Path, monkeypatch) -> None:
-    monkeypatch.setattr(os, "access", lambda *a, **k: False)
-    path = cubins.cubins("sm_90").fetch("key", lambda: b"image")
-    assert path.read_bytes() == b"image" and folder not in path.parents
-    assert stat.S_IMODE(path.parents[3].stat().st_mode) == 0o700
-
-
 def test_a_cache_folder_that_is_a_file(tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("GPUBCAST_CACHE_DIR", str(tmp_path / "file"))
-    assert cubins.cubins("sm_90").fetch("key", lambda: b"image").read_bytes() == b"image"
+    assert cubins.cubins("sm_90").fetch("key", lambda: b"image") == b"image"
 
 
 def test_no_device_is_a_device_error() -> None:

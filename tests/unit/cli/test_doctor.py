@@ -204,18 +204,20 @@ def test_the_cache_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert _section("kernel cache")["kernel cache"].detail == (
         f"{tmp_path}: not there yet, made when first needed"
     )
-    (tmp_path / "cubin/sm_90").mkdir(parents=True)
-    (tmp_path / "cubin/sm_90/a.b.cubin").write_bytes(b"x" * 1000)
-    (tmp_path / "cubin/sm_90/a.lock").touch()
-    (tmp_path / "cpu/x86_64").mkdir(parents=True)
-    (tmp_path / "cpu/x86_64/a.b.o").write_bytes(b"x" * 500)
+    Store("cubin/sm_90", "cubin").fetch("abcd", lambda: b"x" * 1000)
+    Store("cpu/x86_64", "o").fetch("abcd", lambda: b"x" * 500)
+    monkeypatch.setenv("GPUBCAST_CACHE_SIZE", "5000")
     assert _section("kernel cache")["kernel cache"] == Check(
         "kernel cache",
         Status.OK,
-        f"{tmp_path}: 2 kernels, 1,500 bytes, own folder, writable",
+        f"{tmp_path}: 2 kernels, 1,500 of 5,000 bytes, own folder, writable",
     )
-    monkeypatch.setattr("os.getuid", lambda: 4711)
-    assert _section("kernel cache")["kernel cache"].status is Status.FAILED
+    (tmp_path / "cpu/x86_64").chmod(0o777)
+    (check,) = _section("kernel cache").values()
+    assert (check.status, "others may write to" in check.detail) == (Status.FAILED, True)
+    monkeypatch.setattr("os.geteuid", lambda: 4711)
+    (check,) = _section("kernel cache").values()
+    assert (check.status, "another user" in check.detail) == (Status.FAILED, True)
 
 
 def test_native_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from gpubcast.errors import CompileError, DeviceError, Error
 from gpubcast.hashing import digest
 
 # Raised when the meaning of a file changes.
-SCHEMA = 1
+SCHEMA = 2
 # What the code of a kernel may call: C's math and memory, Python for the way into it, the system
 # for threads that wait.
 ALLOWED = frozenset(
@@ -119,14 +119,14 @@ def load(source: KernelSource, make: Callable[[], tuple[bytes, str]]) -> int:
     key = _key(source)
     found = _STORE.found(key)
     if found is not None:
-        unit = Unit.parsed(found[1])
+        unit = Unit.parsed(found)
         if unit.is_portable():
             return _load(unit)
-        _STORE.discard(found[0])
+        _STORE.discard(key)
     _compilers()
     unit = Unit(*make())
     if unit.is_portable():
-        theirs = Unit.parsed(_STORE.fetch(key, unit.contents).read_bytes())
+        theirs = Unit.parsed(_STORE.fetch(key, unit.contents))
         unit = theirs if theirs.is_portable() else unit
     else:
         _check(source, unit)
@@ -140,7 +140,7 @@ def is_stored(source: KernelSource) -> bool:
 
 def is_shared() -> bool:
     """Whether other processes find code that this one makes."""
-    return _STORE.lasts()
+    return _STORE.is_shared()
 
 
 def _check(source: KernelSource, unit: Unit) -> None:
