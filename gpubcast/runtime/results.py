@@ -61,10 +61,10 @@ def _strided(launch: Launch, number: int) -> NewResult:
         plain = np.empty(dimensions, dtype)
     except ValueError as error:
         raise no_such_array(operand.shape, error) from None
-    if not plain.size:
+    if not size:
         strides = plain.strides
-    elif byte_span(dimensions, strides, dtype.itemsize) != (0, size):
-        return NewResult(make)  # there are gaps
+    elif not plain.size or byte_span(dimensions, strides, dtype.itemsize) != (0, size):
+        return NewResult(make)  # there are gaps, or padding without an element
     if strides == plain.strides:
         make = functools.partial(np.empty, dimensions, dtype)
     return NewResult(make, StridedResult(dtype, dimensions, strides))

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import gpubcast as gb
@@ -134,22 +133,6 @@ def test_threads_and_threshold_are_those_of_a_launch(monkeypatch: pytest.MonkeyP
     assert key_shown("f32[3,4000]", "f32[3]").endswith(" streamed")
 
 
-def test_the_card_of_a_kernel_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It said that the first call compiles it."""
-    plan = gb.plan("neg", "f32[24]")
-
-    def told() -> str:
-        return dict(plan.explain().cards[0].facts)["kernel"].partition(": ")[2]
-
-    assert told() == "miss, the first call compiles it"
-    plan(np.ones(24, np.float32))
-    assert told() == "hit, in this process"
-    state.clear()
-    assert told() == "hit, on disk"
-    monkeypatch.setattr("gpubcast.backends.cpu.backend._compiled", lambda *_: pytest.fail("cold"))
-    plan(np.ones(24, np.float32))
-
-
 def test_a_kernel_of_another_gpu_is_no_hit() -> None:
     plan = gb.plan("neg", "f32[24]")
     with state.use_backend(CudaRecorder("sm_80", 108)):
@@ -183,19 +166,3 @@ def test_a_bound_call_shows_the_kernel_for_its_addresses(start: int) -> None:
     assert card.title == "launch on cuda:0, sm_90, operands where they are bound"
     aligned = gb.plan("neg", "f32[4096]").cuda_source()
     assert (kernel.text == aligned) == (start == 0)
-
-
-def test_a_bound_call_shows_the_strides_of_its_arrays() -> None:
-    x, out = np.ones((6, 8), np.float32)[:, ::2], np.empty((6, 4), np.float32)
-    call = gb.plan("neg", "f32[6,4]").bind(x, out=out)
-    shown = call.explain(source=True)
-    before, after = shown.tables
-    assert before.rows == (("0", "6", "8", "4"), ("1", "4", "2", "1"))
-    assert after.columns == ("axis", "size", "operand 0", "output")
-    assert shown.strips[0].note == "a view; strides of 8, 2 elements"
-    assert [card.title for card in shown.cards] == [
-        "launch on the CPU, operands where they are bound"
-    ]
-    facts = dict(shown.cards[0].facts)
-    assert facts["operands"] == "SECOND f32 -> LINEAR f32"
-    assert facts["kernel"].endswith(": hit, in this process")
