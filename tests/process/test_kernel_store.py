@@ -95,7 +95,12 @@ def test_a_process_that_stands_still_is_not_waited_for_for_ever(
     """It is asked for until patience ends, by a clock that only the questions move."""
     now = [0.0]
     monkeypatch.setattr(kernel_store, "PATIENCE", 10.0)
-    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda _: now.append(now.pop() + 1))
+    clock = SimpleNamespace(
+        monotonic=lambda: now[0],
+        monotonic_ns=lambda: 1,
+        sleep=lambda _: now.append(now.pop() + 1),
+        time=lambda: 0.0,
+    )
     monkeypatch.setattr(kernel_store, "time", clock)
     holder.send_signal(signal.SIGSTOP)
     assert CUBINS.fetch("abcd", lambda: b"image") == b"image"

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gpubcast as gb
+from gpubcast.backends import kernel_store
 from gpubcast.backends.cuda import cubins, headers, nvrtc
 from tests.conftest import why_no_gpu
+
+# Its first import starts a process, which a test may not.
+with contextlib.suppress(ImportError):
+    import cupy  # noqa: F401
 
 KERNEL = 'extern "C" __global__ void k(float* p) { p[threadIdx.x] = 1; }'
 
@@ -41,6 +47,7 @@ def test_headers_are_found_and_enter_the_key(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_cache_folder_that_is_a_file(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(kernel_store, "_NOTICES", kernel_store._Notices())
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("GPUBCAST_CACHE_DIR", str(tmp_path / "file"))
     assert cubins.cubins("sm_90").fetch("key", lambda: b"image") == b"image"

@@ -13,6 +13,7 @@ import pytest
 import gpubcast as gb
 from gpubcast.backends.cuda import driver, nvrtc
 from gpubcast.backends.cuda.driver import Driver, Gpu
+from gpubcast.backends.kernel_store import Store
 from gpubcast.cli import doctor
 from gpubcast.cli.doctor import Check, Status
 from gpubcast.errors import CompileError
