@@ -106,7 +106,7 @@ def test_the_cubins_of_a_launch_are_those_that_were_warmed(
             gb.add(x, v, broadcast_dimensions=(1,))
         (source,) = host.loaded
         found.add(cubins.found(source.text, arch, nvrtc.options_of(source)))
-    assert found == {first, last}
+    assert found == {first.read_bytes(), last.read_bytes()}
     state.clear()
 
 
