@@ -191,8 +191,8 @@ class Array(DeviceArray, Operators):
         return self.view().__dlpack__(**keywords)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        kind, index = self.view().__dlpack_device__()
-        return int(kind), int(index)
+        device_type, index = self.view().__dlpack_device__()
+        return int(device_type), int(index)
 
     # A type checker that knew more of the dtype would take ``ndarray + Array`` for NumPy's.
     def __array__(

@@ -192,7 +192,7 @@ def _default_pool() -> int:
 
 
 def backend() -> str | None:
-    """The only device kind allowed (``"cpu"`` or ``"cuda"``), or None for both."""
+    """The only device type allowed (``"cpu"`` or ``"cuda"``), or None for both."""
     text = _text("GPUBCAST_BACKEND").lower()
     if text not in ("", "cpu", "cuda"):
         raise Error(f"GPUBCAST_BACKEND={text!r}: expected cpu or cuda")

@@ -62,8 +62,8 @@ def _columns(names: Sequence[str]) -> str:
     return "<tr>" + "".join(f'<th scope="col">{escape(name)}</th>' for name in names) + "</tr>"
 
 
-def _framed(title: str, rows: Iterable[str], kind: str = "") -> str:
-    attribute = f' class="{kind}"' if kind else ""
+def _framed(title: str, rows: Iterable[str], css_class: str = "") -> str:
+    attribute = f' class="{css_class}"' if css_class else ""
     caption = f"<caption>{escape(title)}</caption>" if title else ""
     return f"<table{attribute}>{caption}{''.join(rows)}</table>"
 
@@ -93,8 +93,8 @@ def _strip(part: Strip) -> str:
 
 
 def _slot(slot: Slot, *, first: bool) -> str:
-    kinds = [*(["first"] if first else []), *(["padding"] if slot.index is None else [])]
-    attribute = f' class="{" ".join(kinds)}"' if kinds else ""
+    css_classes = [*(["first"] if first else []), *(["padding"] if slot.index is None else [])]
+    attribute = f' class="{" ".join(css_classes)}"' if css_classes else ""
     what = "padding" if slot.index is None else f"element {slot.index}"
     return f'<td{attribute} title="slot {slot.offset}: {escape(what)}">{escape(slot.text)}</td>'
 

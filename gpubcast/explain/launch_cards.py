@@ -63,7 +63,7 @@ def launch_card(
         )
     facts = (
         ("schedule", chosen.reason),
-        ("operands", _kinds(plan, chosen)),
+        ("operands", _operands(plan, chosen)),
         *where,
         ("index", f"{chosen.offset_bits}-bit offsets"),
         ("bytes", f"{plan.num_bytes:,} must move: operands read once, output written once"),
@@ -84,13 +84,13 @@ def _streaming(target: CpuTarget) -> str:
     return f"large results go past the caches {when}"
 
 
-def _kinds(plan: BroadcastPlan, chosen: Schedule) -> str:
+def _operands(plan: BroadcastPlan, chosen: Schedule) -> str:
     reads = zip(chosen.reads, plan.reads, strict=True)
     writes = zip(chosen.writes, plan.writes, strict=True)
     listed = (
         ", ".join(
-            f"{kind.value} {'index' if access.generated else access.element_type}"
-            for kind, access in accesses
+            f"{pattern.value} {'index' if access.generated else access.element_type}"
+            for pattern, access in accesses
         )
         for accesses in (reads, writes)
     )

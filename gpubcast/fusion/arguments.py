@@ -154,8 +154,8 @@ def _home(function: Callable[..., Any], name: str) -> str:
 def _signature(function: Callable[..., Any], home: str) -> inspect.Signature:
     if not inspect.isfunction(function):
         raise refusal(f"fuse takes a plain function, not {brief(function)}")
-    kinds = ("generatorfunction", "coroutinefunction", "asyncgenfunction")
-    if any(getattr(inspect, f"is{kind}")(function) for kind in kinds):
+    unfused = ("generatorfunction", "coroutinefunction", "asyncgenfunction")
+    if any(getattr(inspect, f"is{name}")(function) for name in unfused):
         raise refusal(f"{home}: a fused function is no generator and no coroutine")
     signature = inspect.signature(function)
     for parameter in signature.parameters.values():

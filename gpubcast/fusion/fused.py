@@ -126,8 +126,8 @@ class Fused(Generic[P, R]):
         views, signature = self._views(values)
         graph = _traced(self, signature)
         operands: list[Any] = [
-            self._scalar(i, values[i], kind) if views[i] is None else views[i]
-            for i, kind in zip(graph.sources, graph.types, strict=True)
+            self._scalar(i, values[i], element_type) if views[i] is None else views[i]
+            for i, element_type in zip(graph.sources, graph.types, strict=True)
         ]
         prefix = self if graph.sources == tuple(range(len(values))) else None
         return eager.finish(graph.expression, call, tuple(operands), out_layout, prefix)
@@ -137,7 +137,7 @@ class Fused(Generic[P, R]):
 
         Args:
             args, keywords: as in a call, with shapes or their text in place of arrays (an array
-                stands for its shape); a Python scalar stands for any of its kind.
+                stands for its shape); a Python scalar stands for any of its type.
             out_layout: layout of new results, for several a tuple; None for the inferred ones.
 
         Returns:
@@ -218,9 +218,9 @@ class Fused(Generic[P, R]):
         except Error as error:
             raise located(error, self._arguments.named(index)) from None
 
-    def _scalar(self, index: int, x: Any, kind: ElementType) -> View:
+    def _scalar(self, index: int, x: Any, element_type: ElementType) -> View:
         try:
-            return scalar_view(x, kind)
+            return scalar_view(x, element_type)
         except Error as error:
             raise located(error, self._arguments.named(index)) from None
 

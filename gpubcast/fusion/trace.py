@@ -161,12 +161,12 @@ class Value(Traced):
     """A traced value that is a node of the graph."""
 
     def __init__(
-        self, trace: Trace, node: int, kind: ElementType, ndim: int, varies: frozenset[str]
+        self, trace: Trace, node: int, element_type: ElementType, ndim: int, varies: frozenset[str]
     ) -> None:
         super().__init__(trace, varies)
         self.scope = trace.frame.scope
         self.node = node
-        self.element_type = kind
+        self.element_type = element_type
         self.ndim = ndim
 
 
@@ -181,12 +181,12 @@ class Scalar(Traced):
         self._typed = typed
         self._known: dict[tuple[ElementType, int], Value] = {}
 
-    def as_type(self, kind: ElementType) -> Value:
+    def as_type(self, element_type: ElementType) -> Value:
         """The scalar as a node of an element type."""
         # Labels may have spread it over axes that hold in this scope only.
-        key = (kind, self.trace.frame.scope)
+        key = (element_type, self.trace.frame.scope)
         if key not in self._known:
-            self._known[key] = self._typed(kind)
+            self._known[key] = self._typed(element_type)
         return self._known[key]
 
 
@@ -237,44 +237,44 @@ class Trace:
         return self.frames[-1]
 
     def emit(
-        self, node: Node, kind: ElementType, ndim: int, varies: frozenset[str] = frozenset()
+        self, node: Node, element_type: ElementType, ndim: int, varies: frozenset[str] = frozenset()
     ) -> Value:
         """The value of a node; an equal node is the same value."""
         if node not in self._known:
             self.nodes.append(node)
             self.lines.append(where() or self.home)
-            self._known[node] = Value(self, len(self.nodes) - 1, kind, ndim, varies)
+            self._known[node] = Value(self, len(self.nodes) - 1, element_type, ndim, varies)
         return self._known[node]
 
-    def parameter(self, argument: int, name: str, kind: ElementType, ndim: int) -> Value:
+    def parameter(self, argument: int, name: str, element_type: ElementType, ndim: int) -> Value:
         """A new operand of the graph."""
         self.sources.append(argument)
-        self.types.append(kind)
+        self.types.append(element_type)
         self.names.append(name)
-        return self.emit(Parameter(len(self.sources) - 1), kind, ndim)
+        return self.emit(Parameter(len(self.sources) - 1), element_type, ndim)
 
     def scalar(self, argument: int, name: str) -> Scalar:
         """An argument that is a Python scalar: an operand of the graph for each type it takes."""
         made: dict[ElementType, Value] = {}
 
-        def typed(kind: ElementType) -> Value:
-            if kind not in made:
-                made[kind] = self.parameter(argument, name, kind, 0)
-            return made[kind]
+        def typed(element_type: ElementType) -> Value:
+            if element_type not in made:
+                made[element_type] = self.parameter(argument, name, element_type, 0)
+            return made[element_type]
 
         return Scalar(self, typed)
 
-    def constant(self, value: Any, kind: ElementType) -> Value:
+    def constant(self, value: Any, element_type: ElementType) -> Value:
         """A scalar that is part of the code.
 
         Raises:
             ElementTypeError: the value does not fit the type.
         """
         try:
-            bits = scalar_view(value, kind).slot
+            bits = scalar_view(value, element_type).slot
         except Error as error:
             raise located(error, where()) from None
-        return self.emit(Constant(kind.name, bits), kind, 0)
+        return self.emit(Constant(element_type.name, bits), element_type, 0)
 
     def is_constant(self, value: Value) -> bool:
         """Whether a value is part of the code."""

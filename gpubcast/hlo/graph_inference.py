@@ -120,15 +120,15 @@ def operand_types(
     result = []
     for i, node in enumerate(expression.nodes):
         if isinstance(node, Parameter):
-            kind = types[i]
-            if kind is None:
+            element_type = types[i]
+            if element_type is None:
                 raise ElementTypeError(
                     f"operand {node.index} is a Python scalar and no operand beside it has a "
                     "type; pass a typed one, e.g. np.float32(2)",
                     rule="A4",
                     kind="gpubcast:scalar",
                 )
-            result.append(kind)
+            result.append(element_type)
     return tuple(result)
 
 
@@ -143,7 +143,7 @@ def _unify(types: list[ElementType | None], i: int, node: Apply) -> None:
         alike.append(i)
     elif row.result is Result.PRED:
         types[i] = ELEMENT_TYPES["pred"]
-    kind = next((types[j] for j in alike if types[j] is not None), None)
+    element_type = next((types[j] for j in alike if types[j] is not None), None)
     for j in alike:
         if types[j] is None:
-            types[j] = kind
+            types[j] = element_type

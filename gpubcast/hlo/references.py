@@ -81,8 +81,8 @@ def next_after(t: ElementType, a: Any, b: Any) -> Any:
     if a == 0:
         code, upward = 0, True
     else:
-        kind = np.dtype(f"u{t.itemsize}")
-        code = int(t.dtype.type(a).view(kind)) & ((1 << (t.bits - 1)) - 1)
+        unsigned = np.dtype(f"u{t.itemsize}")
+        code = int(t.dtype.type(a).view(unsigned)) & ((1 << (t.bits - 1)) - 1)
         upward = (b > a) == (a > 0)
     code += 1 if upward else -1
     magnitude = np.array(code, f"u{t.itemsize}").view(t.dtype)[()]

@@ -162,7 +162,7 @@ def _loaded(host: Backend, device: Device, target: Target, source: KernelSource)
         if kernel is not None:
             return kernel
         began = time.perf_counter()
-        dump(source, host.kind)
+        dump(source, host.device_type)
         kernel = host.load(source)
         with STATE.lock:
             STATE.kernels[key] = kernel

@@ -23,15 +23,15 @@ def flat_buffers(launch: Launch) -> list[Any]:
     return [launch.backend.allocate(size) for size in launch.sizes]
 
 
-def new_results(kind: type[DeviceArray] | None, launch: Launch) -> list[Any]:
-    """New results: arrays of a kind; for None, NumPy's or CuPy's, by the device.
+def new_results(array_type: type[DeviceArray] | None, launch: Launch) -> list[Any]:
+    """New results: arrays of ``array_type``; for None, NumPy's or CuPy's, by the device.
 
     Raises:
         ShapeError: NumPy or CuPy has no such arrays.
         DeviceError: there is no memory.
     """
     made = []
-    for number, new in enumerate(results_of(launch, kind)):
+    for number, new in enumerate(results_of(launch, array_type)):
         try:
             made.append(new.make())
         except ValueError as error:
@@ -39,13 +39,13 @@ def new_results(kind: type[DeviceArray] | None, launch: Launch) -> list[Any]:
     return made
 
 
-def results_of(launch: Launch, kind: type[DeviceArray] | None) -> tuple[NewResult, ...]:
+def results_of(launch: Launch, array_type: type[DeviceArray] | None) -> tuple[NewResult, ...]:
     """How the results of a launch are made."""
-    found = launch.results.get(kind)
+    found = launch.results.get(array_type)
     if found is None:
-        one = _strided if kind is None else functools.partial(_flat, kind)
+        one = _strided if array_type is None else functools.partial(_flat, array_type)
         found = tuple([one(launch, number) for number in range(len(launch.sizes))])
-        launch.results[kind] = found
+        launch.results[array_type] = found
     return found
 
 
@@ -70,12 +70,12 @@ def _strided(launch: Launch, number: int) -> NewResult:
     return NewResult(make, StridedResult(dtype, dimensions, strides))
 
 
-def _flat(kind: type[DeviceArray], launch: Launch, number: int) -> NewResult:
+def _flat(array_type: type[DeviceArray], launch: Launch, number: int) -> NewResult:
     """How an array over a flat buffer is made."""
     operand, size, device = launch.outputs[number], launch.sizes[number], launch.device
 
     def make() -> DeviceArray:
-        return kind(operand, launch.backend.allocate(size), None, device)
+        return array_type(operand, launch.backend.allocate(size), None, device)
 
     if device[0] != "cpu" or size >= LARGE:
         return NewResult(make)

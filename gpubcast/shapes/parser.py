@@ -43,7 +43,7 @@ _INT = re.compile(r"(-?)0*([0-9]{1,20})")
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    kind: str
+    type: str
     text: str
     offset: int
 
@@ -124,7 +124,7 @@ class _Parser:
 
     def run(self) -> ParsedShape:
         parsed = self.shape()
-        if self.token.kind != "end":
+        if self.token.type != "end":
             raise self.expected("the end of the text")
         if parsed is None or self.refusals:
             error, offset = self.refusals[0]
@@ -159,7 +159,7 @@ class _Parser:
     def integer(self) -> int:
         match = _INT.fullmatch(self.token.text)
         if match is None:
-            long = self.token.kind == "int" and self.token.text.lstrip("-").isdigit()
+            long = self.token.type == "int" and self.token.text.lstrip("-").isdigit()
             raise self.expected("an integer of 64 bits" if long else "an integer")
         self.at += 1
         return int(match[1] + match[2])
@@ -314,7 +314,7 @@ class _Parser:
             value = _PADDING_WORDS.get(self.token.text)
             if value is not None:
                 self.at += 1
-            elif self.token.kind == "word":
+            elif self.token.type == "word":
                 raise self.expected(f"one of {', '.join(_PADDING_WORDS)}")
             else:
                 sizes.append(self.integer())

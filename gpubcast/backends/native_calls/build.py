@@ -96,7 +96,11 @@ def _works(definition: Any, code: int) -> bool:
     fixed.flags.writeable = False
     scalars = (2.5, np.float32(1.5), -3)
     argument = Argument(7, (0, 32))
-    arguments = (argument, *(Argument(scalar=kind) for kind in (f32, f32, s8)), argument)
+    arguments = (
+        argument,
+        *(Argument(scalar=element_type) for element_type in (f32, f32, s8)),
+        argument,
+    )
     strided = NewResult(lambda: None, StridedResult(out.dtype, out.shape, out.strides))
     operand, device = Operand.of(Shape("f64", (2, 2))), ("cpu", 0)
     own = DeviceArray(operand, memory[32:], None, device)

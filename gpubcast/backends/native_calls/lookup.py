@@ -27,8 +27,8 @@ def memory_of(control: int, x: int) -> int:
         if memory == 0:
             return 0
         x = memory
-    kind = word(x + object_layout.TYPE)
-    return x if kind == of(control, w.ARRAY_TYPE) or kind == of(control, w.GPU_TYPE) else 0
+    cls = word(x + object_layout.TYPE)
+    return x if cls == of(control, w.ARRAY_TYPE) or cls == of(control, w.GPU_TYPE) else 0
 
 
 @compiled
@@ -98,8 +98,8 @@ def write_signature(control: int, args: int, num_args: int, words: int, values: 
             x = out
         if count > w.MOST_WORDS - w.LONGEST:
             return 0
-        kind = word(x + object_layout.TYPE)
-        put(words + 8 * count, kind)
+        cls = word(x + object_layout.TYPE)
+        put(words + 8 * count, cls)
         count += 1
         value, memory = values + 8 * w.VALUE_WORDS * i, memory_of(control, x)
         if memory == 0:
@@ -109,13 +109,13 @@ def write_signature(control: int, args: int, num_args: int, words: int, values: 
         put(value, address_of(control, memory))
         put(value + 16, memory)
         at = words + 8 * count
-        if kind == of(control, w.ARRAY_TYPE):
+        if cls == of(control, w.ARRAY_TYPE):
             rank = number(x + object_layout.RANK)
             put(at, word(x + object_layout.DESCRIPTOR))
             dimensions = word(x + object_layout.DIMENSIONS)
             _vectors_signed(rank, dimensions, word(x + object_layout.STRIDES), at + 8)
             count += 2 * rank + 2
-        elif kind == of(control, w.GPU_TYPE):
+        elif cls == of(control, w.GPU_TYPE):
             count = _gpu_array_signed(x, words, count)
         else:
             put(at, word(x + of(control, w.AT_OPERAND)))

@@ -178,9 +178,9 @@ class RecordedCall:
             return None
         try:
             for i, value in enumerate(values):
-                kind = self.arguments[i].scalar
-                if kind is not None:
-                    values[i] = scalar_bits(value, kind)
+                element_type = self.arguments[i].scalar
+                if element_type is not None:
+                    values[i] = scalar_bits(value, element_type)
                 elif value & self.arguments[i].misaligned:
                     return None
         except Error:

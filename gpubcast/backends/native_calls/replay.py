@@ -54,13 +54,13 @@ _ON = int.from_bytes(b"on", "little")
 
 
 @compiled
-def _integer_bits(control: int, value: int, argument: int, kind: int) -> bool:
+def _integer_bits(control: int, value: int, argument: int, conversion: int) -> bool:
     """A Python integer's bits; whether it has them."""
     overflow = _overflow()
     given = call2(of(control, w.AS_LONG_LONG), word(value + 16), overflow)
     if number(overflow) != 0:
         return False
-    if kind == w.INTEGER:
+    if conversion == w.INTEGER:
         if given < of(argument, w.LOW) or given > of(argument, w.HIGH):
             return False
         size = of(argument, w.MISALIGNED)
@@ -71,16 +71,18 @@ def _integer_bits(control: int, value: int, argument: int, kind: int) -> bool:
     # Exact as a double, so a float is rounded once.
     put(
         value,
-        bits_of_double(float(given)) if kind == w.INTEGER_F64 else bits_of_float(float(given)),
+        bits_of_double(float(given))
+        if conversion == w.INTEGER_F64
+        else bits_of_float(float(given)),
     )
     return True
 
 
 @compiled
-def _scalar_bits(control: int, value: int, argument: int, kind: int) -> bool:
+def _scalar_bits(control: int, value: int, argument: int, conversion: int) -> bool:
     """A scalar operand's bits, in place of its address; whether it has them."""
     at = word(value)
-    if kind == w.COPIED:
+    if conversion == w.COPIED:
         size = of(argument, w.MISALIGNED)
         if size == 4:
             put(value, quad(at))
@@ -93,14 +95,14 @@ def _scalar_bits(control: int, value: int, argument: int, kind: int) -> bool:
         else:
             put(value, word(at))
             put(value + 8, word(at + 8))
-    elif kind == w.FLOAT_F32:
+    elif conversion == w.FLOAT_F32:
         put(value, bits_of_float(real(at)))
-    elif kind == w.FLOAT_F64:
+    elif conversion == w.FLOAT_F64:
         put(value, word(at))
-    elif kind == w.BOOLEAN:
+    elif conversion == w.BOOLEAN:
         put(value, 1 if word(value + 16) == of(control, w.TRUE) else 0)
     else:
-        return _integer_bits(control, value, argument, kind)
+        return _integer_bits(control, value, argument, conversion)
     return True
 
 
@@ -120,7 +122,7 @@ def _conflicts(record: int, values: int, k: int) -> bool:
     for i in range(arity + k):
         other = arguments + 8 * w.ARGUMENT_WORDS * i
         at = word(values + 8 * w.VALUE_WORDS * i)
-        if of(other, w.KIND) != w.MEMORY or _apart(out, argument, at, other):
+        if of(other, w.CONVERSION) != w.MEMORY or _apart(out, argument, at, other):
             continue
         if i >= arity or at != out or not (of(other, w.IN_PLACE) >> k) & 1:
             return True
@@ -196,11 +198,11 @@ def _ready(control: int, record: int, values: int) -> bool:
     arguments = of(record, w.AT_ARGUMENTS)
     for i in range(of(record, w.ARITY)):
         argument, value = arguments + 8 * w.ARGUMENT_WORDS * i, values + 8 * w.VALUE_WORDS * i
-        kind = of(argument, w.KIND)
-        if kind == w.MEMORY:
+        conversion = of(argument, w.CONVERSION)
+        if conversion == w.MEMORY:
             if word(value) & of(argument, w.MISALIGNED):
                 return False
-        elif not _scalar_bits(control, value, argument, kind):
+        elif not _scalar_bits(control, value, argument, conversion):
             return False
     return of(record, w.NEW) != w.GIVEN or _given_ready(record, values)
 

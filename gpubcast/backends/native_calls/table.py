@@ -105,31 +105,31 @@ def native_call(
     return NativeCall(memory, driven, next(iter(types), None), owned)
 
 
-def _adds_nothing(kind: type[DeviceArray]) -> bool:
+def _adds_nothing(array_type: type[DeviceArray]) -> bool:
     """Whether arrays of a type are built as DeviceArrays are: the library's, and no subclass."""
     like = DeviceArray.__init__, DeviceArray.__basicsize__
-    alike = (kind.__init__, kind.__basicsize__) == like
-    return alike and DeviceArray in (kind, kind.__base__)
+    alike = (array_type.__init__, array_type.__basicsize__) == like
+    return alike and DeviceArray in (array_type, array_type.__base__)
 
 
 def _scalar(x: Any, argument: Argument) -> list[int] | None:
     """How a scalar becomes bits; None where Python has to say it."""
-    kind = argument.scalar
-    assert kind is not None
+    element_type = argument.scalar
+    assert element_type is not None
     low = high = 0
     how: int | None = None
     if isinstance(x, np.ndarray) or _in_place(x):
         how = w.COPIED
     elif type(x) is float:
-        how = {"f64": w.FLOAT_F64, "f32": w.FLOAT_F32}.get(kind.name)
+        how = {"f64": w.FLOAT_F64, "f32": w.FLOAT_F32}.get(element_type.name)
     elif type(x) is bool:
-        how = {"pred": w.BOOLEAN}.get(kind.name)
-    elif type(x) is int and kind.is_integral and kind.bits >= 8:
-        how, limits = w.INTEGER, np.iinfo(kind.dtype)
+        how = {"pred": w.BOOLEAN}.get(element_type.name)
+    elif type(x) is int and element_type.is_integral and element_type.bits >= 8:
+        how, limits = w.INTEGER, np.iinfo(element_type.dtype)
         low, high = int(limits.min), min(int(limits.max), _HALF - 1)
     elif type(x) is int:
-        how = {"f64": w.INTEGER_F64, "f32": w.INTEGER_F32}.get(kind.name)
-    return None if how is None else [how, kind.itemsize, low, high, 0]
+        how = {"f64": w.INTEGER_F64, "f32": w.INTEGER_F32}.get(element_type.name)
+    return None if how is None else [how, element_type.itemsize, low, high, 0]
 
 
 def _in_place(x: Any) -> bool:
@@ -237,17 +237,17 @@ class Table:
         self._control[w.GPU_TYPE], self._control[w.CURRENT_DEVICE] = map(id, self._gpu)
         return True
 
-    def _admits(self, kind: type[DeviceArray] | None) -> bool:
+    def _admits(self, array_type: type[DeviceArray] | None) -> bool:
         """Have DeviceArrays looked at, too: those of the first type that is asked for."""
-        if kind is None or self._array_type is not None:
-            return kind in (None, self._array_type)
+        if array_type is None or self._array_type is not None:
+            return array_type in (None, self._array_type)
         offsets = _slot_offsets()
         if offsets is None:
             return False
-        self._array_type = kind
+        self._array_type = array_type
         for name, offset in offsets.items():
             self._control[_SLOTS[name]] = offset
-        self._control[w.DEVICE_ARRAY_TYPE] = id(kind)
+        self._control[w.DEVICE_ARRAY_TYPE] = id(array_type)
         return True
 
 

@@ -122,13 +122,15 @@ def _elementary(plan: BroadcastPlan) -> list[str]:
     from gpubcast.codegen.cuda.elementary import file_name
     from gpubcast.hlo.elementary.formula import FORMULAS
 
-    formulas = {(name, kind.value, pairs): f for (name, kind, pairs), f in FORMULAS.items()}
+    formulas = {
+        (name, machine_type.value, pairs): f for (name, machine_type, pairs), f in FORMULAS.items()
+    }
     modules = {formulas[call].module for call in called if call in formulas}
     return [f'#include "{file_name(module)}"' for module in sorted(modules)]
 
 
 def _calls(program: Program) -> Iterator[tuple[str, str, bool]]:
-    """Every function that a program's expressions name and that may have a formula, on what kind of
+    """Every function that a program's expressions name and that may have a formula, on what type of
     number, and whether that is complex."""
     for instruction in program.code:
         row = None if instruction.bits is not None else ops.OPS[instruction.op]
@@ -137,6 +139,6 @@ def _calls(program: Program) -> Iterator[tuple[str, str, bool]]:
         operand = program.type_of(instruction.args[-1])
         if not any(row.ulp) and not operand.is_complex:
             continue  # correctly rounded: no approximation of ours
-        kind = "f64" if operand.component.compute == "double" else "f32"
+        machine_type = "f64" if operand.component.compute == "double" else "f32"
         for name in _CALLED.findall(row.cuda_for(operand.category)):
-            yield name, kind, operand.is_complex
+            yield name, machine_type, operand.is_complex

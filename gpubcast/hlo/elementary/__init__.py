@@ -10,7 +10,7 @@ How to write one::
 
     @formula("exp", F32)
     def exp(x: Value) -> Value:
-        n = rint(x * 1.442695)             # Python numbers take the value's kind
+        n = rint(x * 1.442695)             # Python numbers take the value's machine type
         r = fma(n, -0.693359375, x)        # fused only where fma says so
         y = polynomial(r, COEFFICIENTS)    # Horner, lowest power first
         return select(x > 88.7, inf, y)    # no branches: both sides are computed

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpubcast.hlo.elementary.values import Kind, Value, bits, bits_of, fma, from_bits, select
+from gpubcast.hlo.elementary.values import MachineType, Value, bits, bits_of, fma, from_bits, select
 
-MANTISSA = {Kind.F32: 23, Kind.F64: 52}
-BIAS = {Kind.F32: 127, Kind.F64: 1023}
+MANTISSA = {MachineType.F32: 23, MachineType.F64: 52}
+BIAS = {MachineType.F32: 127, MachineType.F64: 1023}
 
 
 def polynomial(x: Value, coefficients: Sequence[float | Value]) -> Value:
@@ -45,26 +45,30 @@ def two_product(a: Value, b: Value) -> tuple[Value, Value]:
 
 def rough_inverse(x: Value) -> Value:
     """1 / x within 1.5%, for a positive x that is not near the ends of its type; finite for 0."""
-    y = from_bits({Kind.F32: 0x7EF311C7, Kind.F64: 0x7FDE623822FC16E6}[x.kind] - bits(x))
+    y = from_bits(
+        {MachineType.F32: 0x7EF311C7, MachineType.F64: 0x7FDE623822FC16E6}[x.machine_type] - bits(x)
+    )
     return y * fma(-x, y, 2.0)
 
 
 def to_integer(x: Value) -> Value:
     """A whole number as a signed integer in the word of its width, where |x| <= 2^22 (F32) or
     2^51 (F64); anything else gives any integer. Cheaper than a conversion on both devices."""
-    shift = 1.5 * 2.0 ** MANTISSA[x.kind]
-    return bits(x + shift) - bits_of(x.kind, shift)
+    shift = 1.5 * 2.0 ** MANTISSA[x.machine_type]
+    return bits(x + shift) - bits_of(x.machine_type, shift)
 
 
 def power_of_two(n: Value) -> Value:
     """2^n of a signed integer n for which it is a normal number."""
-    kind = {Kind.U32: Kind.F32, Kind.U64: Kind.F64}[n.kind]
-    return from_bits((n + BIAS[kind]) << MANTISSA[kind])
+    machine_type = {MachineType.U32: MachineType.F32, MachineType.U64: MachineType.F64}[
+        n.machine_type
+    ]
+    return from_bits((n + BIAS[machine_type]) << MANTISSA[machine_type])
 
 
 def sign_bit(x: Value) -> Value:
     """The sign bit of a float, in place."""
-    return bits(x) & (1 << (x.kind.bits - 1))
+    return bits(x) & (1 << (x.machine_type.bits - 1))
 
 
 def copysign(magnitude: Value, sign: Value) -> Value:

@@ -36,7 +36,7 @@ class Scaled(NamedTuple):
 
     def undo(self, x: Value, function: Callable[[float], float] = float) -> Value:
         """x times a function of the power's inverse; both must be powers of two."""
-        up = SCALE[x.kind]
+        up = SCALE[x.machine_type]
         one = x.constant(1.0)
         factor = select(self.below, function(1 / up), one)
         return x * select(self.above, function(up), factor)
@@ -44,12 +44,12 @@ class Scaled(NamedTuple):
 
 def scaled(z: Pair) -> Scaled:
     """The number and its modulus without overflow."""
-    kind = z.re.kind
+    machine_type = z.re.machine_type
     a, b = abs(z.re), abs(z.im)
     largest = select(a < b, b, a)
-    above, below = largest > LARGE[kind], largest < SMALL[kind]
+    above, below = largest > LARGE[machine_type], largest < SMALL[machine_type]
     one = z.re.constant(1.0)
-    factor = select(above, 1 / SCALE[kind], select(below, SCALE[kind], one))
+    factor = select(above, 1 / SCALE[machine_type], select(below, SCALE[machine_type], one))
     w = Pair(z.re * factor, z.im * factor)
     return Scaled(w, sqrt(w.re * w.re + w.im * w.im), above, below)
 

@@ -25,9 +25,11 @@ FLAT = {F32: 10.0, F64: 20.0}
 
 def stepped(x: Value) -> tuple[Value, Value]:
     """x, or x without a step where it is nearly the largest logarithm; and e to that step."""
-    large = x > NEARLY_ALL[x.kind]
+    large = x > NEARLY_ALL[x.machine_type]
     one = x.constant(1.0)
-    return select(large, x - STEP[x.kind], x), select(large, math.exp(STEP[x.kind]), one)
+    return select(large, x - STEP[x.machine_type], x), select(
+        large, math.exp(STEP[x.machine_type]), one
+    )
 
 
 def hyperbolic(x: Value) -> tuple[Value, Value]:
@@ -81,7 +83,7 @@ def expm1(z: Pair) -> Pair:
     power = call("exp", z)
     half = call("sin", 0.5 * z.im)
     re = fma(call("expm1", z.re), call("cos", z.im), -2.0 * half * half)
-    re = select(z.re > NEARLY_ALL[z.re.kind], power.re, re)
+    re = select(z.re > NEARLY_ALL[z.re.machine_type], power.re, re)
     return Pair(re, select(z.im == 0.0, z.im, power.im))
 
 
@@ -94,7 +96,7 @@ def log_modulus(z: Pair) -> Value:
     near = (large < 2.0) & (square > 0.5) & (square < 3.0)
     here = 0.5 * call("log1p", fma(large - 1.0, large + 1.0, small * small))
     none = z.re.constant(0.0)
-    exponent = math.log(SCALE[z.re.kind])
+    exponent = math.log(SCALE[z.re.machine_type])
     offset = select(w.above, exponent, select(w.below, -exponent, none))
     return select(near, here, call("log", w.modulus) + offset)
 
@@ -214,7 +216,7 @@ def cos(z: Pair) -> Pair:
 @formula("tanh", F32, F64, complex=True)
 def tanh(z: Pair) -> Pair:
     """(sinh re cosh re + i sin im cos im) / (cos(im)^2 + sinh(re)^2)."""
-    flat = FLAT[z.re.kind]
+    flat = FLAT[z.re.machine_type]
     size = abs(z.re)
     wide, narrow = hyperbolic(select(size > flat, flat, size))
     cosine, both = call("cos", z.im), call("sin", z.im)

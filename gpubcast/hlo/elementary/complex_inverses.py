@@ -64,7 +64,7 @@ def acosh(z: Pair) -> Pair:
 @formula("atanh", F32, F64, complex=True)
 def atanh(z: Pair) -> Pair:
     """log1p(4 |re| / |1 - z|^2) / 4, and half the angle of (1 + z) (1 - conj z)."""
-    kind = z.re.kind
+    machine_type = z.re.machine_type
     x, y = abs(z.re), abs(z.im)
     re = 0.25 * call("log1p", 4.0 * x / ((1.0 - x) * (1.0 - x) + y * y))
     # Beside 1 the square of y may vanish.
@@ -74,7 +74,7 @@ def atanh(z: Pair) -> Pair:
     w = scaled(z)
     far = w.undo(abs(w.z.re) / w.modulus / w.modulus, lambda power: 1 / power)
     quarter = im.constant(math.pi / 2)
-    re, im = either((x > LARGE[kind]) | (y > LARGE[kind]), (far, quarter), (re, im))
+    re, im = either((x > LARGE[machine_type]) | (y > LARGE[machine_type]), (far, quarter), (re, im))
     infinite = is_infinite(x) | is_infinite(y)
     re, im = either(infinite, (re.constant(0.0), quarter), (re, im))
     return Pair(copysign(re, z.re), copysign(im, z.im))
@@ -88,12 +88,12 @@ def atan(z: Pair) -> Pair:
 
 def together(x: Pair, y: Pair) -> tuple[Pair, Pair]:
     """Both times one power of two, so that no square overflows or is lost."""
-    kind = x.re.kind
+    machine_type = x.re.machine_type
     largest = abs(x.re)
     for part in (abs(x.im), abs(y.re), abs(y.im)):
         largest = select(largest < part, part, largest)
-    small = select(largest < SMALL[kind], SCALE[kind], largest.constant(1.0))
-    factor = select(largest > LARGE[kind], 1 / SCALE[kind], small)
+    small = select(largest < SMALL[machine_type], SCALE[machine_type], largest.constant(1.0))
+    factor = select(largest > LARGE[machine_type], 1 / SCALE[machine_type], small)
     return times(factor, x), times(factor, y)
 
 

@@ -17,7 +17,7 @@ from gpubcast.hlo.elementary.tables import TANH
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
-    Kind,
+    MachineType,
     Value,
     bits,
     fma,
@@ -26,7 +26,7 @@ from gpubcast.hlo.elementary.values import (
     select,
 )
 
-Coefficients = dict[Kind, tuple[float, ...]]
+Coefficients = dict[MachineType, tuple[float, ...]]
 
 # ln 2 in two parts. A number less a whole multiple of the first part is exact near that multiple.
 LN2 = {
@@ -95,41 +95,41 @@ def whole_power(x: Value, factor: float, offset: Value | float) -> tuple[Value, 
 
     The sum with a large number rounds; its low bits are then n and the bias of exponents.
     """
-    kind = x.kind
-    shift = offset + (1.5 * 2.0 ** MANTISSA[kind] + BIAS[kind])
+    machine_type = x.machine_type
+    shift = offset + (1.5 * 2.0 ** MANTISSA[machine_type] + BIAS[machine_type])
     total = fma(x, factor, shift)
-    return total - shift, from_bits(bits(total) << MANTISSA[kind])
+    return total - shift, from_bits(bits(total) << MANTISSA[machine_type])
 
 
 def reduced(x: Value, offset: Value | float) -> tuple[Value, Value]:
     """r = x - n ln 2 for n = round(x / ln 2), and 2^(n + offset)."""
-    high, low = LN2[x.kind]
+    high, low = LN2[x.machine_type]
     n, power = whole_power(x, 1 / math.log(2), offset)
     return fma(n, -low, fma(n, -high, x)), power
 
 
 def nearest(x: Value, factor: float) -> Value:
     """round(factor x), where that is less than 2^21 or so."""
-    shift = 1.5 * 2.0 ** MANTISSA[x.kind]
+    shift = 1.5 * 2.0 ** MANTISSA[x.machine_type]
     return fma(x, factor, shift) - shift
 
 
 @formula("exp", F32, F64)
 def exp(x: Value) -> Value:
     """e ** x: 2^n e^r with n = round(x / ln 2) and a polynomial in r."""
-    x = clamp(x, *EXP_LIMITS[x.kind])
-    high, low = LN2[x.kind]
+    x = clamp(x, *EXP_LIMITS[x.machine_type])
+    high, low = LN2[x.machine_type]
     n = nearest(x, 1 / math.log(2))
     r = fma(n, -low, fma(n, -high, x))
-    return step("scaled", polynomial(r, (1.0, 1.0, *EXP[x.kind])), n)
+    return step("scaled", polynomial(r, (1.0, 1.0, *EXP[x.machine_type])), n)
 
 
 @formula("exp2", F32, F64)
 def exp2(x: Value) -> Value:
     """2 ** x: 2^n 2^r with n = round(x) and a polynomial in r."""
-    x = clamp(x, *EXP2_LIMITS[x.kind])
+    x = clamp(x, *EXP2_LIMITS[x.machine_type])
     n = nearest(x, 1.0)
-    return step("scaled", polynomial(x - n, (1.0, *EXP2[x.kind])), n)
+    return step("scaled", polynomial(x - n, (1.0, *EXP2[x.machine_type])), n)
 
 
 def quotient(x: Value, y: Value, x_low: Value | None, y_low: Value) -> Value:
@@ -143,10 +143,10 @@ def quotient(x: Value, y: Value, x_low: Value | None, y_low: Value) -> Value:
 @formula("expm1", F32, F64)
 def expm1(x: Value) -> Value:
     """e ** x - 1, accurate near 0: twice 2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)."""
-    r, power = reduced(clamp(x, EXPM1_LOW[x.kind], EXP_LIMITS[x.kind][1]), -1.0)
-    y = r * r * polynomial(r, EXP[x.kind])
+    r, power = reduced(clamp(x, EXPM1_LOW[x.machine_type], EXP_LIMITS[x.machine_type][1]), -1.0)
+    y = r * r * polynomial(r, EXP[x.machine_type])
     y = fma(power, y, fma(power, r, power - 0.5))
-    return select(abs(x) < EXPM1_TINY[x.kind], x, y * 2.0)
+    return select(abs(x) < EXPM1_TINY[x.machine_type], x, y * 2.0)
 
 
 @formula("logistic", F32, F64)
@@ -161,14 +161,20 @@ def logistic(x: Value) -> Value:
 
 def _halves(x: Value) -> tuple[Value, Value, Value, Value, Value]:
     """With n = round(|x| / ln 2): 2^(n-2), 2^(-n-2), r, sinh r - r and cosh r - 1."""
-    kind = x.kind
+    machine_type = x.machine_type
     a = abs(x)
-    a = select(a > SINH_LIMIT[kind], SINH_LIMIT[kind], a)
+    a = select(a > SINH_LIMIT[machine_type], SINH_LIMIT[machine_type], a)
     r, up = reduced(a, -2.0)
-    down = from_bits(((2 * BIAS[kind] - 4) << MANTISSA[kind]) - bits(up))
+    down = from_bits(((2 * BIAS[machine_type] - 4) << MANTISSA[machine_type]) - bits(up))
     down = select(a > 40.0, 0.0, down)
     z = r * r
-    return up, down, r, r * z * polynomial(z, SINH[kind]), z * polynomial(z, COSH[kind])
+    return (
+        up,
+        down,
+        r,
+        r * z * polynomial(z, SINH[machine_type]),
+        z * polynomial(z, COSH[machine_type]),
+    )
 
 
 @formula("sinh", F32, F64)
@@ -178,7 +184,7 @@ def sinh(x: Value) -> Value:
     plus = up + down
     minus, low = fast_two_sum(up, -down)
     y = (minus + fma(plus, r, fma(plus, odd, fma(minus, even, low)))) * 2.0
-    y = select(abs(x) < SINH_TINY[x.kind], abs(x), y)
+    y = select(abs(x) < SINH_TINY[x.machine_type], abs(x), y)
     return from_bits(bits(y) | sign_bit(x))
 
 
@@ -195,8 +201,8 @@ def tanh(x: Value) -> Value:
     """The hyperbolic tangent. F32: by a polynomial for each quarter of an octave. F64: with
     y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x."""
     a = abs(x)
-    a = select(a > TANH_LIMIT[x.kind], TANH_LIMIT[x.kind], a)
-    if x.kind is F32:
+    a = select(a > TANH_LIMIT[x.machine_type], TANH_LIMIT[x.machine_type], a)
+    if x.machine_type is F32:
         # Smaller ones share the entry of the smallest.
         index = bits(select(a < TANH_START, TANH_START, a)) >> 21
         centre, *coefficients = (lookup(column, index) for column in TANH)

@@ -106,29 +106,30 @@ class Parts(NamedTuple):
 
 def parts(x: Value, inverses: Table, logarithms: Table) -> Parts:
     """A positive number in parts."""
-    kind = x.kind
+    machine_type = x.machine_type
     m = step("mantissa", x)
-    index = bits(m) >> (MANTISSA[kind] - 4)
-    inverse = lookup(inverses[kind], index)
-    table = lookup(logarithms[kind], index)
+    index = bits(m) >> (MANTISSA[machine_type] - 4)
+    inverse = lookup(inverses[machine_type], index)
+    table = lookup(logarithms[machine_type], index)
     return Parts(m, inverse, table, fma(m, inverse, -1.0))
 
 
 def log_of_sum(x: Value, low: Value | None = None, more: Value | None = None) -> Value:
     """log(x + low) + more ln 2, with low at most a unit of x, and then x >= 2^-60 or so."""
-    kind = x.kind
+    machine_type = x.machine_type
     m, inverse, table, r = parts(x, LOG_INVERSE, LOG_TABLE)
     e = step("exponent", x)
     e = select(m < 1.0, e + 1.0, e)
     powers = e if more is None else e + more
-    first, second = LN2[kind]
+    first, second = LN2[machine_type]
     head, tail = fast_two_sum(fma(powers, first, table), r)
-    rest = fma(r * r, polynomial(r, LOG[kind]), powers * second)
+    rest = fma(r * r, polynomial(r, LOG[machine_type]), powers * second)
     if low is not None:
         # 2^-e, and 0 for the largest numbers.
-        below = select(e < BIAS[kind], e, float(BIAS[kind]))
+        below = select(e < BIAS[machine_type], e, float(BIAS[machine_type]))
         scale = from_bits(
-            bits((1.5 * 2.0 ** MANTISSA[kind] + BIAS[kind]) - below) << MANTISSA[kind]
+            bits((1.5 * 2.0 ** MANTISSA[machine_type] + BIAS[machine_type]) - below)
+            << MANTISSA[machine_type]
         )
         rest = fma(low * scale, fma(-inverse, r, inverse), rest)
     return head + (tail + rest)
@@ -149,10 +150,10 @@ def log(x: Value) -> Value:
 def log2(x: Value) -> Value:
     """The logarithm to base 2: e + log2(m) of x = m 2^e, and log2(m) by a table."""
     _, _, table, r = parts(x, LOG2_INVERSE, LOG2_TABLE)
-    first, second = LOG2_E[x.kind]
+    first, second = LOG2_E[x.machine_type]
     total = step("exponent", x) + table
     head = fma(r, first, total)
-    rest = fma(r, polynomial(r, LOG2[x.kind]), second)
+    rest = fma(r, polynomial(r, LOG2[x.machine_type]), second)
     y = head + fma(r, rest, fma(r, first, total - head))
     return step("log_domain", x, y)
 
@@ -172,7 +173,7 @@ def asinh(x: Value) -> Value:
     square = a * a
     z, z_low = fast_two_sum(a, square / (sqrt(square + 1.0) + 1.0))
     total, low = two_sum(a.constant(1.0), z)
-    large = a > LARGE[x.kind]
+    large = a > LARGE[x.machine_type]
     y = log_of_sum(
         select(large, a, total),
         select(large, 0.0, low + z_low),
@@ -191,7 +192,7 @@ def acosh(x: Value) -> Value:
     rest = fma(-root, root, square) + fma(t, t, t - square)
     root_low = rest * (rough_inverse(root) * 0.5)
     total, low = fast_two_sum(x * 0.5, root)
-    large = x > LARGE[x.kind]
+    large = x > LARGE[x.machine_type]
     y = log_of_sum(select(large, x, total), select(large, 0.0, low + root_low), x.constant(1.0))
     return select(x < 1, NAN, select(x < math.inf, y, x))
 
@@ -211,21 +212,21 @@ def atanh(x: Value) -> Value:
 
 def log_pair(x: Value) -> tuple[Value, Value]:
     """log of a positive x in two parts, with some 10 bits more than one."""
-    kind = x.kind
+    machine_type = x.machine_type
     m, e = step("mantissa", x), step("exponent", x)
-    index = bits(m) >> (MANTISSA[kind] - {F32: 5, F64: 4}[kind])
-    first, second = POW_LN2[kind]
-    head = fma(e, first, lookup(POW_TABLE[kind], index))
-    tail = fma(e, second, lookup(POW_REST[kind], index))
+    index = bits(m) >> (MANTISSA[machine_type] - {F32: 5, F64: 4}[machine_type])
+    first, second = POW_LN2[machine_type]
+    head = fma(e, first, lookup(POW_TABLE[machine_type], index))
+    tail = fma(e, second, lookup(POW_REST[machine_type], index))
     # The inverses have so few bits that r is exact, and so are the terms r and -r^2 / 2.
-    r = fma(m, lookup(POW_INVERSE[kind], index), -1.0)
+    r = fma(m, lookup(POW_INVERSE[machine_type], index), -1.0)
     half = r * -0.5
     square = half * r
     square_low = fma(half, r, -square)
     near, near_low = fast_two_sum(r, square)
     z = r * r
-    others = POW[kind]
-    if kind is F32:
+    others = POW[machine_type]
+    if machine_type is F32:
         factor = fma(r, others[0], z * in_two(r, z, others[1:]))
         low = near_low + fma(square, factor, square_low)
     else:
@@ -241,7 +242,7 @@ def log_pair(x: Value) -> tuple[Value, Value]:
 @formula("pow", F32, F64)
 def pow(x: Value, y: Value) -> Value:
     """x ** y = e ** (y log |x|), the exponent in two parts; signs and edges are those of C."""
-    kind = x.kind
+    machine_type = x.machine_type
     a = abs(x)
     high, low = log_pair(a)
     high = step("log_domain", a, high)
@@ -252,13 +253,13 @@ def pow(x: Value, y: Value) -> Value:
     power_low = fma(times, low, fma(times, high, -power))
     power_low = select(power_low < LOW_LIMIT, power_low, LOW_LIMIT)
     power_low = select(power_low > -LOW_LIMIT, power_low, -LOW_LIMIT)
-    power = clamp(power, *POW_LIMITS[kind])
-    n = nearest(power + power_low if kind is F32 else power, 1 / math.log(2))
-    ln2, ln2_low = EXP_LN2[kind]
+    power = clamp(power, *POW_LIMITS[machine_type])
+    n = nearest(power + power_low if machine_type is F32 else power, 1 / math.log(2))
+    ln2, ln2_low = EXP_LN2[machine_type]
     r, r_low = fma(n, -ln2, power), fma(n, -ln2_low, power_low)
     total = r + r_low
     z = total * total
-    near = r + fma(z, in_two(total, z, EXP[kind]), r_low)
+    near = r + fma(z, in_two(total, z, EXP[machine_type]), r_low)
     size = step("scaled", near + 1.0, n)
     rest = abs(fma(trunc(times * 0.5), -2.0, times))
     is_odd = rest == 1.0

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpubcast.hlo.elementary.values import F32, F64, Kind
+from gpubcast.hlo.elementary.values import F32, F64, MachineType
 
-Table = dict[Kind, tuple[float, ...]]
+Table = dict[MachineType, tuple[float, ...]]
 
 # For logarithms, by the upper four bits of the mantissa of m, 3/4 <= m < 3/2: numbers near 1 / m
 # (1 itself beside 1) and minus their logarithms, natural and to base 2. The inverses are such that

@@ -27,7 +27,7 @@ from gpubcast.hlo.elementary.values import (
     F64,
     U32,
     U64,
-    Kind,
+    MachineType,
     Value,
     ashr,
     bits,
@@ -122,8 +122,8 @@ class Angle(NamedTuple):
 
 def _reduced(x: Value) -> Angle:
     """x as an angle, where |x| <= LIMIT."""
-    first, second, third = HALF_PI[x.kind]
-    shift = 1.5 * 2.0 ** MANTISSA[x.kind]
+    first, second, third = HALF_PI[x.machine_type]
+    shift = 1.5 * 2.0 ** MANTISSA[x.machine_type]
     shifted = fma(x, 2 / math.pi, shift)  # its last bits are the nearest whole number's
     n = shifted - shift
     r = fma(n, -first, x)  # exact
@@ -135,18 +135,18 @@ def _reduced(x: Value) -> Angle:
 
 def _reduced_large(x: Value) -> Angle:
     """x as an angle, where x is finite and above LIMIT."""
-    mantissa = MANTISSA[x.kind]
+    mantissa = MANTISSA[x.machine_type]
     word = resize(bits(x), U64)
     m = word & ((1 << mantissa) - 1) | (1 << mantissa)
     # x = m 2^e; bits of 2 / pi above 2^(1 - e) make multiples of 4, and are left out.
-    position = (word >> mantissa) + (62 - BIAS[x.kind] - mantissa)
+    position = (word >> mantissa) + (62 - BIAS[x.machine_type] - mantissa)
     index, by = resize(position >> 6, U32), position & 63
-    count = {F32: 2, F64: 3}[x.kind]
+    count = {F32: 2, F64: 3}[x.machine_type]
     entries = [table(TWO_OVER_PI, index + i, U64) for i in range(count + 1)]
     window = [(a << by) | ((b >> 1) >> (63 - by)) for a, b in pairwise(entries)]
     # 2 x / pi modulo 4 in units of 2^-62, and in F64 64 bits more.
     whole, rest = m * window[0] + high_product(m, window[1]), m * window[1]
-    if x.kind is F64:
+    if x.machine_type is F64:
         carried = high_product(m, window[2])
         rest = rest + carried
         whole = whole + select(rest < carried, rest.constant(1), 0)
@@ -155,42 +155,44 @@ def _reduced_large(x: Value) -> Angle:
     negative = ashr(fraction, 63)
     fraction, rest = fraction ^ negative, rest ^ negative
     # Its size in two floats, in units of the first one's last place.
-    if x.kind is F64:
+    if x.machine_type is F64:
         below = ((fraction & 0x7FF) << 52) | (rest >> 12)
         parts, places, unit = (fraction >> 11, below), 63, 2.0**-51
     else:
         parts, places, unit = (fraction >> 38, fraction & ((1 << 38) - 1)), 38, 2.0**-24
-    high, low = fast_two_sum(to_float(parts[0], x.kind), to_float(parts[1], x.kind) * 2.0**-places)
-    first, second = HALF_PI[x.kind][0] * unit, HALF_PI[x.kind][1] * unit
+    high, low = fast_two_sum(
+        to_float(parts[0], x.machine_type), to_float(parts[1], x.machine_type) * 2.0**-places
+    )
+    first, second = HALF_PI[x.machine_type][0] * unit, HALF_PI[x.machine_type][1] * unit
     product = high * first
     error = fma(high, first, -product) + fma(high, second, low * first)
     product, error = fast_two_sum(product, error)
-    sign = resize(negative, x.kind.word) & (1 << (x.kind.bits - 1))
+    sign = resize(negative, x.machine_type.word) & (1 << (x.machine_type.bits - 1))
     return Angle(
-        resize(quarters, x.kind.word),
+        resize(quarters, x.machine_type.word),
         from_bits(bits(product) ^ sign),
         from_bits(bits(error) ^ sign),
     )
 
 
-def _series(t: Value, coefficients: dict[Kind, tuple[float, ...]]) -> tuple[Value, Value]:
+def _series(t: Value, coefficients: dict[MachineType, tuple[float, ...]]) -> tuple[Value, Value]:
     """t (1 + t^2 p(t^2)), as a term and what is added to it."""
     square = t * t
-    return t, (t * square) * polynomial(square, coefficients[t.kind])
+    return t, (t * square) * polynomial(square, coefficients[t.machine_type])
 
 
 def _of_quarters(quarters: Value, even: Value, odd: Value) -> Value:
     """The value for even or for odd quarters, negated in the third and fourth."""
     value = select((quarters & 1) == 0, even, odd)
-    return from_bits(bits(value) ^ ((quarters & 2) << (value.kind.bits - 2)))
+    return from_bits(bits(value) ^ ((quarters & 2) << (value.machine_type.bits - 2)))
 
 
 def _sin(angle: Angle) -> Value:
     """A sine; of the low part only its effect on a small sine counts."""
-    high, kind = angle.high, angle.high.kind
+    high, machine_type = angle.high, angle.high.machine_type
     square = high * high
-    sine = high + fma(high * square, polynomial(square, SIN[kind]), angle.low)
-    cosine = fma(square, fma(square, polynomial(square, COS[kind]), -0.5), 1.0)
+    sine = high + fma(high * square, polynomial(square, SIN[machine_type]), angle.low)
+    cosine = fma(square, fma(square, polynomial(square, COS[machine_type]), -0.5), 1.0)
     return _of_quarters(angle.quarters, sine, cosine)
 
 
@@ -238,7 +240,7 @@ def cos_large(x: Value) -> Value:
 def sin(x: Value) -> Value:
     """The sine of x radians."""
     size = abs(x)
-    value = rarely(size > LIMIT[x.kind], "sin_large", size, _sin(_reduced(size)))
+    value = rarely(size > LIMIT[x.machine_type], "sin_large", size, _sin(_reduced(size)))
     return _with_sign_of(x, value)
 
 
@@ -248,14 +250,14 @@ def cos(x: Value) -> Value:
     size = abs(x)
     angle = _reduced(size)
     value = _sin(angle._replace(quarters=angle.quarters + 1))
-    return rarely(size > LIMIT[x.kind], "cos_large", size, value)
+    return rarely(size > LIMIT[x.machine_type], "cos_large", size, value)
 
 
 @formula("tan", F32, F64)
 def tan(x: Value) -> Value:
     """The tangent of x radians."""
     size = abs(x)
-    value = rarely(size > LIMIT[x.kind], "tan_large", size, _tan(_reduced(size)))
+    value = rarely(size > LIMIT[x.machine_type], "tan_large", size, _tan(_reduced(size)))
     return _with_sign_of(x, value)
 
 
@@ -267,7 +269,7 @@ def _sum(quarters: tuple[Value, ...], angle: tuple[Value, ...]) -> Value:
 
 def _quarters(x: Value, count: int) -> tuple[Value, Value]:
     """A multiple of pi / 2 that is exact in two parts."""
-    first, second, _ = HALF_PI[x.kind]
+    first, second, _ = HALF_PI[x.machine_type]
     return x.constant(count * first), x.constant(count * second)
 
 

@@ -58,7 +58,7 @@ class Stub(CpuBackend):
 class GpuStub(Stub):
     """The same in the place of a GPU."""
 
-    kind = "cuda"
+    device_type = "cuda"
 
     def target(self) -> CudaTarget:  # type: ignore[override]
         return H200

@@ -173,12 +173,12 @@ def _parts(builder: Any, pointer: Any, memory: ir.Type) -> list[tuple[Any, int]]
     return [(at[0], 2 * size), (at[1], size)]
 
 
-def _apart(builder: Any, access: Any, kind: str, names: tuple[str, ...]) -> None:
+def _apart(builder: Any, access: Any, metadata: str, names: tuple[str, ...]) -> None:
     """Tells LLVM that what is written is not what is read, but by the very same element."""
     module = builder.module
     domain = module.add_metadata([ir.MetaDataString(module, "gpubcast")])
     scopes = [module.add_metadata([ir.MetaDataString(module, name), domain]) for name in names]
-    access.set_metadata(kind, module.add_metadata(scopes))
+    access.set_metadata(metadata, module.add_metadata(scopes))
 
 
 def _load(element_type: ElementType, *apart: str) -> Any:
@@ -192,7 +192,7 @@ def _load(element_type: ElementType, *apart: str) -> Any:
                 places = [(at, part, align) for at, align in _parts(builder, pointer, memory)]
             else:
                 places = [(pointer, memory, element_type.itemsize)]
-            read = [builder.load(at, typ=kind, align=align) for at, kind, align in places]
+            read = [builder.load(at, typ=llvm_type, align=align) for at, llvm_type, align in places]
             if apart:
                 for one in read:
                     _apart(builder, one, "alias.scope", apart)

@@ -98,9 +98,9 @@ def _shift_right(build: Callable[[Any, Any, Any, Any], Any]) -> Any:
 
     def function(typing_context: Any, x: Any, y: Any, width: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            kind = args[0].type
-            narrow = builder.trunc if kind.width < 64 else lambda value, _: value
-            spare = builder.sub(kind(kind.width), narrow(args[2], kind))
+            llvm_type = args[0].type
+            narrow = builder.trunc if llvm_type.width < 64 else lambda value, _: value
+            spare = builder.sub(llvm_type(llvm_type.width), narrow(args[2], llvm_type))
             return build(builder, args[0], args[1], spare)
 
         return x(x, x, types.int64), codegen
@@ -114,10 +114,10 @@ def _counted(build: Callable[[Any, Any, Any], Any]) -> Any:
 
     def function(typing_context: Any, x: Any, width: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            kind = args[0].type
-            narrow = builder.trunc if kind.width < 64 else lambda value, _: value
-            spare = builder.sub(kind(kind.width), narrow(args[1], kind))
-            bits = builder.and_(args[0], builder.lshr(kind(-1), spare))
+            llvm_type = args[0].type
+            narrow = builder.trunc if llvm_type.width < 64 else lambda value, _: value
+            spare = builder.sub(llvm_type(llvm_type.width), narrow(args[1], llvm_type))
+            bits = builder.and_(args[0], builder.lshr(llvm_type(-1), spare))
             return build(builder, bits, spare)
 
         return x(x, types.int64), codegen
@@ -143,16 +143,16 @@ def _integer_pow(typing_context: Any, x: Any, y: Any) -> Any:
     return x(x, y), codegen
 
 
-def _one(kind: Any) -> Any:
-    if isinstance(kind, (ir.IntType, ir.FloatType, ir.DoubleType)):
-        return kind(1)
-    return kind([kind.elements[0](1.0), kind.elements[0](0.0)])
+def _one(llvm_type: Any) -> Any:
+    if isinstance(llvm_type, (ir.IntType, ir.FloatType, ir.DoubleType)):
+        return llvm_type(1)
+    return llvm_type([llvm_type.elements[0](1.0), llvm_type.elements[0](0.0)])
 
 
-def _multiplication(kind: Any) -> Callable[[Any, Any, Any], Any]:
-    if isinstance(kind, ir.IntType):
+def _multiplication(llvm_type: Any) -> Callable[[Any, Any, Any], Any]:
+    if isinstance(llvm_type, ir.IntType):
         return lambda builder, a, b: builder.mul(a, b)
-    if isinstance(kind, (ir.FloatType, ir.DoubleType)):
+    if isinstance(llvm_type, (ir.FloatType, ir.DoubleType)):
         return lambda builder, a, b: builder.fmul(a, b)
     return complex_numbers.product
 
@@ -197,9 +197,9 @@ def _nextafter(element_type: ElementType) -> Any:
 @_intrinsic
 def _is_finite(typing_context: Any, x: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = args[0].type
-        size = builder.call(builder.module.declare_intrinsic("llvm.fabs", [kind]), args)
-        return builder.fcmp_ordered("<", size, kind(math.inf))
+        llvm_type = args[0].type
+        size = builder.call(builder.module.declare_intrinsic("llvm.fabs", [llvm_type]), args)
+        return builder.fcmp_ordered("<", size, llvm_type(math.inf))
 
     return types.boolean(x), codegen
 

@@ -45,8 +45,8 @@ def _at(builder: Any, address: Any, step: Any, count: int) -> Any:
 
 
 def _shuffled(builder: Any, one: Any, other: Any, lanes: list[int]) -> Any:
-    kind = ir.VectorType(_HALF, len(lanes))
-    return builder.shuffle_vector(one, other, ir.Constant(kind, lanes))
+    llvm_type = ir.VectorType(_HALF, len(lanes))
+    return builder.shuffle_vector(one, other, ir.Constant(llvm_type, lanes))
 
 
 def _concatenated(builder: Any, pieces: list[Any]) -> Any:
@@ -86,9 +86,9 @@ def _block(size: int, vector: int, piece: int) -> Any:
     def block(typing_context: Any, source: Any, step: Any, target: Any, pitch: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             source, step, target, pitch = args
-            kind = ir.VectorType(word, piece // size)
+            llvm_type = ir.VectorType(word, piece // size)
             pieces = [
-                builder.load(_at(builder, source, step, place), typ=kind, align=1)
+                builder.load(_at(builder, source, step, place), typ=llvm_type, align=1)
                 for place in range(vector // size)
             ]
             # Of every place, the first 16 bytes; of every place, the next ones.
@@ -168,8 +168,8 @@ def _fetch_line(typing_context: Any, address: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = builder.inttoptr(args[0], ir.PointerType())
-        kind = ir.FunctionType(ir.VoidType(), [ir.PointerType(), _HALF, _HALF, _HALF])
-        fetch = builder.module.declare_intrinsic("llvm.prefetch.p0", (), kind)
+        llvm_type = ir.FunctionType(ir.VoidType(), [ir.PointerType(), _HALF, _HALF, _HALF])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch.p0", (), llvm_type)
         builder.call(fetch, [pointer, _HALF(0), _HALF(2), _HALF(1)])
         return context.get_dummy_value()
 

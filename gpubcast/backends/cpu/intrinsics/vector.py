@@ -48,8 +48,10 @@ def _copy(typing_context: Any, to: Any, at: Any, size: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer, word = ir.PointerType(), ir.IntType(64)
-        kind = ir.FunctionType(ir.VoidType(), [pointer, pointer, word, ir.IntType(1)])
-        callee = builder.module.declare_intrinsic("llvm.memcpy", [pointer, pointer, word], kind)
+        llvm_type = ir.FunctionType(ir.VoidType(), [pointer, pointer, word, ir.IntType(1)])
+        callee = builder.module.declare_intrinsic(
+            "llvm.memcpy", [pointer, pointer, word], llvm_type
+        )
         ends = [_pointer(builder, address) for address in args[:2]]
         builder.call(callee, [*ends, args[2], ir.IntType(1)(0)])
         return context.get_dummy_value()
@@ -77,8 +79,8 @@ def _fence(typing_context: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if architecture() == "x86_64":
-            kind = ir.FunctionType(ir.VoidType(), [])
-            builder.call(builder.module.declare_intrinsic("llvm.x86.sse.sfence", [], kind), [])
+            llvm_type = ir.FunctionType(ir.VoidType(), [])
+            builder.call(builder.module.declare_intrinsic("llvm.x86.sse.sfence", [], llvm_type), [])
         else:
             builder.fence("release")
         return context.get_dummy_value()
@@ -94,9 +96,9 @@ def _splat(element_type: ElementType) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             raw = [to_memory(builder, element_type.component, x) for x in _parts(builder, args[1])]
             each = raw_type.elements[0] if element_type.is_complex else raw_type
-            kind = ir.VectorType(each, VECTOR * 8 // (8 * element_type.component.itemsize))
-            found: Any = ir.Constant(kind, ir.Undefined)
-            for lane in range(kind.count):
+            llvm_type = ir.VectorType(each, VECTOR * 8 // (8 * element_type.component.itemsize))
+            found: Any = ir.Constant(llvm_type, ir.Undefined)
+            for lane in range(llvm_type.count):
                 found = builder.insert_element(found, raw[lane % len(raw)], ir.IntType(32)(lane))
             builder.store(found, _pointer(builder, args[0]), align=1)
             return context.get_dummy_value()
