@@ -116,7 +116,7 @@ class Array(DeviceArray, Operators):
     def with_layout(self, layout: Layout | None) -> Array:
         """A copy with another layout (None: row-major); padding is filled as it promises."""
         shape = self._operand.shape.with_layout(layout)
-        return made(execute.COPY, view_of(self), shape.layout)
+        return graph_result(execute.COPY, view_of(self), shape.layout)
 
     @property
     def T(self) -> Array:
@@ -258,7 +258,7 @@ def wrap(shape: Shape, buffer: Any, device: Device) -> Array:
     return Array(Operand.of(shape), buffer, None, device)
 
 
-def made(graph: expression.Expression, view: View, layout: Layout) -> Array:
+def graph_result(graph: expression.Expression, view: View, layout: Layout) -> Array:
     """The new array that a graph makes of one operand."""
     launch, buffers = execute.run(graph, (view,), None, (layout,))
     return Array(launch.outputs[0], buffers[0], None, launch.device)
@@ -322,7 +322,7 @@ def full(shape: Shape | str, value: complex | np.generic, *, device: str = "cpu"
     view = scalar_view(value, shape.element_type)
     placed = View(view.operand, view.slot, parse_device(device), value)
     graph = expression.single("broadcast", {"sizes": shape.dimensions})
-    return made(graph, placed, shape.layout)
+    return graph_result(graph, placed, shape.layout)
 
 
 def from_dlpack(x: Any) -> Array:

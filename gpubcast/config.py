@@ -191,7 +191,7 @@ def _default_pool() -> int:
     return min(1 << 30, memory // 8)
 
 
-def backend() -> str | None:
+def allowed_device_type() -> str | None:
     """The only device type allowed (``"cpu"`` or ``"cuda"``), or None for both."""
     text = _text("GPUBCAST_BACKEND").lower()
     if text not in ("", "cpu", "cuda"):

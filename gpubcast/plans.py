@@ -14,7 +14,7 @@ from gpubcast.errors import Error, LayoutError, ShapeError
 from gpubcast.hlo import expression
 from gpubcast.hlo.expression import Expression
 from gpubcast.planning.plan import BroadcastPlan, Operand
-from gpubcast.planning.planner import Planned, plan_for
+from gpubcast.planning.planner import CallPlan, plan_for
 from gpubcast.runtime import call_cache, eager, execute, prepare
 from gpubcast.runtime.device import device_name
 from gpubcast.runtime.entry_point import EntryPoint
@@ -217,7 +217,7 @@ class Plan:
             source=source,
         )
 
-    def _planned(self) -> Planned:
+    def _planned(self) -> CallPlan:
         layouts = eager.layouts_of(self.expression, self.out_layout)
         return plan_for(self.expression, self._operands(), None, layouts)
 

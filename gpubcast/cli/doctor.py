@@ -247,7 +247,7 @@ def _environment() -> Iterator[Check]:
         yield Check("environment", Status.OK, "no GPUBCAST_ variable is set")
     for variable, value in config.given():
         yield Check(variable.name, Status.OK, _home(value))
-    reads = config.debug, config.sync, config.check, config.threads, config.backend
+    reads = config.debug, config.sync, config.check, config.threads, config.allowed_device_type
     for read in (*reads, config.native_calls):
         try:
             read()
@@ -267,7 +267,7 @@ def _operands() -> tuple[Any, Any, Any]:
 
 def _cpu_kernel() -> Iterator[Check]:
     name = "CPU kernel"
-    if config.backend() == "cuda":
+    if config.allowed_device_type() == "cuda":
         yield Check(name, Status.ABSENT, "refused by GPUBCAST_BACKEND=cuda", "unset it to check")
         return
     x, v, expected = _operands()

@@ -9,7 +9,7 @@ from gpubcast.schedules.families import Schedule
 from gpubcast.schedules.schedule import CudaScheduleBase, CudaTarget, Target
 
 
-def load(target: Target) -> None:
+def import_generator(target: Target) -> None:
     """Import what writes kernels for a target."""
     if isinstance(target, CudaTarget):
         from gpubcast.codegen.cuda import kernel as cuda_kernel  # noqa: F401

@@ -9,9 +9,9 @@ from typing import IO, TYPE_CHECKING, Any
 from gpubcast.codegen.literals import scalar_of
 from gpubcast.explain import html, text
 from gpubcast.explain.launch_cards import launch_card
-from gpubcast.explain.picture import Card, Listing, Picture, Slot, Strip, Table
+from gpubcast.explain.picture import Card, Listing, Picture, Slot, Strip, TitledTable
 from gpubcast.hlo import labels, ops
-from gpubcast.hlo.alignment import Grid, State, grid, row
+from gpubcast.hlo.alignment import AlignmentGrid, State, alignment_grid, row
 from gpubcast.hlo.expression import (
     Apply,
     Constant,
@@ -23,11 +23,11 @@ from gpubcast.hlo.expression import (
 )
 from gpubcast.hlo.op import Inferred
 from gpubcast.planning.plan import INDEX, BroadcastPlan, Operand
-from gpubcast.planning.planner import OutLayouts, Planned, plan_for
+from gpubcast.planning.planner import CallPlan, OutLayouts, plan_for
 from gpubcast.runtime.device import CPU, device_name
 from gpubcast.runtime.launch import Launch
 from gpubcast.runtime.prepare import generated
-from gpubcast.runtime.target import architecture, cpu_target, cuda_target
+from gpubcast.runtime.target import cpu_target, cuda_target, target_architecture
 from gpubcast.runtime.view import View
 from gpubcast.schedules.cuda.vectors import ALIGNED
 from gpubcast.schedules.schedule import Target
@@ -143,7 +143,7 @@ def explain_launch(
     planned = plan_for(expression, arrays[:count], arrays[count:])
     where = "the CPU"
     if launch.device != CPU:
-        where = f"{device_name(launch.device)}, {architecture(launch.target)}"
+        where = f"{device_name(launch.device)}, {target_architecture(launch.target)}"
     launches = [
         launch_card(
             f"{which}launch on {where}, operands where they are bound",
@@ -156,7 +156,7 @@ def explain_launch(
     return _explanation(name, expression, planned, arrays, launches, source)
 
 
-def _numbered(planned: Planned) -> list[str]:
+def _numbered(planned: CallPlan) -> list[str]:
     """What the titles of each kernel begin with."""
     count = len(planned.kernels)
     return [f"kernel {number}: " if count > 1 else "" for number in range(count)]
@@ -165,7 +165,7 @@ def _numbered(planned: Planned) -> list[str]:
 def _explanation(
     name: str,
     expression: Expression,
-    planned: Planned,
+    planned: CallPlan,
     arrays: tuple[Operand, ...],
     launches: list[tuple[Card, Listing | None]],
     source: bool,
@@ -175,7 +175,7 @@ def _explanation(
     shapes = tuple(array.shape for array in arrays[: expression.num_parameters])
     names = _Names(expression, len(outputs))
     picture = _alignment(expression, nodes, shapes, outputs, names)
-    tables: list[Table] = []
+    tables: list[TitledTable] = []
     for which, unmerged, one in zip(
         _numbered(planned), planned.unmerged, planned.kernels, strict=True
     ):
@@ -281,12 +281,12 @@ def _alignment(
     shapes: tuple[Shape, ...],
     outputs: tuple[Shape, ...],
     names: _Names,
-) -> Grid | None:
+) -> AlignmentGrid | None:
     """The first output's dimensions and where the operands' go; with labels, the labelled axes."""
     pattern = expression.patterns[0] if expression.patterns else None
     if pattern is not None and pattern[1] == tuple(range(len(shapes))):
         called = [names.view(i) for i in range(len(shapes))]
-        return labels.grid(pattern[0], shapes, called)
+        return labels.label_grid(pattern[0], shapes, called)
     sizes = outputs[0].dimensions
     if not sizes:
         return None
@@ -298,7 +298,7 @@ def _alignment(
         if shape.dimensions == sizes:
             label = f"{names.view(len(shapes) + i)}: {shape.text(layout=False)}"
             rows.append(row(label, sizes, range(len(sizes)), sizes))
-    return grid(rows, len(sizes))
+    return alignment_grid(rows, len(sizes))
 
 
 def _placements(
@@ -326,7 +326,7 @@ def _placements(
     return sorted(found)
 
 
-def _legend(picture: Grid | None) -> str:
+def _legend(picture: AlignmentGrid | None) -> str:
     if picture is None:
         return ""
     states = {cell.state for r in picture.rows for cell in r.cells}
@@ -338,7 +338,7 @@ def _legend(picture: Grid | None) -> str:
     return "; ".join(said)
 
 
-def _axes(title: str, plan: BroadcastPlan, names: list[str]) -> Table:
+def _axes(title: str, plan: BroadcastPlan, names: list[str]) -> TitledTable:
     padded = any(axis.extent != axis.size for axis in plan.axes)
     rows = tuple(
         (
@@ -350,10 +350,10 @@ def _axes(title: str, plan: BroadcastPlan, names: list[str]) -> Table:
         for k, axis in enumerate(plan.axes)
     )
     if not plan.num_visited:
-        return Table(f"{title}: nothing is visited", (), ())
+        return TitledTable(f"{title}: nothing is visited", (), ())
     if not rows:
-        return Table(f"{title}: none, there is one element", (), ())
-    return Table(title, ("axis", "size", *(["with padding"] if padded else []), *names), rows)
+        return TitledTable(f"{title}: none, there is one element", (), ())
+    return TitledTable(title, ("axis", "size", *(["with padding"] if padded else []), *names), rows)
 
 
 # --- memory ------------------------------------------------------------------------------------

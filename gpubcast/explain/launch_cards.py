@@ -11,7 +11,7 @@ from gpubcast.errors import Error
 from gpubcast.explain.picture import Card, Listing
 from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.runtime import state
-from gpubcast.runtime.target import architecture
+from gpubcast.runtime.target import target_architecture
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.families import CudaSchedule, Schedule
 from gpubcast.schedules.schedule import (
@@ -118,7 +118,7 @@ def _time(plan: BroadcastPlan, target: Target) -> str:
 
 def _cached(source: KernelSource, target: Target, device: str) -> str:
     """Whether a launch finds the kernel's machine code, and where."""
-    if state.is_loaded(device, architecture(target), source.key):
+    if state.is_loaded(device, target_architecture(target), source.key):
         return "hit, in this process"
     try:
         if isinstance(target, CudaTarget):

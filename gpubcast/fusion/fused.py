@@ -11,9 +11,9 @@ from gpubcast.arrays import Array
 from gpubcast.errors import Error, ShapeError, brief, located
 from gpubcast.fusion import labelled, operations
 from gpubcast.fusion import trace as fusion_trace
-from gpubcast.fusion.arguments import SCALAR, Arguments, refusal, typed
+from gpubcast.fusion.arguments import SCALAR, Arguments, arguments_refusal, typed_key
 from gpubcast.fusion.source_lines import outermost, unsupported, where
-from gpubcast.fusion.trace import Trace, Traced
+from gpubcast.fusion.trace import Trace, Tracer
 from gpubcast.hlo import labels
 from gpubcast.hlo.expression import Expression
 from gpubcast.hlo.labels import Pattern
@@ -36,7 +36,7 @@ R = TypeVar("R")
 
 # What a traced function depends on, one entry per argument: an element type and a rank, SCALAR for
 # a Python scalar, or a static value with its key.
-Signature = tuple[Hashable, ...]
+TraceKey = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,9 @@ class Fused(Generic[P, R]):
     def __get__(self, instance: Any, owner: type | None = None) -> Fused[P, R]:
         if instance is None:
             return self
-        raise refusal(f"{self._arguments.home}: a fused function is no method; use staticmethod")
+        raise arguments_refusal(
+            f"{self._arguments.home}: a fused function is no method; use staticmethod"
+        )
 
     def __reduce__(self) -> str:
         return self.__qualname__  # type: ignore[attr-defined, no-any-return]
@@ -112,7 +114,7 @@ class Fused(Generic[P, R]):
 
     def _run(self, values: tuple[Any, ...], what: Any, out: Any, out_layout: Any) -> Any:
         """A call with its arguments in order; ``what`` is None where it was given otherwise."""
-        if any([isinstance(x, Traced) for x in values]):
+        if any([isinstance(x, Tracer) for x in values]):
             if out is not None or out_layout is not None:
                 raise unsupported(
                     f"{self._name}: out and out_layout belong to the outermost fused function",
@@ -188,7 +190,7 @@ class Fused(Generic[P, R]):
 
     # --- arguments -------------------------------------------------------------------------------
 
-    def _views(self, values: tuple[Any, ...]) -> tuple[list[View | None], Signature]:
+    def _views(self, values: tuple[Any, ...]) -> tuple[list[View | None], TraceKey]:
         """The arrays as the runtime sees them, and what tracing depends on."""
         views: list[View | None] = []
         signature: list[Hashable] = []
@@ -201,7 +203,7 @@ class Fused(Generic[P, R]):
                 views.append(None)
                 signature.append(SCALAR)
             elif isinstance(x, str):
-                raise refusal(
+                raise arguments_refusal(
                     f"{self._name}: the argument {self._arguments.called(i)} is the text "
                     f"{brief(x)}, no array; name the parameter in static="
                 )
@@ -238,7 +240,7 @@ class Fused(Generic[P, R]):
 
     def _inline(self, values: tuple[Any, ...]) -> Any:
         """The function inside another that is being traced."""
-        trace = next(x.trace for x in values if isinstance(x, Traced))
+        trace = next(x.trace for x in values if isinstance(x, Tracer))
         admitted = [
             x if self._arguments.is_static(i, x) or is_scalar(x) else trace.admit(x)
             for i, x in enumerate(values)
@@ -250,7 +252,7 @@ class Fused(Generic[P, R]):
 
     def _labelled(
         self, trace: Trace, values: list[Any], line: str
-    ) -> tuple[list[fusion_trace.Value], bool]:
+    ) -> tuple[list[fusion_trace.ArrayTracer], bool]:
         assert self._pattern is not None
         home = self._arguments.home
         arrays = [i for i in range(len(values)) if i not in self._arguments.static]
@@ -262,7 +264,7 @@ class Fused(Generic[P, R]):
                 rule="X4",
                 kind="gpubcast:number of labels",
             )
-        inner = [x if isinstance(x, Traced) else None for x in (values[i] for i in arrays)]
+        inner = [x if isinstance(x, Tracer) else None for x in (values[i] for i in arrays)]
         depth = len(trace.frames)
         try:
             aligned = labelled.enter(trace, self._pattern, inner, line)
@@ -274,9 +276,9 @@ class Fused(Generic[P, R]):
             # A function may catch what one inside it raises.
             del trace.frames[depth:]
 
-    def trace(self, signature: Signature) -> _Graph:
+    def trace(self, signature: TraceKey) -> _Graph:
         """Trace the function for a signature."""
-        trace = Trace(self._arguments.home, operations.apply, operations.operate)
+        trace = Trace(self._arguments.home, operations.emit_operation, operations.emit_operator)
         values: list[Any] = []
         for i, entry in enumerate(signature):
             name = self._arguments.called(i)
@@ -287,13 +289,13 @@ class Fused(Generic[P, R]):
             else:
                 assert isinstance(entry, tuple)
                 values.append(entry[2].value)
-        if not any(isinstance(x, fusion_trace.Value) for x in values):
-            raise refusal(
+        if not any(isinstance(x, fusion_trace.ArrayTracer) for x in values):
+            raise arguments_refusal(
                 f"{self._name}: no argument is an array, so nothing says what type and device the "
                 "result has"
             )
         outputs: list[Any]
-        with state.tracing(trace):
+        with state.active_trace(trace):
             if self._pattern is None:
                 returned, packed = labelled.results(self._arguments.call(values), trace.home)
                 outputs = [labelled.result(trace, x, trace.home) for x in returned]
@@ -314,11 +316,11 @@ _CALLED = EntryPoint(_called)
 
 
 @functools.lru_cache(MAX_TRACES)
-def _traced(fused: Fused[..., Any], signature: Signature) -> _Graph:
+def _traced(fused: Fused[..., Any], signature: TraceKey) -> _Graph:
     try:
         graph: _Graph = outermost(fused.trace, signature)
     except RecursionError:
-        raise refusal(f"{fused!r} calls itself, or is nested too deeply") from None
+        raise arguments_refusal(f"{fused!r} calls itself, or is nested too deeply") from None
     return graph
 
 
@@ -431,12 +433,12 @@ def apply(
                [3., 3.]], dtype=float32)
     """
     if not callable(function):
-        raise refusal(f"apply takes an operation such as gb.mul, not {brief(function)}")
+        raise arguments_refusal(f"apply takes an operation such as gb.mul, not {brief(function)}")
     labels.parse(text)
     given = tuple(sorted(attributes.items()))
     try:
-        fused = _labelled_call(text, function, given, typed(given))
+        fused = _labelled_call(text, function, given, typed_key(given))
     except TypeError:
         shown = brief((getattr(function, "__name__", function), *attributes.values()))
-        raise refusal(f"apply: one of {shown} cannot be hashed") from None
+        raise arguments_refusal(f"apply: one of {shown} cannot be hashed") from None
     return fused(*operands, out=out, out_layout=out_layout)

@@ -11,8 +11,8 @@ from typing import Any
 
 from gpubcast import config
 from gpubcast.errors import Error, ShapeError, located
-from gpubcast.fusion.source_lines import refused, unsupported, untyped, where
-from gpubcast.fusion.trace import Scalar, Trace, Traced, Value
+from gpubcast.fusion.source_lines import refusal_at_line, unsupported, untyped, where
+from gpubcast.fusion.trace import ArrayTracer, ScalarTracer, Trace, Tracer
 from gpubcast.hlo import expression, op, operators, ops
 from gpubcast.hlo.expression import Apply, Constant, Expression
 from gpubcast.hlo.inference import result_type
@@ -26,21 +26,21 @@ from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 # --- operations ----------------------------------------------------------------------------------
 
 
-def operate(trace: Trace, operator: str, operands: tuple[Any, ...]) -> Traced:
+def emit_operator(trace: Trace, operator: str, operands: tuple[Any, ...]) -> Tracer:
     """An operator on traced values."""
     values = [trace.admit(x) for x in operands]
-    element_type = next((x.element_type for x in values if isinstance(x, Value)), None)
+    element_type = next((x.element_type for x in values if isinstance(x, ArrayTracer)), None)
     if element_type is None and operators.depends(operator):
-        return Scalar(
+        return ScalarTracer(
             trace, lambda element_type: _operated(trace, operator, values, element_type, where())
         )
     name = operator if element_type is None else _operation(operator, element_type, where())
-    return apply(trace, name, tuple(values), {}, False)
+    return emit_operation(trace, name, tuple(values), {}, False)
 
 
 def _operated(
     trace: Trace, operator: str, values: list[Any], element_type: ElementType, line: str
-) -> Value:
+) -> ArrayTracer:
     return _apply(trace, _operation(operator, element_type, line), values, element_type, {})
 
 
@@ -51,9 +51,9 @@ def _operation(operator: str, element_type: ElementType, line: str) -> str:
         raise located(error, line) from None
 
 
-def apply(
+def emit_operation(
     trace: Trace, name: str, operands: tuple[Any, ...], attributes: Mapping[str, Any], placed: bool
-) -> Traced:
+) -> Tracer:
     """An operation on traced values.
 
     Args:
@@ -77,7 +77,7 @@ def apply(
     if any(attributes.get(one.name) is not None for one in row.rule.attributes):
         reason = "labels have aligned every operand, so nothing is broadcast inside"
     if reason and trace.frame.pattern is not None:
-        raise refused(
+        raise refusal_at_line(
             f"{name}: {reason}",
             rule="X8",
             kind="gpubcast:broadcast inside labels",
@@ -88,7 +88,9 @@ def apply(
         return _apply(trace, name, values, element_type, attributes)
     if row.result not in (Result.SAME, Result.REAL):
         raise untyped()
-    return Scalar(trace, lambda element_type: _apply(trace, name, values, element_type, attributes))
+    return ScalarTracer(
+        trace, lambda element_type: _apply(trace, name, values, element_type, attributes)
+    )
 
 
 def _common_type(
@@ -96,7 +98,7 @@ def _common_type(
 ) -> ElementType | None:
     """The type that scalars without one take in an operation."""
     alike = values[1:] if row.rule.predicate else values
-    element_type = next((x.element_type for x in alike if isinstance(x, Value)), None)
+    element_type = next((x.element_type for x in alike if isinstance(x, ArrayTracer)), None)
     if element_type is None and row.rule.untyped is not None:
         return element_types.element_type(attributes[row.rule.untyped])
     return element_type
@@ -108,7 +110,7 @@ def _apply(
     values: list[Any],
     element_type: ElementType,
     attributes: Mapping[str, Any],
-) -> Value:
+) -> ArrayTracer:
     row = ops.op(name)
     line = where()
     types = [element_type] * len(values)
@@ -126,14 +128,14 @@ def _apply(
     ranks = [x.ndim for x in args]
     ndim = row.rule.rank(ranks, [type_of(x) for x in args], frozen)
     if trace.frame.pattern is not None and ndim != max(ranks):
-        raise refused(
+        raise refusal_at_line(
             f"{name} to {found}: a type of another width adds or takes a dimension, and labels "
             "have fixed them",
             rule="X8",
             kind="gpubcast:broadcast inside labels",
             error=ShapeError,
         )
-    exact = not any(row.ulp) and config.backend() != "cuda"
+    exact = not any(row.ulp) and config.allowed_device_type() != "cuda"
     if exact and ndim == 0 and all(map(trace.is_constant, args)):
         return _folded(trace, expression.single(name, frozen), args, found)
     expansion = row.expansion(frozen)
@@ -144,7 +146,9 @@ def _apply(
     )
 
 
-def _folded(trace: Trace, graph: Expression, args: list[Value], element_type: ElementType) -> Value:
+def _folded(
+    trace: Trace, graph: Expression, args: list[ArrayTracer], element_type: ElementType
+) -> ArrayTracer:
     """An operation on constants, done now. Only where every device gives the same bits."""
     views = []
     for x in args:
@@ -164,19 +168,21 @@ def _about_types(error: Error) -> Error:
     return again
 
 
-def _typed(trace: Trace, x: Any, element_type: ElementType) -> Value:
-    if isinstance(x, Value):
+def _typed(trace: Trace, x: Any, element_type: ElementType) -> ArrayTracer:
+    if isinstance(x, ArrayTracer):
         return x
-    return x.as_type(element_type) if isinstance(x, Scalar) else trace.constant(x, element_type)
+    return (
+        x.as_type(element_type) if isinstance(x, ScalarTracer) else trace.constant(x, element_type)
+    )
 
 
-def type_of(value: Value) -> ElementType:
+def type_of(value: ArrayTracer) -> ElementType:
     """The element type of a node."""
     assert value.element_type is not None
     return value.element_type
 
 
-def _through(trace: Trace, name: str, value: Value) -> Value:
+def _through(trace: Trace, name: str, value: ArrayTracer) -> ArrayTracer:
     """A value that an operation of one operand without keywords has been applied to."""
     element_type = result_type(name, [type_of(value)], {})
     return trace.emit(Apply(name, (value.node,)), element_type, value.ndim, value.varies)

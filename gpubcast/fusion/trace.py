@@ -12,7 +12,7 @@ import numpy as np
 
 from gpubcast.arrays import Array
 from gpubcast.errors import ElementTypeError, Error, ShapeError, UnknownNameError, located
-from gpubcast.fusion.source_lines import refused, unsupported, untyped, where
+from gpubcast.fusion.source_lines import refusal_at_line, unsupported, untyped, where
 from gpubcast.hlo import expression, ops
 from gpubcast.hlo.expression import (
     Apply,
@@ -35,7 +35,7 @@ _CALL = "call gpubcast's functions, such as gb.exp, in place of math's and NumPy
 
 
 def _needs_value(what: str, instead: str) -> Error:
-    return refused(
+    return refusal_at_line(
         f"{what} needs the value of a traced array, which a fused function does not have: it is "
         f"traced once, before any data; {instead}",
         rule="F1",
@@ -45,7 +45,7 @@ def _needs_value(what: str, instead: str) -> Error:
 
 
 def _needs_size(what: str) -> Error:
-    return refused(
+    return refusal_at_line(
         f"{what}: sizes cannot be read while tracing, because one traced function serves all; "
         "pass the size as an argument",
         rule="F2",
@@ -54,7 +54,7 @@ def _needs_size(what: str) -> Error:
     )
 
 
-class Traced(Symbolic, Operators):
+class Tracer(Symbolic, Operators):
     """A value inside a function that is being fused.
 
     Attributes:
@@ -128,22 +128,22 @@ class Traced(Symbolic, Operators):
         raise unsupported(f"a traced array has no {name!r}{known}", error=UnknownNameError)
 
 
-def _conversion(name: str) -> Callable[[Traced], NoReturn]:
-    def convert(self: Traced) -> NoReturn:
+def _conversion(name: str) -> Callable[[Tracer], NoReturn]:
+    def convert(self: Tracer) -> NoReturn:
         raise _needs_value(f"{name}()", _CALL)
 
     return convert
 
 
 def _absent(operator: str) -> Callable[..., NoReturn]:
-    def refuse(self: Traced, *others: Any) -> NoReturn:
+    def refuse(self: Tracer, *others: Any) -> NoReturn:
         raise unsupported(f"a traced array has no {operator}")
 
     return refuse
 
 
 for _name in ("int", "float", "complex", "index"):
-    setattr(Traced, f"__{_name}__", _conversion(_name))
+    setattr(Tracer, f"__{_name}__", _conversion(_name))
 for _name, _shown in {
     "floordiv": "//",
     "rfloordiv": "//",
@@ -154,10 +154,10 @@ for _name, _shown in {
     "pos": "unary +",
     "round": "round()",
 }.items():
-    setattr(Traced, f"__{_name}__", _absent(_shown))
+    setattr(Tracer, f"__{_name}__", _absent(_shown))
 
 
-class Value(Traced):
+class ArrayTracer(Tracer):
     """A traced value that is a node of the graph."""
 
     def __init__(
@@ -170,18 +170,18 @@ class Value(Traced):
         self.ndim = ndim
 
 
-class Scalar(Traced):
+class ScalarTracer(Tracer):
     """A scalar without a type: an argument, or an operation on scalars alone.
 
     ``typed`` makes the node once a type is known; one scalar may be used with several.
     """
 
-    def __init__(self, trace: Trace, typed: Callable[[ElementType], Value]) -> None:
+    def __init__(self, trace: Trace, typed: Callable[[ElementType], ArrayTracer]) -> None:
         super().__init__(trace, frozenset())
         self._typed = typed
-        self._known: dict[tuple[ElementType, int], Value] = {}
+        self._known: dict[tuple[ElementType, int], ArrayTracer] = {}
 
-    def as_type(self, element_type: ElementType) -> Value:
+    def as_type(self, element_type: ElementType) -> ArrayTracer:
         """The scalar as a node of an element type."""
         # Labels may have spread it over axes that hold in this scope only.
         key = (element_type, self.trace.frame.scope)
@@ -190,9 +190,9 @@ class Scalar(Traced):
         return self._known[key]
 
 
-Operation = Callable[["Trace", str, tuple[Any, ...], Mapping[str, Any], bool], Traced]
+Operation = Callable[["Trace", str, tuple[Any, ...], Mapping[str, Any], bool], Tracer]
 """``apply`` of a trace, as a function of the trace."""
-Operate = Callable[["Trace", str, tuple[Any, ...]], Traced]
+Operate = Callable[["Trace", str, tuple[Any, ...]], Tracer]
 """``operate`` of a trace, as a function of the trace."""
 
 
@@ -218,16 +218,16 @@ class Trace:
         self.names: list[str] = []
         self.patterns: list[tuple[Pattern, tuple[int, ...]]] = []
         self.frames: list[Frame] = [Frame(None, {})]
-        self._known: dict[Node, Value] = {}
+        self._known: dict[Node, ArrayTracer] = {}
         self._finished = False
 
     def apply(
         self, name: str, operands: tuple[Any, ...], attributes: Mapping[str, Any], placed: bool
-    ) -> Traced:
+    ) -> Tracer:
         """An operation on values of this trace, recorded by ``operations.apply``."""
         return self._operation(self, name, operands, attributes, placed)
 
-    def operate(self, operator: str, operands: tuple[Any, ...]) -> Traced:
+    def operate(self, operator: str, operands: tuple[Any, ...]) -> Tracer:
         """A Python operator on values of this trace, recorded by ``operations.operate``."""
         return self._operator(self, operator, operands)
 
@@ -238,33 +238,35 @@ class Trace:
 
     def emit(
         self, node: Node, element_type: ElementType, ndim: int, varies: frozenset[str] = frozenset()
-    ) -> Value:
+    ) -> ArrayTracer:
         """The value of a node; an equal node is the same value."""
         if node not in self._known:
             self.nodes.append(node)
             self.lines.append(where() or self.home)
-            self._known[node] = Value(self, len(self.nodes) - 1, element_type, ndim, varies)
+            self._known[node] = ArrayTracer(self, len(self.nodes) - 1, element_type, ndim, varies)
         return self._known[node]
 
-    def parameter(self, argument: int, name: str, element_type: ElementType, ndim: int) -> Value:
+    def parameter(
+        self, argument: int, name: str, element_type: ElementType, ndim: int
+    ) -> ArrayTracer:
         """A new operand of the graph."""
         self.sources.append(argument)
         self.types.append(element_type)
         self.names.append(name)
         return self.emit(Parameter(len(self.sources) - 1), element_type, ndim)
 
-    def scalar(self, argument: int, name: str) -> Scalar:
+    def scalar(self, argument: int, name: str) -> ScalarTracer:
         """An argument that is a Python scalar: an operand of the graph for each type it takes."""
-        made: dict[ElementType, Value] = {}
+        made: dict[ElementType, ArrayTracer] = {}
 
-        def typed(element_type: ElementType) -> Value:
+        def typed(element_type: ElementType) -> ArrayTracer:
             if element_type not in made:
                 made[element_type] = self.parameter(argument, name, element_type, 0)
             return made[element_type]
 
-        return Scalar(self, typed)
+        return ScalarTracer(self, typed)
 
-    def constant(self, value: Any, element_type: ElementType) -> Value:
+    def constant(self, value: Any, element_type: ElementType) -> ArrayTracer:
         """A scalar that is part of the code.
 
         Raises:
@@ -276,20 +278,20 @@ class Trace:
             raise located(error, where()) from None
         return self.emit(Constant(element_type.name, bits), element_type, 0)
 
-    def is_constant(self, value: Value) -> bool:
+    def is_constant(self, value: ArrayTracer) -> bool:
         """Whether a value is part of the code."""
         return isinstance(self.nodes[value.node], Constant)
 
-    def called(self, value: Traced, number: int) -> str:
+    def called(self, value: Tracer, number: int) -> str:
         """What an operand of a labelled function is called."""
-        node = self.nodes[value.node] if isinstance(value, Value) else None
+        node = self.nodes[value.node] if isinstance(value, ArrayTracer) else None
         return self.names[node.index] if isinstance(node, Parameter) else f"operand {number}"
 
     def admit(self, x: Any, line: str | None = None) -> Any:
         """An operand of an operation: a traced value, a constant, or a bare Python scalar."""
-        if isinstance(x, Traced):
+        if isinstance(x, Tracer):
             foreign = x.trace is not self or self._finished
-            if foreign or (isinstance(x, Value) and x.ndim and x.scope != self.frame.scope):
+            if foreign or (isinstance(x, ArrayTracer) and x.ndim and x.scope != self.frame.scope):
                 raise unsupported(
                     "this traced value belongs to another function or another call; pass it as an "
                     "argument",
@@ -309,7 +311,7 @@ class Trace:
             "argument nor a scalar constant",
         )
 
-    def aligned(self, value: Value) -> Value:
+    def aligned(self, value: ArrayTracer) -> ArrayTracer:
         """A scalar spread over the axes of the labels, so that every operand has them."""
         if self.frame.pattern is None or value.ndim == self.frame.rank:
             return value
@@ -319,7 +321,12 @@ class Trace:
         return self.emit(place, value.element_type, len(shape))
 
     def graph(
-        self, outputs: Sequence[Value], *, packed: bool, fast_math: bool, pattern: Pattern | None
+        self,
+        outputs: Sequence[ArrayTracer],
+        *,
+        packed: bool,
+        fast_math: bool,
+        pattern: Pattern | None,
     ) -> Expression:
         """The finished graph: parameters, and what the outputs need. No more values join it."""
         self._finished = True

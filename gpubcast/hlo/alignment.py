@@ -48,7 +48,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class AlignmentGrid:
     """The alignment of the operands of one operation; ``columns`` are the columns' headings."""
 
     columns: tuple[str, ...]
@@ -92,7 +92,7 @@ def unplaced(label: str, rank: int, note: str = "") -> Row:
     return Row(label, (Cell(State.UNPLACED, "?"),) * rank, note)
 
 
-def grid(rows: Sequence[Row], rank: int) -> Grid:
+def alignment_grid(rows: Sequence[Row], rank: int) -> AlignmentGrid:
     """The grid of some rows over an output of ``rank`` dimensions.
 
     Raises:
@@ -101,10 +101,10 @@ def grid(rows: Sequence[Row], rank: int) -> Grid:
     for r in rows:
         if len(r.cells) != rank:
             raise ValueError(f"row {r.label!r} has {len(r.cells)} cells for {rank} columns")
-    return Grid(tuple(str(d) for d in range(rank)), tuple(rows))
+    return AlignmentGrid(tuple(str(d) for d in range(rank)), tuple(rows))
 
 
-def render(grid: Grid) -> str:
+def render(grid: AlignmentGrid) -> str:
     """The grid as lines of text without a final newline; ``^`` stands under every wrong cell."""
     left = max(len(text) for text in (grid.title, *(r.label for r in grid.rows)))
     widths = [

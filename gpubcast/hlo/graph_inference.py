@@ -13,7 +13,7 @@ from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape
 
 
-def typed(expression: Expression, operands: tuple[Shape, ...]) -> tuple[Inferred, ...]:
+def infer_nodes(expression: Expression, operands: tuple[Shape, ...]) -> tuple[Inferred, ...]:
     """Shape of every node, and where each argument's dimensions go.
 
     Raises:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gpubcast.errors import ShapeError, brief
-from gpubcast.hlo.alignment import Cell, Grid, Row, State, render
+from gpubcast.hlo.alignment import AlignmentGrid, Cell, Row, State, render
 from gpubcast.shapes.shape import Shape
 
 ONE = "1"
@@ -158,7 +158,7 @@ def sizes(pattern: Pattern, shapes: Sequence[Shape], names: Sequence[str]) -> di
     expanded = 1 in (size, found.get(label)) and label != ONE
     hint = "; a size of 1 that is to be expanded is spelled 1" if expanded else ""
     raise ShapeError(
-        f"{what}{hint} [X6]\n{render(grid(pattern, shapes, names, wrong))}",
+        f"{what}{hint} [X6]\n{render(label_grid(pattern, shapes, names, wrong))}",
         rule="X6",
         kind="gpubcast:label size",
         operands=tuple(shapes),
@@ -180,12 +180,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def grid(
+def label_grid(
     pattern: Pattern,
     shapes: Sequence[Shape],
     names: Sequence[str],
     wrong: Sequence[tuple[int, int]] = (),
-) -> Grid:
+) -> AlignmentGrid:
     """The operands over the axes, one column per label and one per literal 1 of an operand."""
     axes = pattern.axes
     ones = max((group.count(ONE) for group in pattern.operands), default=0)
@@ -199,7 +199,7 @@ def grid(
             state = State.WRONG if (i, d) in wrong else State.MATCHED
             cells[column] = Cell(state, str(shape.dimensions[d]))
         rows.append(Row(f"{names[i]}: {shape.text(layout=False)}", tuple(cells)))
-    return Grid((*axes, *(ONE,) * ones), tuple(rows), "axis")
+    return AlignmentGrid((*axes, *(ONE,) * ones), tuple(rows), "axis")
 
 
 def _name(pattern: Pattern, number: int) -> str:
@@ -221,7 +221,7 @@ def _drawn(pattern: Pattern, number: int, wrong: set[str]) -> str:
             state = State.WRONG if bad else State.MATCHED if count else State.ABSENT
             cells.append(Cell(state, text))
         rows.append(Row(_name(pattern, k), tuple(cells)))
-    return render(Grid(pattern.axes, tuple(rows), "axis"))
+    return render(AlignmentGrid(pattern.axes, tuple(rows), "axis"))
 
 
 def lacking(pattern: Pattern, output: int, varies: frozenset[str]) -> ShapeError:
@@ -251,7 +251,7 @@ def lacking(pattern: Pattern, output: int, varies: frozenset[str]) -> ShapeError
     return ShapeError(
         f"'{pattern}': {_name(pattern, len(pattern.operands) + output)} lacks the axis "
         f"{missing[0]!r}, along which its value varies; nothing is summed or picked [X7]\n"
-        f"{render(Grid(pattern.axes, rows, 'axis'))}",
+        f"{render(AlignmentGrid(pattern.axes, rows, 'axis'))}",
         rule="X7",
         kind="gpubcast:output lacks an axis",
     )

@@ -165,7 +165,7 @@ def sign(t: ElementType, a: Any) -> Any:
     return a if a != a or a == 0 else type(a)(math.copysign(1, a))
 
 
-def wide(function: Callable[..., Any]) -> Reference:
+def in_f64(function: Callable[..., Any]) -> Reference:
     """The function evaluated in f64, for results that are compared within ``ulp``."""
 
     def reference(t: ElementType, *args: Any) -> Any:
@@ -177,8 +177,8 @@ def wide(function: Callable[..., Any]) -> Reference:
 
 def long(function: Callable[..., Any]) -> Reference:
     """The same in NumPy's widest type."""
-    return wide(lambda *args: function(*map(np.longdouble, args)))
+    return in_f64(lambda *args: function(*map(np.longdouble, args)))
 
 
 def libm(function: Callable[..., float]) -> Reference:
-    return wide(lambda *args: np.float64(function(*(float(a) for a in args))))
+    return in_f64(lambda *args: np.float64(function(*(float(a) for a in args))))

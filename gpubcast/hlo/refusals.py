@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpubcast.errors import ElementTypeError, ShapeError
-from gpubcast.hlo.alignment import Row, grid, render, row, unplaced
+from gpubcast.hlo.alignment import Row, alignment_grid, render, row, unplaced
 from gpubcast.shapes.shape import Shape
 
 
@@ -58,6 +58,6 @@ def shape_refusal(
     operands: tuple[Shape, ...],
 ) -> ShapeError:
     """What is wrong, the picture, the operands where no picture shows them, and the way out."""
-    picture = render(grid(rows, len(rows[0].cells))) if rows else listing(operands)
+    picture = render(alignment_grid(rows, len(rows[0].cells))) if rows else listing(operands)
     lines = [first, picture, *([f"help: {fix}"] if fix else [])]
     return ShapeError("\n".join(lines), rule=rule, kind=kind, operands=operands)

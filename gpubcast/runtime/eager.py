@@ -32,7 +32,7 @@ def _graph(name: str, attributes: Attributes) -> Expression:
     return expression.single(name, dict(attributes))
 
 
-def apply(
+def apply_operation(
     name: str, operands: tuple[Any, ...], out: Any = None, out_layout: Layout | None = None,
     *given: Any,
 ) -> Any:  # fmt: skip
@@ -76,7 +76,7 @@ def apply(
 
 @functools.cache
 def keywords(name: str) -> tuple[str, ...]:
-    """The keywords of an operation, in the order in which ``apply`` takes them."""
+    """The keywords of an operation, in the order in which ``apply_operation`` takes them."""
     row = OPS[name]
     names = tuple(attribute.name for attribute in row.keywords)
     return names if row.arity else (*names, "device")
@@ -113,8 +113,8 @@ def finish(
     prefix: Hashable = None,
     device: str | None = None,
 ) -> Any:
-    """Run a graph on views of a call's operands; see ``apply``. With a ``prefix`` the call is
-    recorded."""
+    """Run a graph on views of a call's operands; see ``apply_operation``. With a ``prefix`` the
+    call is recorded."""
     _, operands, out, *_ = call
     wanted = None if device is None else parse_device(device)
     layouts = layouts_of(graph, out_layout)
@@ -193,4 +193,4 @@ def views_of(graph: Expression, operands: tuple[Any, ...]) -> tuple[View, ...]:
     )
 
 
-APPLY = EntryPoint(apply)
+APPLY = EntryPoint(apply_operation)

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpubcast import config
 from gpubcast.backends.base import Backend
-from gpubcast.backends.native_calls.record import Argument, NewResult, ParameterTable, conflicts
+from gpubcast.backends.native_calls.record import Argument, NewResult, ParameterTemplate, conflicts
 from gpubcast.codegen.source import KernelSource
 from gpubcast.errors import DeviceError
 from gpubcast.planning.plan import BroadcastPlan, Operand
@@ -38,7 +38,7 @@ class Step:
     schedule: Schedule | None
     source: KernelSource | None
     kernel: Any
-    table: ParameterTable
+    table: ParameterTemplate
 
     def parameters(self, values: list[int]) -> bytearray:
         """The parameters with slots filled in: addresses or bits of all arguments."""

@@ -12,24 +12,24 @@ from gpubcast.runtime import state
 from gpubcast.runtime.entry_point import Call
 
 if TYPE_CHECKING:
-    from gpubcast.backends.native_calls.table import NativeCall, Table
+    from gpubcast.backends.native_calls.table import CallTable, NativeCall
 
 
 @functools.cache
-def call_table() -> Table | None:
+def call_table() -> CallTable | None:
     """The calls that machine code replays, which stands in front of every entry point from then on;
     None where there is none."""
     from gpubcast.backends.native_calls import build
 
     with state.compiling():
-        found = build.table()
+        found = build.call_table()
     if found is not None:
         state.forget_with(found.clear)
         _stand_in_front(found)
     return found
 
 
-def _stand_in_front(table: Table) -> None:
+def _stand_in_front(table: CallTable) -> None:
     for entry in state.entry_points():
         entry.to_native(table.callable)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gpubcast import config
 from gpubcast.backends.base import Backend
-from gpubcast.backends.native_calls.record import ParameterTable
+from gpubcast.backends.native_calls.record import ParameterTemplate
 from gpubcast.codegen.generator import generate, parameters
 from gpubcast.codegen.source import KernelSource
 from gpubcast.errors import DeviceError
@@ -20,7 +20,7 @@ from gpubcast.runtime.debug import dump, say
 from gpubcast.runtime.device import Device, device_name
 from gpubcast.runtime.launch import Launch, Step, arguments_of
 from gpubcast.runtime.state import MAX_PLANS, STATE, backend
-from gpubcast.runtime.target import architecture
+from gpubcast.runtime.target import target_architecture
 from gpubcast.schedules.families import Schedule
 from gpubcast.schedules.schedule import Target
 
@@ -51,7 +51,7 @@ def prepare(
         Error: a rule refuses the operands, ``outs`` or ``out_layouts``.
         DeviceError: GPUBCAST_BACKEND forbids the device.
     """
-    allowed = config.backend()
+    allowed = config.allowed_device_type()
     if allowed not in (None, device[0]):
         raise DeviceError(f"the call runs on {device[0]!r}, but GPUBCAST_BACKEND={allowed}")
     host = backend(device[0])
@@ -126,7 +126,7 @@ def _step(
     plan, offsets = one.plan, _offsets(one)
     found = generated(one, target, alignment)
     if found is None:
-        return Step(plan, None, None, None, ParameterTable(b"", offsets))
+        return Step(plan, None, None, None, ParameterTemplate(b"", offsets))
     long = {access.operand for access in plan.reads if access.by_value and access.offset}
     parts = tuple(
         (slot, 8 * WORD * access.offset)
@@ -138,7 +138,7 @@ def _step(
         say(f"{plan}\n{chosen}")
     kernel = _loaded(host, device, target, source)
     calibrate(host, chosen)
-    table = ParameterTable(parameters(plan, chosen), offsets, parts)
+    table = ParameterTemplate(parameters(plan, chosen), offsets, parts)
     return Step(plan, chosen, source, kernel, table)
 
 
@@ -152,7 +152,7 @@ def calibrate(host: Backend, chosen: Schedule) -> None:
 
 def _loaded(host: Backend, device: Device, target: Target, source: KernelSource) -> Any:
     """The loaded kernel of a source: one compilation per key and device."""
-    key = (host, device, architecture(target), source.key)
+    key = (host, device, target_architecture(target), source.key)
     kernel = STATE.kernels.get(key)
     if kernel is not None:
         return kernel

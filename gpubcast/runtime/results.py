@@ -15,7 +15,7 @@ from gpubcast.runtime.operands import byte_strides, no_such_array
 from gpubcast.runtime.overlap import byte_span
 
 # Results of so many bytes come from the backend, which keeps what they leave behind.
-LARGE = LEAST
+LARGE_RESULT = LEAST
 
 
 def flat_buffers(launch: Launch) -> list[Any]:
@@ -55,7 +55,7 @@ def _strided(launch: Launch, number: int) -> NewResult:
     dtype, dimensions = operand.shape.element_type.dtype, operand.shape.dimensions
     strides = byte_strides(operand)
     make = functools.partial(launch.backend.empty, size, dtype, dimensions, strides)
-    if launch.device[0] != "cpu" or size >= LARGE:
+    if launch.device[0] != "cpu" or size >= LARGE_RESULT:
         return NewResult(make)
     try:
         plain = np.empty(dimensions, dtype)
@@ -77,7 +77,7 @@ def _flat(array_type: type[DeviceArray], launch: Launch, number: int) -> NewResu
     def make() -> DeviceArray:
         return array_type(operand, launch.backend.allocate(size), None, device)
 
-    if device[0] != "cpu" or size >= LARGE:
+    if device[0] != "cpu" or size >= LARGE_RESULT:
         return NewResult(make)
     like = DeviceArray(operand, None, None, device)  # whose operand and device are the common ones
     return NewResult(make, FlatResult(like._operand, like._device, size))

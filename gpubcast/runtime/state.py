@@ -78,7 +78,7 @@ def backend(device_type: str) -> Backend:
         # in half.
         with STATE.compiling:
             found = STATE.backends.get(device_type) or _new_backend(device_type)
-            generator.load(found.target())
+            generator.import_generator(found.target())
             STATE.backends[device_type] = found
     return found
 
@@ -180,7 +180,7 @@ def cache_call(key: Any, call: Any) -> None:
 
 
 @contextlib.contextmanager
-def tracing(trace: Any) -> Iterator[None]:
+def active_trace(trace: Any) -> Iterator[None]:
     """Say which trace an operation without operands belongs to, in this thread for a while."""
     token = _TRACE.set(trace)
     try:
@@ -190,7 +190,7 @@ def tracing(trace: Any) -> Iterator[None]:
 
 
 def current_trace() -> Any:
-    """The trace that ``tracing`` has named, or None."""
+    """The trace that ``active_trace`` has named, or None."""
     return _TRACE.get()
 
 

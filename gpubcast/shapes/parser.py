@@ -69,7 +69,7 @@ class ParsedShape:
     layout_at: int
 
 
-def located(error: Error, text: str, offset: int) -> Error:
+def with_caret(error: Error, text: str, offset: int) -> Error:
     """The same error with the line of ``text`` that holds ``offset`` and a caret under it."""
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
@@ -128,7 +128,7 @@ class _Parser:
             raise self.expected("the end of the text")
         if parsed is None or self.refusals:
             error, offset = self.refusals[0]
-            raise located(error, self.text, offset)
+            raise with_caret(error, self.text, offset)
         return parsed
 
     @property
@@ -137,7 +137,7 @@ class _Parser:
 
     def error(self, message: str) -> Error:
         error = refused(ShapeError, message, rule="S8", kind="gpubcast:shape text")
-        return located(error, self.text, self.token.offset)
+        return with_caret(error, self.text, self.token.offset)
 
     def expected(self, what: str, hint: str = "") -> Error:
         token = self.token

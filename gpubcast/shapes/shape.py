@@ -24,7 +24,7 @@ from gpubcast.shapes.layout import (
     refused,
     strides_of,
 )
-from gpubcast.shapes.parser import located, parse_shape_text
+from gpubcast.shapes.parser import parse_shape_text, with_caret
 
 _DIMENSION_NAMES = {2: ("y", "x"), 3: ("z", "y", "x"), 4: ("p", "z", "y", "x")}
 _EXTREMES = (PaddingValue.LOWEST, PaddingValue.HIGHEST)
@@ -121,9 +121,9 @@ class Shape:
         try:
             return cls(parsed.element_type, parsed.dimensions, parsed.layout)
         except LayoutError as error:
-            raise located(error, text, parsed.layout_at) from None
+            raise with_caret(error, text, parsed.layout_at) from None
         except ShapeError as error:
-            raise located(error, text, parsed.dimensions_at) from None
+            raise with_caret(error, text, parsed.dimensions_at) from None
 
     @property
     def rank(self) -> int:

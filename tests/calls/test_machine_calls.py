@@ -428,7 +428,7 @@ def test_a_forked_child_calls_too() -> None:
 
 def test_other_interpreters_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtin, "call_definition", lambda: None)
-    assert build.table() is None
+    assert build.call_table() is None
     monkeypatch.undo()
     load = object_cache.load
 
@@ -438,7 +438,7 @@ def test_other_interpreters_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
         return load(source, make)
 
     monkeypatch.setattr(object_cache, "load", refuse)
-    assert build.table() is None
+    assert build.call_table() is None
 
 
 def _reloaded(*modules: Any) -> Any:
@@ -469,12 +469,12 @@ def test_the_trial_finds_what_is_elsewhere(name: str, monkeypatch: pytest.Monkey
         "load",
         lambda source, make: replay_is.get(source.entry) or load(source, make),
     )
-    assert build.table() is None
+    assert build.call_table() is None
 
 
 def test_large_results_come_from_the_pool(python: Any) -> None:
     """Python makes them in the middle of the call, and may forget the call meanwhile."""
-    x = np.arange(results.LARGE // 4, dtype=np.float32)
+    x = np.arange(results.LARGE_RESULT // 4, dtype=np.float32)
     columns = np.asfortranarray(grid(64, 64))
     padded = gb.Layout((1, 0))
     for _ in range(3):
@@ -494,7 +494,7 @@ def test_large_results_come_from_the_pool(python: Any) -> None:
 def test_a_large_call_that_is_forgotten_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpubcast.backends.cpu.result_pool import ResultPool
 
-    x = np.arange(results.LARGE // 4, dtype=np.float32)
+    x = np.arange(results.LARGE_RESULT // 4, dtype=np.float32)
     for _ in range(3):
         gb.add(x, x)
     lease, forgotten = ResultPool.lease, []
@@ -515,7 +515,7 @@ def test_a_large_call_that_is_forgotten_while_it_runs(monkeypatch: pytest.Monkey
 def test_what_interrupts_the_making_of_a_result_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpubcast.backends.cpu.result_pool import ResultPool
 
-    x = np.arange(results.LARGE // 4, dtype=np.float32)
+    x = np.arange(results.LARGE_RESULT // 4, dtype=np.float32)
     for _ in range(3):
         gb.add(x, x)
 

@@ -66,7 +66,7 @@ def source(name: str, kind: str, family: type[Schedule], **attributes: object) -
         texts = [kind + "[]", kind + small, kind + _same(large)]
     shapes = tuple(Shape.parse(text) for text in texts)
     graph = expression.single(name, attributes)
-    nodes = graph_inference.typed(graph, shapes)
+    nodes = graph_inference.infer_nodes(graph, shapes)
     inferred = nodes[graph.outputs[0]].shape
     output = Shape(inferred.element_type, inferred.dimensions)
     if layout:

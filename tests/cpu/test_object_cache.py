@@ -195,7 +195,7 @@ def test_a_kernel_that_numba_refuses_is_an_error(folder: Path) -> None:
 def test_a_long_compilation_is_announced(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("gpubcast.backends.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("gpubcast.backends.progress.SILENT_SECONDS", 0.0)
     CpuBackend().load(source("unheard"))
     assert capsys.readouterr().err == ""
     monkeypatch.setenv("GPUBCAST_PROGRESS", "1")

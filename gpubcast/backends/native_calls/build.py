@@ -19,12 +19,12 @@ from gpubcast.backends.native_calls.record import (
     Argument,
     FlatResult,
     NewResult,
-    ParameterTable,
+    ParameterTemplate,
     RecordedCall,
     StridedResult,
 )
 from gpubcast.backends.native_calls.signature import signature
-from gpubcast.backends.native_calls.table import Table, native_call
+from gpubcast.backends.native_calls.table import CallTable, native_call
 from gpubcast.codegen.source import KernelSource
 from gpubcast.planning.plan import Operand
 from gpubcast.schedules.cuda.vectors import ALIGNED
@@ -49,7 +49,7 @@ def make() -> int:
 COMPILER = BackgroundProcess(make)
 
 
-def table() -> Table | None:
+def call_table() -> CallTable | None:
     """A new table, after a trial; None where the machine code is not to be trusted."""
     environment = config.watched()
     definition = builtin.call_definition()
@@ -57,7 +57,7 @@ def table() -> Table | None:
         return None
     try:
         code = make()
-        return Table(definition, code, environment) if _works(definition, code) else None
+        return CallTable(definition, code, environment) if _works(definition, code) else None
     except Exception:  # numba's, LLVM's, or there is no such C function: Python does without
         return None
 
@@ -72,7 +72,7 @@ def _compiled() -> tuple[bytes, str]:
 def _record(kernel: int, arguments: tuple[Argument, ...], *new: NewResult) -> RecordedCall:
     """A record of a kernel with a table of a word per argument, the first 8 bytes further on."""
     slots = ((0, 8), *((i, 0) for i in range(1, len(arguments))))
-    parameters = ParameterTable(bytes(8 * len(arguments)), slots)
+    parameters = ParameterTemplate(bytes(8 * len(arguments)), slots)
     start, nobody = builtins.callable_at(kernel), cast("Backend", None)
     return RecordedCall(
         nobody, ("cpu", 0), arguments, len(arguments) - 1, parameters, start, 5, (1, 1), 0, None,
@@ -87,7 +87,7 @@ def _works(definition: Any, code: int) -> bool:
         lambda table, low, high: notes.append(ctypes.string_at(table, 40) + bytes((low, high)))
     )
     variables: dict[bytes, bytes] = {}
-    tried = Table(definition, code, (variables, tuple(b"abcdef"[i : i + 1] for i in range(6))))
+    tried = CallTable(definition, code, (variables, tuple(b"abcdef"[i : i + 1] for i in range(6))))
     call = tried.callable(lambda *given: None)
     f32, s8 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["s8"]
     raw = np.zeros(256, np.uint8)

@@ -3,7 +3,7 @@
 It is read twice: ``RecordedCall.run`` replays a call in Python, and ``table`` writes a record down
 for the machine code (``replay``) that does the same. What a replay is made of has its definition
 here, and the tests hold the machine code to it: how a call is recognised (``signature``), which
-arrays must not share memory (``conflicts``), a kernel's parameters (``ParameterTable``) and new
+arrays must not share memory (``conflicts``), a kernel's parameters (``ParameterTemplate``) and new
 results (``NewResult``).
 """
 
@@ -72,7 +72,7 @@ def conflicts(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ParameterTable:
+class ParameterTemplate:
     """The parameters of a kernel: first a word per slot, then what is the same in every call.
 
     Attributes:
@@ -156,7 +156,7 @@ class RecordedCall:
     device: tuple[str, int]
     arguments: tuple[Argument, ...]
     arity: int
-    parameters: ParameterTable
+    parameters: ParameterTemplate
     kernel: Any
     grid: int
     block: tuple[int, int]
@@ -199,7 +199,9 @@ class RecordedCall:
     def _allowed(self) -> bool:
         """Whether no variable says otherwise."""
         if not config.plain() and (
-            config.backend() not in (None, self.device[0]) or config.debug() or config.sync()
+            config.allowed_device_type() not in (None, self.device[0])
+            or config.debug()
+            or config.sync()
         ):
             return False
         return self.target is None or self.backend.target() == self.target

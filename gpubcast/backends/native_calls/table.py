@@ -179,7 +179,7 @@ def _lane(lane: tuple[bytearray, tuple[Any, ...]]) -> tuple[int, int, int]:
     return 0, ctypes.addressof(ctypes.c_char.from_buffer(table)), id(arguments)
 
 
-class Table:
+class CallTable:
     """The recorded calls of this process, and functions that look there first.
 
     Args:
@@ -205,7 +205,7 @@ class Table:
     def callable(self, slow: Callable[..., Any]) -> Callable[..., Any]:
         """``slow(what, operands, out, *keywords)``, done by machine code where it is recorded."""
         # What machine code reads lives as long as the function.
-        return builtins.made(self._definition, (self._site, slow, self))
+        return builtins.builtin_function(self._definition, (self._site, slow, self))
 
     def clear(self) -> None:
         """Forget every call."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gpubcast.codegen.cpu.parameter_table import INDENT, Table
+from gpubcast.codegen.cpu.parameter_table import INDENT, ParameterTable
 from gpubcast.codegen.cpu.scalar_code import expression, scratch_type
 from gpubcast.planning.plan import Program
 from gpubcast.schedules.cpu.cost import STRETCH
 from gpubcast.schedules.cpu.nest import Nest
 
 
-def loops(table: Table, schedule: Nest) -> list[str]:
+def loops(table: ParameterTable, schedule: Nest) -> list[str]:
     """One nest of loops for the outputs that have every axis, or lack inner ones only, and one for
     each set of axes that other outputs have."""
     plan, order = table.plan, schedule.loop_order
@@ -32,7 +32,7 @@ class _Nest:
     """
 
     def __init__(
-        self, table: Table, schedule: Nest, axes: tuple[int, ...], outputs: list[int]
+        self, table: ParameterTable, schedule: Nest, axes: tuple[int, ...], outputs: list[int]
     ) -> None:
         self.table = table
         self.plan = table.plan

@@ -7,8 +7,8 @@ import math
 import struct
 import sys
 
-from gpubcast.hlo.elementary.formula import FORMULAS, HELPERS, Formula, Traced, trace
-from gpubcast.hlo.elementary.values import Instruction, MachineType
+from gpubcast.hlo.elementary.formula import FORMULAS, HELPERS, Formula, FormulaCode, formula_code
+from gpubcast.hlo.elementary.values import FormulaInstruction, MachineType
 
 TYPES = {
     MachineType.F32: "float",
@@ -95,7 +95,7 @@ def header(module: str) -> str:
     called = {
         step.extra[0].module
         for formula in formulas
-        for step in trace(formula).code
+        for step in formula_code(formula).code
         if step.op in ("call", "rarely")
     }
     needs = sorted(called - {module})
@@ -130,7 +130,7 @@ def value_type(formula: Formula, *, result: bool = False) -> str:
 def function(formula: Formula, tables: set[str] | None = None) -> list[str]:
     """The lines of one function, and before them the tables that it looks up and that are not
     among ``tables``, the names of those written before."""
-    traced = trace(formula)
+    traced = formula_code(formula)
     writer = _Writer(traced, set() if tables is None else tables)
     names = [traced.names.get(i, f"x{i}") for i in traced.parameters]
     operands = names
@@ -158,7 +158,7 @@ def _summary(formula: Formula) -> list[str]:
 class _Writer:
     """Writes the body of one function: a value used once stands where it is used."""
 
-    def __init__(self, traced: Traced, known_tables: set[str]) -> None:
+    def __init__(self, traced: FormulaCode, known_tables: set[str]) -> None:
         self.traced = traced
         self.known_tables = known_tables
         self.texts: dict[int, str] = {}
@@ -178,9 +178,9 @@ class _Writer:
                 lines += self._statement(index, instruction)
         return lines
 
-    def _statement(self, index: int, instruction: Instruction) -> list[str]:
+    def _statement(self, index: int, instruction: FormulaInstruction) -> list[str]:
         if instruction.op == "constant":
-            self._inline(index, number(instruction.machine_type, instruction.extra))
+            self._inline(index, cuda_literal(instruction.machine_type, instruction.extra))
             return []
         if instruction.op == "call" and instruction.extra[0].results == 2:
             return self._pair(index, instruction)
@@ -198,7 +198,7 @@ class _Writer:
         if loose or text.startswith("-"):
             self.loose.add(index)
 
-    def _pair(self, index: int, instruction: Instruction) -> list[str]:
+    def _pair(self, index: int, instruction: FormulaInstruction) -> list[str]:
         """A call that returns a pair: the pair is a variable, this value one of its parts."""
         formula, part = instruction.extra
         key = (formula, instruction.args)
@@ -228,7 +228,7 @@ class _Writer:
             operands = [f"{machine_type}{{{re}, {im}}}" for re, im in pairs]
         return f"{formula.name}({', '.join(operands)})"
 
-    def _expression(self, instruction: Instruction) -> str:
+    def _expression(self, instruction: FormulaInstruction) -> str:
         op, machine_type, args, extra = instruction
         bare = [self.texts[a] for a in args]
         operands = [f"({self.texts[a]})" if a in self.loose else self.texts[a] for a in args]
@@ -272,7 +272,7 @@ class _Writer:
         if name not in self.known_tables:
             self.known_tables.add(name)
             declared = f"GB_TABLE {TYPES[machine_type]} {name}[{len(words)}] = {{"
-            entries = [number(machine_type, word) for word in words]
+            entries = [cuda_literal(machine_type, word) for word in words]
             rows = [", ".join(entries[i : i + 4]) for i in range(0, len(entries), 4)]
             self.tables += [declared, *(f"  {row}," for row in rows), "};"]
         return name
@@ -294,7 +294,7 @@ def _wrapped(line: str) -> list[str]:
     return [*lines, line]
 
 
-def number(machine_type: MachineType, word: int) -> str:
+def cuda_literal(machine_type: MachineType, word: int) -> str:
     """The bits of a number as C++ writes it, exactly."""
     if machine_type is MachineType.BOOL:
         return "true" if word else "false"

@@ -24,7 +24,7 @@ from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.rows import Rows
 from gpubcast.schedules.cuda.running import Running
-from gpubcast.schedules.cuda.vectors import THREADS
+from gpubcast.schedules.cuda.vectors import BLOCK_THREADS
 from gpubcast.schedules.cuda.xpose import Xpose
 from gpubcast.schedules.families import CudaSchedule
 from gpubcast.schedules.schedule import AccessPattern
@@ -50,7 +50,7 @@ def generate(plan: BroadcastPlan, schedule: CudaSchedule) -> KernelSource:
         *(f"  {line}" for line in functor(plan, schedule, tiled=template.tiled)),
         "};",
         "}  // namespace gb",
-        f'extern "C" __global__ void __launch_bounds__({THREADS})',
+        f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS})',
         f"{entry}(const __grid_constant__ gb::{template.parameters} p) {{",
         f"  gb::{template.function}<{arguments}, gb::{body}, {operands}>(p);",
         "}",

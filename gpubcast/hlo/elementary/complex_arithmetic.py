@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gpubcast.hlo.elementary.arithmetic import copysign, either, is_nan
 from gpubcast.hlo.elementary.formula import Pair, formula
-from gpubcast.hlo.elementary.values import F32, F64, Value, select, sqrt
+from gpubcast.hlo.elementary.values import F32, F64, FormulaValue, select, sqrt
 
 # Beyond these the squares of both parts are added after a scaling by a power of two.
 LARGE = {F32: 2.0**62, F64: 2.0**511}
@@ -30,11 +30,11 @@ class Scaled(NamedTuple):
     """
 
     z: Pair
-    modulus: Value
-    above: Value
-    below: Value
+    modulus: FormulaValue
+    above: FormulaValue
+    below: FormulaValue
 
-    def undo(self, x: Value, function: Callable[[float], float] = float) -> Value:
+    def undo(self, x: FormulaValue, function: Callable[[float], float] = float) -> FormulaValue:
         """x times a function of the power's inverse; both must be powers of two."""
         up = SCALE[x.machine_type]
         one = x.constant(1.0)
@@ -55,7 +55,7 @@ def scaled(z: Pair) -> Scaled:
 
 
 @formula("complex_abs", F32, F64, complex=True, real_result=True)
-def complex_abs(z: Pair) -> Value:
+def complex_abs(z: Pair) -> FormulaValue:
     """The modulus, without overflow."""
     w = scaled(z)
     return w.undo(w.modulus)
@@ -69,12 +69,12 @@ def complex_sign(z: Pair) -> Pair:
     return Pair(*(select(zero, 0.0, part / w.modulus) for part in w.z))
 
 
-def is_infinite(x: Value) -> Value:
+def is_infinite(x: FormulaValue) -> FormulaValue:
     """Whether x is an infinity."""
     return abs(x) == math.inf
 
 
-def is_finite(x: Value) -> Value:
+def is_finite(x: FormulaValue) -> FormulaValue:
     """Whether x is neither infinite nor NaN."""
     return abs(x) < math.inf
 
@@ -90,7 +90,7 @@ def times_conjugate(x: Pair, y: Pair) -> Pair:
     return Pair(x.re * y.re + x.im * y.im, x.im * y.re - x.re * y.im)
 
 
-def times(x: Value, z: Pair) -> Pair:
+def times(x: FormulaValue, z: Pair) -> Pair:
     """Both parts multiplied by a real number."""
     return Pair(x * z.re, x * z.im)
 

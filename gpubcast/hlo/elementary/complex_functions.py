@@ -11,7 +11,7 @@ import math
 from gpubcast.hlo.elementary.arithmetic import copysign, either
 from gpubcast.hlo.elementary.complex_arithmetic import SCALE, is_infinite, scaled, times
 from gpubcast.hlo.elementary.formula import Pair, call, formula
-from gpubcast.hlo.elementary.values import F32, F64, Value, fma, select, sqrt, to_float
+from gpubcast.hlo.elementary.values import F32, F64, FormulaValue, fma, select, sqrt, to_float
 
 # From here on e^x is e^(x - STEP) e^STEP, so that x may be larger than the largest number's
 # logarithm where the other factor is small.
@@ -23,7 +23,7 @@ LN2 = (0.6931471805599453, 2.3190468138462996e-17)
 FLAT = {F32: 10.0, F64: 20.0}
 
 
-def stepped(x: Value) -> tuple[Value, Value]:
+def stepped(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
     """x, or x without a step where it is nearly the largest logarithm; and e to that step."""
     large = x > NEARLY_ALL[x.machine_type]
     one = x.constant(1.0)
@@ -32,7 +32,7 @@ def stepped(x: Value) -> tuple[Value, Value]:
     )
 
 
-def hyperbolic(x: Value) -> tuple[Value, Value]:
+def hyperbolic(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
     """cosh and sinh of x >= 0 from one exponential."""
     t = call("expm1", x)
     power = t + 1.0
@@ -87,7 +87,7 @@ def expm1(z: Pair) -> Pair:
     return Pair(re, select(z.im == 0.0, z.im, power.im))
 
 
-def log_modulus(z: Pair) -> Value:
+def log_modulus(z: Pair) -> FormulaValue:
     """The logarithm of the modulus, accurate where that is near 1."""
     w = scaled(z)
     a, b = abs(z.re), abs(z.im)

@@ -17,7 +17,7 @@ from gpubcast.hlo.elementary.complex_arithmetic import (
 )
 from gpubcast.hlo.elementary.complex_functions import turned, turned_back
 from gpubcast.hlo.elementary.formula import Pair, call, formula
-from gpubcast.hlo.elementary.values import F32, F64, Value, fma, select
+from gpubcast.hlo.elementary.values import F32, F64, FormulaValue, fma, select
 
 
 def roots(z: Pair) -> tuple[Pair, Pair]:
@@ -26,7 +26,7 @@ def roots(z: Pair) -> tuple[Pair, Pair]:
     return below, call("complex_sqrt", Pair(1.0 + z.re, z.im))
 
 
-def cross(x: Pair, y: Pair) -> Value:
+def cross(x: Pair, y: Pair) -> FormulaValue:
     """The imaginary part of y times the conjugate of x."""
     return x.re * y.im - x.im * y.re
 
@@ -97,7 +97,9 @@ def together(x: Pair, y: Pair) -> tuple[Pair, Pair]:
     return times(factor, x), times(factor, y)
 
 
-def two_products(a: Value, b: Value, c: Value, d: Value) -> Value:
+def two_products(
+    a: FormulaValue, b: FormulaValue, c: FormulaValue, d: FormulaValue
+) -> FormulaValue:
     """a b + c d, where what cancels is not lost: the error of one product is added (Kahan). A zero
     keeps the sign of the textbook's sum."""
     one = c * d

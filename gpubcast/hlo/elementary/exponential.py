@@ -17,8 +17,8 @@ from gpubcast.hlo.elementary.tables import TANH
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
+    FormulaValue,
     MachineType,
-    Value,
     bits,
     fma,
     from_bits,
@@ -84,13 +84,15 @@ TANH_START = 1 / 16
 EXPM1_LOW = {F32: -18.0, F64: -39.0}
 
 
-def clamp(x: Value, low: float, high: float) -> Value:
+def clamp(x: FormulaValue, low: float, high: float) -> FormulaValue:
     """x between two limits; NaN stays NaN."""
     x = select(x < low, low, x)
     return select(x > high, high, x)
 
 
-def whole_power(x: Value, factor: float, offset: Value | float) -> tuple[Value, Value]:
+def whole_power(
+    x: FormulaValue, factor: float, offset: FormulaValue | float
+) -> tuple[FormulaValue, FormulaValue]:
     """n = round(factor x) as a float, and 2^(n + offset) where that is a normal number.
 
     The sum with a large number rounds; its low bits are then n and the bias of exponents.
@@ -101,21 +103,21 @@ def whole_power(x: Value, factor: float, offset: Value | float) -> tuple[Value, 
     return total - shift, from_bits(bits(total) << MANTISSA[machine_type])
 
 
-def reduced(x: Value, offset: Value | float) -> tuple[Value, Value]:
+def reduced(x: FormulaValue, offset: FormulaValue | float) -> tuple[FormulaValue, FormulaValue]:
     """r = x - n ln 2 for n = round(x / ln 2), and 2^(n + offset)."""
     high, low = LN2[x.machine_type]
     n, power = whole_power(x, 1 / math.log(2), offset)
     return fma(n, -low, fma(n, -high, x)), power
 
 
-def nearest(x: Value, factor: float) -> Value:
+def nearest(x: FormulaValue, factor: float) -> FormulaValue:
     """round(factor x), where that is less than 2^21 or so."""
     shift = 1.5 * 2.0 ** MANTISSA[x.machine_type]
     return fma(x, factor, shift) - shift
 
 
 @formula("exp", F32, F64)
-def exp(x: Value) -> Value:
+def exp(x: FormulaValue) -> FormulaValue:
     """e ** x: 2^n e^r with n = round(x / ln 2) and a polynomial in r."""
     x = clamp(x, *EXP_LIMITS[x.machine_type])
     high, low = LN2[x.machine_type]
@@ -125,14 +127,16 @@ def exp(x: Value) -> Value:
 
 
 @formula("exp2", F32, F64)
-def exp2(x: Value) -> Value:
+def exp2(x: FormulaValue) -> FormulaValue:
     """2 ** x: 2^n 2^r with n = round(x) and a polynomial in r."""
     x = clamp(x, *EXP2_LIMITS[x.machine_type])
     n = nearest(x, 1.0)
     return step("scaled", polynomial(x - n, (1.0, *EXP2[x.machine_type])), n)
 
 
-def quotient(x: Value, y: Value, x_low: Value | None, y_low: Value) -> Value:
+def quotient(
+    x: FormulaValue, y: FormulaValue, x_low: FormulaValue | None, y_low: FormulaValue
+) -> FormulaValue:
     """(x + x_low) / (y + y_low) with small lows and little more than one rounding error."""
     inverse = 1.0 / y
     near = x * inverse
@@ -141,7 +145,7 @@ def quotient(x: Value, y: Value, x_low: Value | None, y_low: Value) -> Value:
 
 
 @formula("expm1", F32, F64)
-def expm1(x: Value) -> Value:
+def expm1(x: FormulaValue) -> FormulaValue:
     """e ** x - 1, accurate near 0: twice 2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)."""
     r, power = reduced(clamp(x, EXPM1_LOW[x.machine_type], EXP_LIMITS[x.machine_type][1]), -1.0)
     y = r * r * polynomial(r, EXP[x.machine_type])
@@ -150,7 +154,7 @@ def expm1(x: Value) -> Value:
 
 
 @formula("logistic", F32, F64)
-def logistic(x: Value) -> Value:
+def logistic(x: FormulaValue) -> FormulaValue:
     """1 / (1 + e ** -x), as e^-|x| / (1 + e^-|x|) for negative x."""
     y = call("exp", -abs(x))
     total, low = fast_two_sum(x.constant(1.0), y)
@@ -159,7 +163,9 @@ def logistic(x: Value) -> Value:
     return quotient(select(x < 0, y, 1.0), total, None, low)
 
 
-def _halves(x: Value) -> tuple[Value, Value, Value, Value, Value]:
+def _halves(
+    x: FormulaValue,
+) -> tuple[FormulaValue, FormulaValue, FormulaValue, FormulaValue, FormulaValue]:
     """With n = round(|x| / ln 2): 2^(n-2), 2^(-n-2), r, sinh r - r and cosh r - 1."""
     machine_type = x.machine_type
     a = abs(x)
@@ -178,7 +184,7 @@ def _halves(x: Value) -> tuple[Value, Value, Value, Value, Value]:
 
 
 @formula("sinh", F32, F64)
-def sinh(x: Value) -> Value:
+def sinh(x: FormulaValue) -> FormulaValue:
     """(e^x - e^-x) / 2 from sinh r and cosh r: no large parts cancel."""
     up, down, r, odd, even = _halves(x)
     plus = up + down
@@ -189,7 +195,7 @@ def sinh(x: Value) -> Value:
 
 
 @formula("cosh", F32, F64)
-def cosh(x: Value) -> Value:
+def cosh(x: FormulaValue) -> FormulaValue:
     """(e^x + e^-x) / 2 from sinh r and cosh r."""
     up, down, r, odd, even = _halves(x)
     minus = up - down
@@ -197,7 +203,7 @@ def cosh(x: Value) -> Value:
 
 
 @formula("tanh", F32, F64)
-def tanh(x: Value) -> Value:
+def tanh(x: FormulaValue) -> FormulaValue:
     """The hyperbolic tangent. F32: by a polynomial for each quarter of an octave. F64: with
     y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x."""
     a = abs(x)

@@ -13,7 +13,7 @@ from gpubcast.hlo.elementary.arithmetic import (
 )
 from gpubcast.hlo.elementary.formula import formula
 from gpubcast.hlo.elementary.steps import log_parts, signed
-from gpubcast.hlo.elementary.values import F32, F64, MachineType, Value, fma, rint, select
+from gpubcast.hlo.elementary.values import F32, F64, FormulaValue, MachineType, fma, rint, select
 
 INF, NAN = math.inf, math.nan
 
@@ -63,7 +63,7 @@ SINE: dict[MachineType, tuple[float, ...]] = {
 SINE_SCALE = {F32: (2.0**-100, 2.0**48, 48.0), F64: (2.0**-900, 2.0**128, 128.0)}
 
 
-def _reflected(x: Value) -> tuple[Value, Value, Value, Value]:
+def _reflected(x: FormulaValue) -> tuple[FormulaValue, FormulaValue, FormulaValue, FormulaValue]:
     """Whether x < 1/2; then t = -x, else x - 1; and 1 + t with its rounding error."""
     reflect = x < 0.5
     t = select(reflect, -x, x - 1.0)
@@ -72,7 +72,7 @@ def _reflected(x: Value) -> tuple[Value, Value, Value, Value]:
 
 
 @formula("lgamma", F32, F64)
-def lgamma(x: Value) -> Value:
+def lgamma(x: FormulaValue) -> FormulaValue:
     """ln |gamma(x)|. Below 1/2: ln(pi / |sin(pi x)|) - lgamma(1 - x). From 3.5 on Stirling's
     series, between a polynomial around 2 and the logarithm of the factor that leads there."""
     reflect, t, z, z_low = _reflected(x)
@@ -175,7 +175,7 @@ COSINE_QUARTER: dict[MachineType, tuple[float, ...]] = {
 
 
 @formula("digamma", F32, F64)
-def digamma(x: Value) -> Value:
+def digamma(x: FormulaValue) -> FormulaValue:
     """The derivative of lgamma. Below 1/2: digamma(1 - x) - pi cot(pi x). From 3.5 on Stirling's
     series, between a polynomial on [1, 2.5] and at most one step of digamma(z + 1) - 1 / z."""
     reflect, t, z, _ = _reflected(x)

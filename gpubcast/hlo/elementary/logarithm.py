@@ -26,12 +26,12 @@ from gpubcast.hlo.elementary.tables import (
     POW_INVERSE,
     POW_REST,
     POW_TABLE,
-    Table,
+    ConstantTable,
 )
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
-    Value,
+    FormulaValue,
     bits,
     fma,
     from_bits,
@@ -95,29 +95,33 @@ LOW_LIMIT = 2.0**-4
 NAN = math.nan
 
 
-class Parts(NamedTuple):
+class MantissaParts(NamedTuple):
     """x = m 2^e with 3/4 <= m < 3/2; m inverse = 1 + r, and log(m) = table + log(1 + r)."""
 
-    m: Value
-    inverse: Value
-    table: Value
-    r: Value
+    m: FormulaValue
+    inverse: FormulaValue
+    table: FormulaValue
+    r: FormulaValue
 
 
-def parts(x: Value, inverses: Table, logarithms: Table) -> Parts:
+def mantissa_parts(
+    x: FormulaValue, inverses: ConstantTable, logarithms: ConstantTable
+) -> MantissaParts:
     """A positive number in parts."""
     machine_type = x.machine_type
     m = step("mantissa", x)
     index = bits(m) >> (MANTISSA[machine_type] - 4)
     inverse = lookup(inverses[machine_type], index)
     table = lookup(logarithms[machine_type], index)
-    return Parts(m, inverse, table, fma(m, inverse, -1.0))
+    return MantissaParts(m, inverse, table, fma(m, inverse, -1.0))
 
 
-def log_of_sum(x: Value, low: Value | None = None, more: Value | None = None) -> Value:
+def log_of_sum(
+    x: FormulaValue, low: FormulaValue | None = None, more: FormulaValue | None = None
+) -> FormulaValue:
     """log(x + low) + more ln 2, with low at most a unit of x, and then x >= 2^-60 or so."""
     machine_type = x.machine_type
-    m, inverse, table, r = parts(x, LOG_INVERSE, LOG_TABLE)
+    m, inverse, table, r = mantissa_parts(x, LOG_INVERSE, LOG_TABLE)
     e = step("exponent", x)
     e = select(m < 1.0, e + 1.0, e)
     powers = e if more is None else e + more
@@ -135,21 +139,21 @@ def log_of_sum(x: Value, low: Value | None = None, more: Value | None = None) ->
     return head + (tail + rest)
 
 
-def odd(x: Value, y: Value) -> Value:
+def odd(x: FormulaValue, y: FormulaValue) -> FormulaValue:
     """y >= 0 with the sign of x."""
     return from_bits(bits(y) | sign_bit(x))
 
 
 @formula("log", F32, F64)
-def log(x: Value) -> Value:
+def log(x: FormulaValue) -> FormulaValue:
     """The natural logarithm: e ln 2 + log(m) of x = m 2^e, and log(m) by a table."""
     return step("log_domain", x, log_of_sum(x))
 
 
 @formula("log2", F32, F64)
-def log2(x: Value) -> Value:
+def log2(x: FormulaValue) -> FormulaValue:
     """The logarithm to base 2: e + log2(m) of x = m 2^e, and log2(m) by a table."""
-    _, _, table, r = parts(x, LOG2_INVERSE, LOG2_TABLE)
+    _, _, table, r = mantissa_parts(x, LOG2_INVERSE, LOG2_TABLE)
     first, second = LOG2_E[x.machine_type]
     total = step("exponent", x) + table
     head = fma(r, first, total)
@@ -159,7 +163,7 @@ def log2(x: Value) -> Value:
 
 
 @formula("log1p", F32, F64)
-def log1p(x: Value) -> Value:
+def log1p(x: FormulaValue) -> FormulaValue:
     """log(1 + x), accurate near 0: the rounding error of the sum is carried on."""
     total, low = two_sum(x.constant(1.0), x)
     y = odd(x, log_of_sum(total, low))
@@ -167,7 +171,7 @@ def log1p(x: Value) -> Value:
 
 
 @formula("asinh", F32, F64)
-def asinh(x: Value) -> Value:
+def asinh(x: FormulaValue) -> FormulaValue:
     """log(1 + z) with the sign of x, where z = |x| + x^2 / (1 + sqrt(x^2 + 1))."""
     a = abs(x)
     square = a * a
@@ -183,7 +187,7 @@ def asinh(x: Value) -> Value:
 
 
 @formula("acosh", F32, F64)
-def acosh(x: Value) -> Value:
+def acosh(x: FormulaValue) -> FormulaValue:
     """log(x / 2 + sqrt(x^2 - 1) / 2) + ln 2: the root is that of t^2 + t, t = (x - 1) / 2."""
     t = fma(x, 0.5, -0.5)
     square = fma(t, t, t)
@@ -198,7 +202,7 @@ def acosh(x: Value) -> Value:
 
 
 @formula("atanh", F32, F64)
-def atanh(x: Value) -> Value:
+def atanh(x: FormulaValue) -> FormulaValue:
     """log((1 + |x|) / (1 - |x|)) / 2 with the sign of x; the quotient is in two parts."""
     a = abs(x)
     above, above_low = fast_two_sum(a.constant(1.0), a)
@@ -210,7 +214,7 @@ def atanh(x: Value) -> Value:
     return odd(x, select(a < 1, y, select(a > 1, NAN, select(a < 2, a.constant(math.inf), a))))
 
 
-def log_pair(x: Value) -> tuple[Value, Value]:
+def log_pair(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
     """log of a positive x in two parts, with some 10 bits more than one."""
     machine_type = x.machine_type
     m, e = step("mantissa", x), step("exponent", x)
@@ -240,7 +244,7 @@ def log_pair(x: Value) -> tuple[Value, Value]:
 
 
 @formula("pow", F32, F64)
-def pow(x: Value, y: Value) -> Value:
+def pow(x: FormulaValue, y: FormulaValue) -> FormulaValue:
     """x ** y = e ** (y log |x|), the exponent in two parts; signs and edges are those of C."""
     machine_type = x.machine_type
     a = abs(x)

@@ -19,8 +19,8 @@ from gpubcast.hlo.elementary.values import (
     F64,
     U32,
     U64,
+    FormulaValue,
     MachineType,
-    Value,
     ashr,
     bits,
     fma,
@@ -43,7 +43,7 @@ RSQRT_SCALE = {
 
 
 @formula("rsqrt", F32, F64)
-def rsqrt(x: Value) -> Value:
+def rsqrt(x: FormulaValue) -> FormulaValue:
     """1 / sqrt(x): the quotient, corrected by the remainders of root and division."""
     tiny, up, back = RSQRT_SCALE[x.machine_type]
     small = x < tiny
@@ -66,7 +66,7 @@ CBRT_SCALE = {F32: (2.0**-80, 2.0**72, 2.0**-24), F64: (2.0**-800, 2.0**288, 2.0
 
 
 @formula("cbrt", F32, F64)
-def cbrt(x: Value) -> Value:
+def cbrt(x: FormulaValue) -> FormulaValue:
     """The cube root: Newton's method for x^(-1/3) from a guess made of the bits."""
     tiny, up, back = CBRT_SCALE[x.machine_type]
     magnitude = abs(x)
@@ -122,7 +122,7 @@ ERF_END = {F32: 4.0, F64: 6.0}
 
 
 @formula("erf", F32, F64)
-def erf(x: Value) -> Value:
+def erf(x: FormulaValue) -> FormulaValue:
     """The error function: x + x P(x^2) up to 1, then 1 - e^Q(x)."""
     magnitude = abs(x)
     near = fma(x, polynomial(x * x, ERF[x.machine_type]), x)
@@ -157,7 +157,7 @@ ERFC_END = {F32: 10.5, F64: 28.0}
 
 
 @formula("erfc", F32, F64)
-def erfc(x: Value) -> Value:
+def erfc(x: FormulaValue) -> FormulaValue:
     """1 - erf(x): e^(-x^2) times a rational function, each rounding made good."""
     magnitude = abs(x)
     end, pole = ERFC_END[x.machine_type], ERFC_POLE[x.machine_type]
@@ -248,7 +248,7 @@ ERF_INV: dict[MachineType, tuple[tuple[float, float, tuple[float, ...]], ...]] =
 
 
 @formula("erf_inv", F32, F64)
-def erf_inv(x: Value) -> Value:
+def erf_inv(x: FormulaValue) -> FormulaValue:
     """The inverse of erf: x P(w), where w = -ln(1 - x^2)."""
     magnitude = abs(x)
     inside = magnitude < 1.0

@@ -14,8 +14,8 @@ from gpubcast.hlo.elementary.arithmetic import (
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
+    FormulaValue,
     MachineType,
-    Value,
     ashr,
     bits,
     bits_of,
@@ -53,7 +53,7 @@ LOG: dict[MachineType, tuple[float, ...]] = {
 }
 
 
-def exp_steps(high: Value, low: Value | float) -> tuple[Value, Value]:
+def exp_steps(high: FormulaValue, low: FormulaValue | float) -> tuple[FormulaValue, FormulaValue]:
     """n and e^r - 1, where high + low = n ln 2 + r, |r| <= ln(2) / 2 and low is tiny."""
     ln2_high, ln2_low = LN2[high.machine_type]
     n = rint(high * (1 / math.log(2)))
@@ -62,8 +62,8 @@ def exp_steps(high: Value, low: Value | float) -> tuple[Value, Value]:
 
 
 def log_parts(
-    x: Value, low: Value | None = None, shift: Value | None = None
-) -> tuple[Value, Value]:
+    x: FormulaValue, low: FormulaValue | None = None, shift: FormulaValue | None = None
+) -> tuple[FormulaValue, FormulaValue]:
     """ln(x + low) + shift ln 2 as high + low, for a normal x > 0; low is a few ulp of x at most."""
     machine_type = x.machine_type
     word = bits(x)
@@ -85,12 +85,12 @@ def log_parts(
     return high, carried + fma(n, ln2_low, rest)
 
 
-def _small_float(n: Value, machine_type: MachineType) -> Value:
+def _small_float(n: FormulaValue, machine_type: MachineType) -> FormulaValue:
     """A small signed integer as a float; cheaper than a conversion on both devices."""
     shift = 1.5 * 2.0 ** MANTISSA[machine_type]
     return from_bits(n + bits_of(machine_type, shift)) - shift
 
 
-def signed(magnitude: Value, sign: Value) -> Value:
+def signed(magnitude: FormulaValue, sign: FormulaValue) -> FormulaValue:
     """A magnitude >= 0 (or NaN) with the sign of another value."""
     return from_bits(bits(magnitude) | sign_bit(sign))

@@ -27,8 +27,8 @@ from gpubcast.hlo.elementary.values import (
     F64,
     U32,
     U64,
+    FormulaValue,
     MachineType,
-    Value,
     ashr,
     bits,
     fma,
@@ -115,12 +115,12 @@ ASIN = {
 class Angle(NamedTuple):
     """quarters pi / 2 + high + low, with quarters modulo 4 and |high| little above pi / 4."""
 
-    quarters: Value
-    high: Value
-    low: Value
+    quarters: FormulaValue
+    high: FormulaValue
+    low: FormulaValue
 
 
-def _reduced(x: Value) -> Angle:
+def _reduced(x: FormulaValue) -> Angle:
     """x as an angle, where |x| <= LIMIT."""
     first, second, third = HALF_PI[x.machine_type]
     shift = 1.5 * 2.0 ** MANTISSA[x.machine_type]
@@ -133,7 +133,7 @@ def _reduced(x: Value) -> Angle:
     return Angle(bits(shifted), high, fma(n, -third, low))
 
 
-def _reduced_large(x: Value) -> Angle:
+def _reduced_large(x: FormulaValue) -> Angle:
     """x as an angle, where x is finite and above LIMIT."""
     mantissa = MANTISSA[x.machine_type]
     word = resize(bits(x), U64)
@@ -175,19 +175,21 @@ def _reduced_large(x: Value) -> Angle:
     )
 
 
-def _series(t: Value, coefficients: dict[MachineType, tuple[float, ...]]) -> tuple[Value, Value]:
+def _series(
+    t: FormulaValue, coefficients: dict[MachineType, tuple[float, ...]]
+) -> tuple[FormulaValue, FormulaValue]:
     """t (1 + t^2 p(t^2)), as a term and what is added to it."""
     square = t * t
     return t, (t * square) * polynomial(square, coefficients[t.machine_type])
 
 
-def _of_quarters(quarters: Value, even: Value, odd: Value) -> Value:
+def _of_quarters(quarters: FormulaValue, even: FormulaValue, odd: FormulaValue) -> FormulaValue:
     """The value for even or for odd quarters, negated in the third and fourth."""
     value = select((quarters & 1) == 0, even, odd)
     return from_bits(bits(value) ^ ((quarters & 2) << (value.machine_type.bits - 2)))
 
 
-def _sin(angle: Angle) -> Value:
+def _sin(angle: Angle) -> FormulaValue:
     """A sine; of the low part only its effect on a small sine counts."""
     high, machine_type = angle.high, angle.high.machine_type
     square = high * high
@@ -196,7 +198,7 @@ def _sin(angle: Angle) -> Value:
     return _of_quarters(angle.quarters, sine, cosine)
 
 
-def _tan(angle: Angle) -> Value:
+def _tan(angle: Angle) -> FormulaValue:
     """A tangent in two parts; its reciprocal, corrected for both parts' errors, in odd quarters."""
     term, rest = _series(angle.high, TAN)
     # The derivative, 1 + tan^2, is more than 1 + high^2 by too little to matter.
@@ -208,36 +210,36 @@ def _tan(angle: Angle) -> Value:
     return select((angle.quarters & 1) == 0, value, turned)
 
 
-def _finite(x: Value, value: Value) -> Value:
+def _finite(x: FormulaValue, value: FormulaValue) -> FormulaValue:
     return select(x < math.inf, value, math.nan)
 
 
-def _with_sign_of(x: Value, value: Value) -> Value:
+def _with_sign_of(x: FormulaValue, value: FormulaValue) -> FormulaValue:
     """The value, negated where x has a sign bit."""
     return from_bits(bits(value) ^ sign_bit(x))
 
 
 @formula("sin_large", F32, F64, helper=True)
-def sin_large(x: Value) -> Value:
+def sin_large(x: FormulaValue) -> FormulaValue:
     """The sine of x > LIMIT; NaN of inf."""
     return _finite(x, _sin(_reduced_large(x)))
 
 
 @formula("tan_large", F32, F64, helper=True)
-def tan_large(x: Value) -> Value:
+def tan_large(x: FormulaValue) -> FormulaValue:
     """The tangent of x > LIMIT; NaN of inf."""
     return _finite(x, _tan(_reduced_large(x)))
 
 
 @formula("cos_large", F32, F64, helper=True)
-def cos_large(x: Value) -> Value:
+def cos_large(x: FormulaValue) -> FormulaValue:
     """The cosine of x > LIMIT; NaN of inf."""
     angle = _reduced_large(x)
     return _finite(x, _sin(angle._replace(quarters=angle.quarters + 1)))
 
 
 @formula("sin", F32, F64)
-def sin(x: Value) -> Value:
+def sin(x: FormulaValue) -> FormulaValue:
     """The sine of x radians."""
     size = abs(x)
     value = rarely(size > LIMIT[x.machine_type], "sin_large", size, _sin(_reduced(size)))
@@ -245,7 +247,7 @@ def sin(x: Value) -> Value:
 
 
 @formula("cos", F32, F64)
-def cos(x: Value) -> Value:
+def cos(x: FormulaValue) -> FormulaValue:
     """The cosine of x radians."""
     size = abs(x)
     angle = _reduced(size)
@@ -254,27 +256,27 @@ def cos(x: Value) -> Value:
 
 
 @formula("tan", F32, F64)
-def tan(x: Value) -> Value:
+def tan(x: FormulaValue) -> FormulaValue:
     """The tangent of x radians."""
     size = abs(x)
     value = rarely(size > LIMIT[x.machine_type], "tan_large", size, _tan(_reduced(size)))
     return _with_sign_of(x, value)
 
 
-def _sum(quarters: tuple[Value, ...], angle: tuple[Value, ...]) -> Value:
+def _sum(quarters: tuple[FormulaValue, ...], angle: tuple[FormulaValue, ...]) -> FormulaValue:
     """The sum of two angles in two parts each; the first angle is 0 or the larger."""
     high, error = fast_two_sum(quarters[0], angle[0])
     return high + (error + (angle[1] + quarters[1]))
 
 
-def _quarters(x: Value, count: int) -> tuple[Value, Value]:
+def _quarters(x: FormulaValue, count: int) -> tuple[FormulaValue, FormulaValue]:
     """A multiple of pi / 2 that is exact in two parts."""
     first, second, _ = HALF_PI[x.machine_type]
     return x.constant(count * first), x.constant(count * second)
 
 
 @formula("asin", F32, F64)
-def asin(x: Value) -> Value:
+def asin(x: FormulaValue) -> FormulaValue:
     """The arc sine: beyond 1/2, pi/2 - 2 asin(sqrt((1 - |x|) / 2))."""
     size = abs(x)
     small = size <= 0.5
@@ -286,7 +288,7 @@ def asin(x: Value) -> Value:
 
 
 @formula("acos", F32, F64)
-def acos(x: Value) -> Value:
+def acos(x: FormulaValue) -> FormulaValue:
     """The arc cosine: pi/2 - asin(x), beyond 1/2 twice the arc sine of sqrt((1 - |x|) / 2)."""
     size = abs(x)
     small = size <= 0.5
@@ -300,7 +302,7 @@ def acos(x: Value) -> Value:
 
 
 @formula("atan", F32, F64)
-def atan(x: Value) -> Value:
+def atan(x: FormulaValue) -> FormulaValue:
     """The arc tangent: beyond 1, pi/2 - atan(1 / |x|)."""
     size = abs(x)
     large = size > 1.0
@@ -309,7 +311,7 @@ def atan(x: Value) -> Value:
 
 
 @formula("atan2", F32, F64)
-def atan2(y: Value, x: Value) -> Value:
+def atan2(y: FormulaValue, x: FormulaValue) -> FormulaValue:
     """The angle of the point (x, y): an arc tangent of at most 1, then its octant."""
     size_x, size_y = abs(x), abs(y)
     steep = size_y > size_x

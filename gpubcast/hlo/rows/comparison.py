@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 
 from gpubcast.errors import Error, brief
-from gpubcast.hlo.attributes import BOOLEAN, WORD, Attribute
+from gpubcast.hlo.attributes import BOOLEAN, STRING, Attribute
 from gpubcast.hlo.op import ANY, ARITHMETIC, REAL, Expansion, Op, Result, by
 from gpubcast.hlo.references import maximum, minimum
 from gpubcast.hlo.rules import BINARY, CLAMP, SELECT, UNARY
@@ -138,7 +138,7 @@ ROWS = (
         type_check=ARITHMETIC,
         attributes=(
             Attribute(
-                "direction", WORD, "one of EQ, NE, LT, LE, GT, GE.", choices=tuple(DIRECTIONS)
+                "direction", STRING, "one of EQ, NE, LT, LE, GT, GE.", choices=tuple(DIRECTIONS)
             ),
             Attribute(
                 "total_order",

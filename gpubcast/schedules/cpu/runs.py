@@ -22,9 +22,9 @@ from gpubcast.schedules.cpu.cost import (
     divided,
     granularity,
     hoisted_values,
-    pattern,
     said_of,
     streamed,
+    walk_pattern,
 )
 from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget
 
@@ -165,7 +165,7 @@ def _pattern(plan: BroadcastPlan, access: Access, block: int) -> AccessPattern:
     if access.by_value or not any(access.strides[block:]):
         return AccessPattern.VALUE if access.by_value else AccessPattern.SCALAR
     if block == plan.rank - 1:
-        return pattern(access)
+        return walk_pattern(access)
     return (
         AccessPattern.LINEAR
         if _dense(plan, access) >= plan.rank - block

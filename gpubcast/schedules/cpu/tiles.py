@@ -20,8 +20,8 @@ from gpubcast.schedules.cpu.cost import (
     along,
     hoisted_values,
     parts_of,
-    pattern,
     streamed,
+    walk_pattern,
 )
 from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget, Patterns
 
@@ -135,7 +135,7 @@ def _crosses(access: Access, row: int) -> bool:
 def _patterns(plan: BroadcastPlan, row: int) -> Patterns:
     crossed = [slot for slot, read in enumerate(plan.reads) if _crosses(read, row)][:MOST_CROSSED]
     return tuple(
-        AccessPattern.CROSSED if slot in crossed else pattern(read)
+        AccessPattern.CROSSED if slot in crossed else walk_pattern(read)
         for slot, read in enumerate(plan.reads)
     )
 

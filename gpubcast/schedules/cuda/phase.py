@@ -9,11 +9,11 @@ from typing import ClassVar
 
 from gpubcast.planning.plan import Access, BroadcastPlan
 from gpubcast.schedules.cuda.vectors import (
+    BLOCK_THREADS,
     BLOCKS_PER_MULTIPROCESSOR,
     MANY_ELEMENTS,
     MANY_STREAMS,
     MAX_GRID,
-    THREADS,
     expensive,
     streams_of,
     vectors,
@@ -25,7 +25,7 @@ WIDEST = 8
 # After so many steps the work done once per block no longer counts.
 MAX_STEPS = 16
 # Where fewer threads of a block have something to do, another grouping of the axes is looked for.
-FEWEST_THREADS = THREADS // 4
+FEWEST_THREADS = BLOCK_THREADS // 4
 
 Within = Callable[[BroadcastPlan, int], bool]
 
@@ -123,7 +123,7 @@ def _phase(
         + f"; {height} of them are a tile{found.reason}"
         + (f"; blocks go on {steps} times" if steps > 1 else ""),
         grid=grid,
-        block=(THREADS, 1),
+        block=(BLOCK_THREADS, 1),
         vector_width=width,
         loads=found.loads(len(reads)),
         tiles_in_flight=tiles,
@@ -139,13 +139,13 @@ def _phase(
 def tile_height(period: int, width: int) -> int:
     """Rows of a tile: as many as threads have vectors for, and a whole number of vectors; of four
     or two of them, a sector or more, where that leaves few threads idle."""
-    most = THREADS * width
+    most = BLOCK_THREADS * width
     spans = [most // whole * whole for n in (4, 2, 1) for whole in (math.lcm(period, n * width),)]
     return next(span for span in spans if span >= spans[-1] - most // 16) // period
 
 
 def _fits(period: int, width: int) -> bool:
-    return math.lcm(period, width) <= THREADS * width
+    return math.lcm(period, width) <= BLOCK_THREADS * width
 
 
 def _period(plan: BroadcastPlan, inner: int) -> int:
@@ -168,7 +168,7 @@ def _inner_axes(plan: BroadcastPlan, within: Within) -> int | None:
     inner = 1
     while inner < plan.rank:
         period, above = _period(plan, inner), plan.axes[plan.rank - inner - 1].extent
-        enough = above * period >= THREADS
+        enough = above * period >= BLOCK_THREADS
         if enough or not _fits(period * above, 1) or not within(plan, inner + 1):
             break
         inner += 1

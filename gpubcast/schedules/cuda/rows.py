@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from gpubcast.planning.plan import Access, BroadcastPlan, leaves_inner_loop
 from gpubcast.schedules.cuda.vectors import (
+    BLOCK_THREADS,
     BLOCKS_PER_MULTIPROCESSOR,
     MANY_STREAMS,
     MAX_GRID,
     REGISTER,
-    THREADS,
     VECTOR_BYTES,
     expensive,
     streams_of,
@@ -21,7 +21,7 @@ from gpubcast.schedules.cuda.vectors import (
 from gpubcast.schedules.schedule import AccessPattern, CudaTarget, Patterns, VectorScheduleBase
 
 # A tile's width is counted in 32 bits.
-MAX_STEPS = 2**18
+MAX_TILE_STEPS = 2**18
 # Shorter inner axes leave most lanes of a warp idle.
 SHORTEST_ROW = 32
 # Shorter axes are not worth crossing.
@@ -65,7 +65,7 @@ def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
     if plan.axes[-1].extent < SHORTEST_ROW:
         return None
     row_axis = _row_axis(plan)
-    reads = tuple(pattern(access, row_axis) for access in plan.reads)
+    reads = tuple(tile_pattern(access, row_axis) for access in plan.reads)
     writes = written_patterns(plan, row_axis)
     streams = streams_of(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
     size = max(access.element_type.itemsize for access in plan.accesses)
@@ -79,15 +79,15 @@ def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
     goes_on = _goes_on(plan, reads, count)
     count = min(count, 2) if goes_on else count
     lanes = _lanes(plan.axes[-1].extent, width, -(-height // count))
-    block = (lanes, THREADS // lanes)
+    block = (lanes, BLOCK_THREADS // lanes)
     across, down, batch = tile_counts(plan, row_axis, block, width, count)
     steps, bands = 1, 1
     if goes_on:
         # As far as leaves every multiprocessor enough blocks.
         wanted = BLOCKS_PER_MULTIPROCESSOR * target.multiprocessors
         shared = max(across * down * math.prod(batch) // wanted, 1)
-        steps = min(across, shared, MAX_STEPS)
-        bands = min(down, shared // steps, MAX_STEPS)
+        steps = min(across, shared, MAX_TILE_STEPS)
+        bands = min(down, shared // steps, MAX_TILE_STEPS)
     grid = -(-across // steps) * -(-down // bands) * math.prod(batch)
     if grid > MAX_GRID:
         return None
@@ -116,7 +116,7 @@ def has_rows(plan: BroadcastPlan) -> bool:
     return bool(plan.axes) and all(access.inner in (0, 1) for access in plan.writes)
 
 
-def pattern(access: Access, row_axis: int, *, crossing: bool = False) -> AccessPattern:
+def tile_pattern(access: Access, row_axis: int, *, crossing: bool = False) -> AccessPattern:
     """How a tile walks an access; ``crossing``: whether unit stride along the row axis is one."""
     if access.by_value:
         return AccessPattern.VALUE
@@ -135,7 +135,7 @@ def written_patterns(plan: BroadcastPlan, row_axis: int) -> Patterns:
     return tuple(
         AccessPattern.PARTIAL if own is AccessPattern.TILE and plan.lacks(access) else own
         for access in plan.writes
-        for own in (pattern(access, row_axis),)
+        for own in (tile_pattern(access, row_axis),)
     )
 
 
@@ -208,6 +208,6 @@ def _lanes(extent: int, width: int, height: int) -> int:
     vectors = -(-extent // width)
     fitting = [n for n in (32, 16, 8) if -(-vectors // n) * n <= 1.1 * vectors]
     lanes = fitting[0] if fitting else 32 if vectors > 24 else 16 if vectors > 8 else 8
-    while lanes < THREADS and THREADS // lanes >= 2 * height and lanes < vectors:
+    while lanes < BLOCK_THREADS and BLOCK_THREADS // lanes >= 2 * height and lanes < vectors:
         lanes *= 2
     return lanes

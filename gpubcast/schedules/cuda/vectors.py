@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gpubcast.planning.plan import Access, BroadcastPlan
 from gpubcast.schedules.schedule import CudaTarget, Patterns
 
-THREADS = 256
+BLOCK_THREADS = 256
 VECTOR_BYTES = 16
 # Addresses matter modulo this: bytes of the widest access of any GPU, and of a sector of memory.
 ALIGNED = 32
@@ -173,7 +173,7 @@ def _halves(width: int) -> Iterator[int]:
         width //= 2
 
 
-def run(
+def run_vectors(
     plan: BroadcastPlan, streams: list[Stream], target: CudaTarget, singles: int = 0
 ) -> tuple[Vectors, int]:
     """Vectors of a run without a gap, and how many of them a thread has.
@@ -197,7 +197,7 @@ def run(
 
 def run_blocks(elements: int, found: Vectors, count: int) -> int:
     """Blocks of such a run; the first also has the elements before its vectors."""
-    return max(-(-(elements - found.head) // (THREADS * found.width * count)), 1)
+    return max(-(-(elements - found.head) // (BLOCK_THREADS * found.width * count)), 1)
 
 
 def expensive(plan: BroadcastPlan) -> bool:

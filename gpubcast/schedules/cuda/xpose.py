@@ -12,15 +12,15 @@ from gpubcast.schedules.cuda.rows import (
     SHORTEST_CROSSED,
     crossed_axis,
     has_rows,
-    pattern,
     tile_counts,
+    tile_pattern,
     written_patterns,
 )
 from gpubcast.schedules.cuda.vectors import (
+    BLOCK_THREADS,
     MANY_ELEMENTS,
     MANY_STREAMS,
     MAX_GRID,
-    THREADS,
     VECTOR_BYTES,
     expensive,
     streams_of,
@@ -64,7 +64,7 @@ def xpose(plan: BroadcastPlan, addresses: tuple[int, ...]) -> Xpose | None:
     row_axis = crossed_axis(plan) if has_rows(plan) else None
     if row_axis is None or plan.axes[-1].extent < SHORTEST_CROSSED:
         return None
-    reads = tuple(pattern(access, row_axis, crossing=True) for access in plan.reads)
+    reads = tuple(tile_pattern(access, row_axis, crossing=True) for access in plan.reads)
     writes = written_patterns(plan, row_axis)
     along = streams_of(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
     others = [k for k in range(plan.rank) if k != row_axis]
@@ -85,7 +85,7 @@ def xpose(plan: BroadcastPlan, addresses: tuple[int, ...]) -> Xpose | None:
         or (expensive(plan) and width * count > most)
     ):
         width, count = (width // 2, count) if width >= count else (width, count // 2)
-    block = (CROSSED_LANES, THREADS // CROSSED_LANES)
+    block = (CROSSED_LANES, BLOCK_THREADS // CROSSED_LANES)
     tiles_across, down, batch = tile_counts(plan, row_axis, block, width, count)
     grid = tiles_across * down * math.prod(batch)
     if grid > MAX_GRID:

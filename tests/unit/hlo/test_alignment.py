@@ -8,7 +8,7 @@ from gpubcast.hlo.alignment import (
     LEGAL_SHOWN,
     Cell,
     State,
-    grid,
+    alignment_grid,
     legal_assignments,
     render,
     row,
@@ -46,11 +46,11 @@ def test_unplaced_row() -> None:
 
 def test_grid_refuses_rows_of_another_width() -> None:
     with pytest.raises(ValueError, match="has 2 cells for 3 columns"):
-        grid([unplaced("x", 2)], 3)
+        alignment_grid([unplaced("x", 2)], 3)
 
 
 def test_render_marks_the_wrong_cell_in_its_column() -> None:
-    g = grid(
+    g = alignment_grid(
         [
             row("f32[2,100]", (2, 100), (0, 1), (2, 100)),
             row("f32[17]", (17,), (1,), (2, 100), wrong=(0,), note="here"),
@@ -66,7 +66,7 @@ def test_render_marks_the_wrong_cell_in_its_column() -> None:
 
 
 def test_render_of_scalars_has_no_columns() -> None:
-    assert render(grid([row("f32[]", (), (), ())], 0)) == "  output dimension\n  f32[]"
+    assert render(alignment_grid([row("f32[]", (), (), ())], 0)) == "  output dimension\n  f32[]"
 
 
 def test_legal_assignments_lists_all_and_only_increasing_ones() -> None:

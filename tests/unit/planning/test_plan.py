@@ -40,7 +40,7 @@ H200 = CudaTarget("sm_90", 132)
 def raw_plan(name: str, *texts: str, out: str | None = None, **attributes: object) -> BroadcastPlan:
     shapes = tuple(Shape.parse(text) for text in texts)
     graph = expression.single(name, attributes)
-    nodes = graph_inference.typed(graph, shapes)
+    nodes = graph_inference.infer_nodes(graph, shapes)
     output = Shape.parse(out) if out else nodes[graph.outputs[0]].shape
     return build(graph, nodes, tuple(map(Operand.of, shapes)), (Operand.of(output),))
 
@@ -267,7 +267,7 @@ def test_gather_index_width_at_the_boundary(size: int, bits: int) -> None:
 def test_a_grid_beyond_the_hardware_is_refused_P5() -> None:
     strided = Operand(Shape("u8", (2**40,)), (2,), (2**40,))
     graph = expression.single("neg", {})
-    nodes = graph_inference.typed(graph, (strided.shape,))
+    nodes = graph_inference.infer_nodes(graph, (strided.shape,))
     plan = simplify.normalise(build(graph, nodes, (Operand.of(strided.shape),), (strided,)))
     with pytest.raises(ShapeError, match="blocks") as caught:
         gpu(plan)
@@ -354,7 +354,7 @@ def test_kinds_of_values_and_scalars() -> None:
     value = Operand(Shape("f32", ()), (), (), by_value=True)
     graph = expression.single("add", {})
     shape = Shape.parse("f32[64,64]{0,1}")
-    nodes = graph_inference.typed(graph, (shape, value.shape))
+    nodes = graph_inference.infer_nodes(graph, (shape, value.shape))
     out = Operand.of(Shape("f32", (64, 64)))
     plan = simplify.normalise(build(graph, nodes, (Operand.of(shape), value), (out,)))
     assert gpu(plan).reads == (AccessPattern.CROSSED, AccessPattern.VALUE)

@@ -15,9 +15,9 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from gpubcast.backends.cpu.intrinsics.avx512 import INSTRUCTIONS, permuted
-from gpubcast.backends.cpu.processor import wide
-from gpubcast.hlo.elementary.formula import FORMULAS, Formula, Traced, trace
-from gpubcast.hlo.elementary.values import Instruction, MachineType
+from gpubcast.backends.cpu.processor import has_avx512
+from gpubcast.hlo.elementary.formula import FORMULAS, Formula, FormulaCode, formula_code
+from gpubcast.hlo.elementary.values import FormulaInstruction, MachineType
 
 _LLVM = {
     MachineType.F32: ir.FloatType(),
@@ -85,8 +85,8 @@ def _intrinsic(name: str, names: str) -> Any:
 
 
 @functools.cache
-def _traced(formula: Formula) -> Traced:
-    return trace(formula)
+def _traced(formula: Formula) -> FormulaCode:
+    return formula_code(formula)
 
 
 def _emit(builder: Any, formula: Formula, args: list[Any]) -> list[Any]:
@@ -104,7 +104,7 @@ def _emit(builder: Any, formula: Formula, args: list[Any]) -> list[Any]:
             values.append(args[instruction.extra])
         elif instruction.op == "call":
             called, part = instruction.extra
-            native = called.native and wide()
+            native = called.native and has_avx512()
             emit = _native if native else _emit
             values.append(emit(builder, called, operands)[part])
         elif instruction.op == "lookup":
@@ -147,7 +147,7 @@ def _short_table(
     def vector(inner: Any, operands: list[Any]) -> Any:
         return permuted(inner, operands[0], words)
 
-    if not wide() or len(words) * machine_type.bits > 1024:
+    if not has_avx512() or len(words) * machine_type.bits > 1024:
         return scalar(builder, [index])
     name = f"gb_lookup_{_table_name(machine_type, words)}"
     made = _with_vectors(builder.module, name, _LLVM[machine_type], [index.type], scalar, vector)
@@ -297,7 +297,7 @@ def _call(
 
 
 def _instruction(
-    builder: Any, instruction: Instruction, source: MachineType, args: list[Any]
+    builder: Any, instruction: FormulaInstruction, source: MachineType, args: list[Any]
 ) -> Any:
     op, machine_type = instruction.op, instruction.machine_type
     to = _LLVM[machine_type]

@@ -174,7 +174,7 @@ def _work_on(state: int, part: int) -> None:
         call(load(state + KERNEL), load(state + TABLE), low, high)
 
 
-def work(state: int, index: int, _unused: int) -> None:
+def worker_loop(state: int, index: int, _unused: int) -> None:
     """A worker's life, which ends when the team has no place for its index."""
     if index < PLACES:
         store(state + NUMBERS + 8 * index, thread_number(0, 0))
@@ -284,7 +284,7 @@ def _together(
     store(state + OWNER, 0)
 
 
-def run(job: int, _low: int, _high: int) -> None:
+def run_parts(job: int, _low: int, _high: int) -> None:
     """``kernel(table, low, high)`` over ``range(total)``, by as many threads as are at hand.
 
     ``job`` is the address of seven words: the team's state (without workers, or while another
