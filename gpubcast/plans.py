@@ -65,7 +65,7 @@ class Plan:
         if not self.arguments:
             object.__setattr__(self, "arguments", tuple(range(len(self.shapes))))
             object.__setattr__(self, "arity", len(self.shapes))
-        object.__setattr__(self, "output_shapes", self._planned().outputs)
+        object.__setattr__(self, "output_shapes", self._call_plan().outputs)
 
     @property
     def output_shape(self) -> Shape:
@@ -139,7 +139,7 @@ class Plan:
     @property
     def broadcast_plans(self) -> tuple[BroadcastPlan, ...]:
         """The normalised plans for operands in the planned layouts, one per kernel."""
-        return tuple(one.plan for one in self._planned().kernels)
+        return tuple(one.plan for one in self._call_plan().kernels)
 
     @property
     def broadcast_plan(self) -> BroadcastPlan:
@@ -217,7 +217,7 @@ class Plan:
             source=source,
         )
 
-    def _planned(self) -> CallPlan:
+    def _call_plan(self) -> CallPlan:
         layouts = eager.layouts_of(self.expression, self.out_layout)
         return plan_for(self.expression, self._operands(), None, layouts)
 
@@ -342,7 +342,7 @@ def _shares(x: Any, view: View) -> bool:
 def generated_kernels(plan: Plan, target: Target) -> tuple[tuple[Schedule, KernelSource], ...]:
     """How the kernels of a plan run on a target, for aligned operands in the planned layouts, and
     their sources; none for results without elements."""
-    made = (prepare.generated(one, target) for one in plan._planned().kernels)
+    made = (prepare.generated(one, target) for one in plan._call_plan().kernels)
     return tuple(one for one in made if one is not None)
 
 

@@ -37,7 +37,7 @@ STATE = {
 }
 # Caches without a bound on what they are asked, whose questions are few.
 FINITE_CACHES = {
-    "backends/cpu/intrinsics/elementary.py:_traced": "the formulas",
+    "backends/cpu/intrinsics/elementary.py:_code": "the formulas",
     "backends/cuda/backend.py:_target": "the GPUs of a machine",
     "runtime/eager.py:keywords": "the operations",
     "runtime/operands.py:scalar_operand": "the element types",

@@ -111,14 +111,14 @@ def explain(
         cpu_target(): "launch on the CPU",
         cuda_target(arch): f"launch on a GPU, {arch}, operands aligned to {ALIGNED} bytes",
     }
-    planned = plan_for(expression, operands, None, out_layouts)
+    call_plan = plan_for(expression, operands, None, out_layouts)
     launches = [
         launch_card(which + title, one.plan, target, generated(one, target))
-        for which, one in zip(_numbered(planned), planned.kernels, strict=True)
+        for which, one in zip(_numbered(call_plan), call_plan.kernels, strict=True)
         for target, title in titles.items()
     ]
-    outputs = tuple(map(Operand.of, planned.outputs))
-    return _explanation(name, expression, planned, operands + outputs, launches, source)
+    outputs = tuple(map(Operand.of, call_plan.outputs))
+    return _explanation(name, expression, call_plan, operands + outputs, launches, source)
 
 
 def explain_launch(
@@ -140,7 +140,7 @@ def explain_launch(
     """
     arrays = tuple(view.operand for view in views)
     count = expression.num_parameters
-    planned = plan_for(expression, arrays[:count], arrays[count:])
+    call_plan = plan_for(expression, arrays[:count], arrays[count:])
     where = "the CPU"
     if launch.device != CPU:
         where = f"{device_name(launch.device)}, {target_architecture(launch.target)}"
@@ -151,35 +151,35 @@ def explain_launch(
             launch.target,
             None if step.schedule is None or step.source is None else (step.schedule, step.source),
         )
-        for which, step in zip(_numbered(planned), launch.steps, strict=True)
+        for which, step in zip(_numbered(call_plan), launch.steps, strict=True)
     ]
-    return _explanation(name, expression, planned, arrays, launches, source)
+    return _explanation(name, expression, call_plan, arrays, launches, source)
 
 
-def _numbered(planned: CallPlan) -> list[str]:
+def _numbered(call_plan: CallPlan) -> list[str]:
     """What the titles of each kernel begin with."""
-    count = len(planned.kernels)
+    count = len(call_plan.kernels)
     return [f"kernel {number}: " if count > 1 else "" for number in range(count)]
 
 
 def _explanation(
     name: str,
     expression: Expression,
-    planned: CallPlan,
+    call_plan: CallPlan,
     arrays: tuple[Operand, ...],
     launches: list[tuple[Card, Listing | None]],
     source: bool,
 ) -> Explanation:
     """All parts; ``arrays`` are the operands, then the results."""
-    nodes, outputs = planned.nodes, planned.outputs
+    nodes, outputs = call_plan.nodes, call_plan.outputs
     shapes = tuple(array.shape for array in arrays[: expression.num_parameters])
     names = _Names(expression, len(outputs))
     picture = _alignment(expression, nodes, shapes, outputs, names)
     tables: list[TitledTable] = []
     for which, unmerged, one in zip(
-        _numbered(planned), planned.unmerged, planned.kernels, strict=True
+        _numbered(call_plan), call_plan.unmerged, call_plan.kernels, strict=True
     ):
-        columns = [names.view(view) for view in one.views]
+        columns = [names.argument(number) for number in one.arguments]
         title = f"{which}axes before merging, one per output dimension; strides in elements"
         tables.append(_axes(title, unmerged, columns))
         title = f"{which}axes after merging, the order of the loops"
@@ -189,7 +189,7 @@ def _explanation(
         picture,
         _legend(picture),
         tuple(tables),
-        tuple(_strip(names.view(number), array) for number, array in enumerate(arrays)),
+        tuple(_strip(names.argument(number), array) for number, array in enumerate(arrays)),
         tuple(card for card, _ in launches),
         tuple(listing for _, listing in launches if listing is not None),
         source,
@@ -204,7 +204,7 @@ class _Names:
         self._operands = expression.num_parameters
         self._outputs = outputs
 
-    def view(self, index: int) -> str:
+    def argument(self, index: int) -> str:
         """Operands first, then outputs, then temporaries; or no array."""
         if index == INDEX:
             return "index"
@@ -285,18 +285,23 @@ def _alignment(
     """The first output's dimensions and where the operands' go; with labels, the labelled axes."""
     pattern = expression.patterns[0] if expression.patterns else None
     if pattern is not None and pattern[1] == tuple(range(len(shapes))):
-        called = [names.view(i) for i in range(len(shapes))]
+        called = [names.argument(i) for i in range(len(shapes))]
         return labels.label_grid(pattern[0], shapes, called)
     sizes = outputs[0].dimensions
     if not sizes:
         return None
     rows = [
-        row(f"{names.view(i)}: {shapes[i].text(layout=False)}", shapes[i].dimensions, place, sizes)
+        row(
+            f"{names.argument(i)}: {shapes[i].text(layout=False)}",
+            shapes[i].dimensions,
+            place,
+            sizes,
+        )
         for i, place in _placements(expression, nodes)
     ]
     for i, shape in enumerate(outputs):
         if shape.dimensions == sizes:
-            label = f"{names.view(len(shapes) + i)}: {shape.text(layout=False)}"
+            label = f"{names.argument(len(shapes) + i)}: {shape.text(layout=False)}"
             rows.append(row(label, sizes, range(len(sizes)), sizes))
     return alignment_grid(rows, len(sizes))
 

@@ -126,7 +126,7 @@ class Fused(Generic[P, R]):
         if made is not None:
             return made
         views, signature = self._views(values)
-        graph = _traced(self, signature)
+        graph = _graph_of(self, signature)
         operands: list[Any] = [
             self._scalar(i, values[i], element_type) if views[i] is None else views[i]
             for i, element_type in zip(graph.sources, graph.types, strict=True)
@@ -159,7 +159,7 @@ class Fused(Generic[P, R]):
             else:
                 shapes[i] = self._shape(i, x)
                 signature.append((shapes[i].element_type, shapes[i].rank))
-        graph = _traced(self, tuple(signature))
+        graph = _graph_of(self, tuple(signature))
         given = [i for i, x in enumerate(values) if not self._arguments.is_static(i, x)]
         return Plan(
             self._name,
@@ -247,10 +247,10 @@ class Fused(Generic[P, R]):
         ]
         if self._pattern is None:
             return self._arguments.call(admitted)
-        outputs, packed = self._labelled(trace, admitted, where() or self._arguments.home)
+        outputs, packed = self._call_with_labels(trace, admitted, where() or self._arguments.home)
         return tuple(outputs) if packed else outputs[0]
 
-    def _labelled(
+    def _call_with_labels(
         self, trace: Trace, values: list[Any], line: str
     ) -> tuple[list[fusion_trace.ArrayTracer], bool]:
         assert self._pattern is not None
@@ -300,7 +300,7 @@ class Fused(Generic[P, R]):
                 returned, packed = labelled.results(self._arguments.call(values), trace.home)
                 outputs = [labelled.result(trace, x, trace.home) for x in returned]
             else:
-                outputs, packed = self._labelled(trace, values, trace.home)
+                outputs, packed = self._call_with_labels(trace, values, trace.home)
         graph = trace.graph(
             outputs, packed=packed, fast_math=self._fast_math, pattern=self._pattern
         )
@@ -316,7 +316,7 @@ _CALLED = EntryPoint(_called)
 
 
 @functools.lru_cache(MAX_TRACES)
-def _traced(fused: Fused[..., Any], signature: TraceKey) -> _Graph:
+def _graph_of(fused: Fused[..., Any], signature: TraceKey) -> _Graph:
     try:
         graph: _Graph = outermost(fused.trace, signature)
     except RecursionError:
@@ -374,7 +374,7 @@ def fuse(
 
 
 @functools.lru_cache(MAX_TRACES)
-def _labelled_call(
+def _function_with_labels(
     text: str, function: Callable[..., Any], attributes: tuple[tuple[str, Hashable], ...], key: Any
 ) -> Fused[..., Any]:
     def call(*operands: Any) -> Any:
@@ -437,7 +437,7 @@ def apply(
     labels.parse(text)
     given = tuple(sorted(attributes.items()))
     try:
-        fused = _labelled_call(text, function, given, typed_key(given))
+        fused = _function_with_labels(text, function, given, typed_key(given))
     except TypeError:
         shown = brief((getattr(function, "__name__", function), *attributes.values()))
         raise arguments_refusal(f"apply: one of {shown} cannot be hashed") from None

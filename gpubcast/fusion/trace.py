@@ -179,15 +179,15 @@ class ScalarTracer(Tracer):
     def __init__(self, trace: Trace, typed: Callable[[ElementType], ArrayTracer]) -> None:
         super().__init__(trace, frozenset())
         self._typed = typed
-        self._known: dict[tuple[ElementType, int], ArrayTracer] = {}
+        self._typed_nodes: dict[tuple[ElementType, int], ArrayTracer] = {}
 
     def as_type(self, element_type: ElementType) -> ArrayTracer:
         """The scalar as a node of an element type."""
         # Labels may have spread it over axes that hold in this scope only.
         key = (element_type, self.trace.frame.scope)
-        if key not in self._known:
-            self._known[key] = self._typed(element_type)
-        return self._known[key]
+        if key not in self._typed_nodes:
+            self._typed_nodes[key] = self._typed(element_type)
+        return self._typed_nodes[key]
 
 
 Operation = Callable[["Trace", str, tuple[Any, ...], Mapping[str, Any], bool], Tracer]
@@ -218,7 +218,7 @@ class Trace:
         self.names: list[str] = []
         self.patterns: list[tuple[Pattern, tuple[int, ...]]] = []
         self.frames: list[Frame] = [Frame(None, {})]
-        self._known: dict[Node, ArrayTracer] = {}
+        self._node_values: dict[Node, ArrayTracer] = {}
         self._finished = False
 
     def apply(
@@ -240,11 +240,13 @@ class Trace:
         self, node: Node, element_type: ElementType, ndim: int, varies: frozenset[str] = frozenset()
     ) -> ArrayTracer:
         """The value of a node; an equal node is the same value."""
-        if node not in self._known:
+        if node not in self._node_values:
             self.nodes.append(node)
             self.lines.append(where() or self.home)
-            self._known[node] = ArrayTracer(self, len(self.nodes) - 1, element_type, ndim, varies)
-        return self._known[node]
+            self._node_values[node] = ArrayTracer(
+                self, len(self.nodes) - 1, element_type, ndim, varies
+            )
+        return self._node_values[node]
 
     def parameter(
         self, argument: int, name: str, element_type: ElementType, ndim: int
@@ -283,7 +285,7 @@ class Trace:
         return isinstance(self.nodes[value.node], Constant)
 
     def called(self, value: Tracer, number: int) -> str:
-        """What an operand of a labelled function is called."""
+        """What an operand of a function with labels is called."""
         node = self.nodes[value.node] if isinstance(value, ArrayTracer) else None
         return self.names[node.index] if isinstance(node, Parameter) else f"operand {number}"
 
@@ -332,7 +334,7 @@ class Trace:
         self._finished = True
         roots = tuple(value.node for value in outputs)
         parameters = {i for i, node in enumerate(self.nodes) if isinstance(node, Parameter)}
-        kept = sorted({*reachable(self.nodes, roots), *parameters, *self._labelled()})
+        kept = sorted({*reachable(self.nodes, roots), *parameters, *self._nodes_of_patterns()})
         new = {old: i for i, old in enumerate(kept)}
         axes: tuple[tuple[str | None, ...], ...] = ()
         if pattern is not None:
@@ -351,7 +353,7 @@ class Trace:
             Names(tuple(self.names), tuple(self.lines[i] for i in kept)),
         )
 
-    def _labelled(self) -> set[int]:
+    def _nodes_of_patterns(self) -> set[int]:
         """What labels speak of, which is checked even where nothing needs it."""
         return reachable(self.nodes, (i for _, nodes in self.patterns for i in nodes))
 
@@ -381,5 +383,5 @@ def _renumbered(node: Node, new: Mapping[int, int]) -> Node:
         return Apply(node.op, tuple(new[a] for a in node.args), node.attributes)
     if isinstance(node, Place):
         shape = tuple(s if isinstance(s, int) else (new[s[0]], s[1]) for s in node.shape)
-        return Place(new[node.arg], node.place, shape, node.labelled, node.output)
+        return Place(new[node.arg], node.place, shape, node.pattern, node.output)
     return node

@@ -56,22 +56,22 @@ def _inferred(
     if isinstance(node, Apply):
         shapes = tuple(done[i].shape for i in node.args)
         return infer(node.op, shapes, dict(node.attributes))
-    _check_labels(expression, node.labelled, done, checked)
+    _check_labels(expression, node.pattern, done, checked)
     dimensions = tuple(
         size if isinstance(size, int) else done[size[0]].shape.dimensions[size[1]]
         for size in node.shape
     )
     shape = Shape(done[node.arg].shape.element_type, dimensions)
     if node.output is not None:
-        shape = shape.with_layout(_labelled_layout(expression, node, dimensions, done))
+        shape = shape.with_layout(_layout_of_labels(expression, node, dimensions, done))
     return Inferred(shape, (node.place,))
 
 
-def _labelled_layout(
+def _layout_of_labels(
     expression: Expression, node: Place, dimensions: tuple[int, ...], done: list[Inferred]
 ) -> Layout:
     """The layout of a labelled output (R1): the operands' labels say where their axes go."""
-    pattern, nodes = expression.patterns[node.labelled]
+    pattern, nodes = expression.patterns[node.pattern]
     group = pattern.outputs[node.output or 0]
     shapes, maps = [], []
     for i, own in zip(nodes, pattern.operands, strict=True):

@@ -43,11 +43,12 @@ class Kernel:
 
     Attributes:
         plan: its plan, not normalised.
-        views: for each access, the array: operands first, then outputs, then temporaries.
+        arguments: for each access, the number of its array: operands first, then outputs, then
+            temporaries.
     """
 
     plan: BroadcastPlan
-    views: tuple[int, ...]
+    arguments: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def partition(
 
     Args:
         expression: the graph.
-        nodes: the result of ``expression.typed`` for these operands.
+        nodes: the result of ``graph_inference.infer_nodes`` for these operands.
         operands: one per parameter.
         outputs: one per result.
 

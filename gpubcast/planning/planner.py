@@ -59,7 +59,7 @@ def plan_for(
         inferred = _laid_out(inferred, out_layouts)
         outs = tuple(map(Operand.of, inferred))
     made = partition(graph, nodes, operands, outs)
-    kernels = tuple(Kernel(normalise(one.plan), one.views) for one in made.kernels)
+    kernels = tuple(Kernel(normalise(one.plan), one.arguments) for one in made.kernels)
     if made.why:
         size = sum(shape.byte_size for shape in made.temporaries)
         warnings.warn(

@@ -99,7 +99,7 @@ def _record(call: Call, launch: Launch, packed: bool) -> RecordedCall:
         launch.device,
         launch.arguments,
         len(operands),
-        step.table,
+        step.parameters,
         step.kernel,
         *((0, (1, 1)) if chosen is None else chosen.launch_configuration),
         step.plan.num_bytes,

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpubcast import config
 from gpubcast.backends.base import Backend
-from gpubcast.backends.native_calls.record import Argument, NewResult, ParameterTemplate, conflicts
+from gpubcast.backends.native_calls.record import Argument, NewResult, PackedParameters, conflicts
 from gpubcast.codegen.source import KernelSource
 from gpubcast.errors import DeviceError
 from gpubcast.planning.plan import BroadcastPlan, Operand
@@ -30,21 +30,21 @@ class Step:
         plan, schedule: what runs, and how; no schedule where nothing is visited.
         source: the generated kernel; None where nothing is visited.
         kernel: the backend's handle.
-        table: its parameters; their arguments are operands, outputs and temporaries, and INDEX,
-            which begins at address 0.
+        parameters: packed; their arguments are operands, outputs and temporaries, and INDEX, which
+            begins at address 0.
     """
 
     plan: BroadcastPlan
     schedule: Schedule | None
     source: KernelSource | None
     kernel: Any
-    table: ParameterTemplate
+    parameters: PackedParameters
 
-    def parameters(self, values: list[int]) -> bytearray:
+    def filled(self, values: list[int]) -> bytearray:
         """The parameters with slots filled in: addresses or bits of all arguments."""
-        packed = bytearray(self.table.template)
+        packed = bytearray(self.parameters.packed)
         if packed:
-            self.table.fill(packed, values)
+            self.parameters.fill(packed, values)
         return packed
 
 
@@ -81,7 +81,7 @@ class Launch:
     def parameters(self, values: list[int]) -> tuple[bytearray, ...]:
         """Every kernel's parameters: operands' addresses or bits, outputs', temporaries'."""
         values = [*values, 0]  # where INDEX, counted from the end, finds its address
-        return tuple([step.parameters(values) for step in self.steps])
+        return tuple([step.filled(values) for step in self.steps])
 
     def start(self, parameters: tuple[bytearray, ...]) -> None:
         """Start the kernels on the current stream; its device is current."""
@@ -121,16 +121,16 @@ class Launch:
         return any(i < arity and share_memory(every[i], every[k]) for i, k in found)
 
 
-def arguments_of(
+def launch_arguments(
     operands: tuple[Operand, ...], outputs: tuple[Operand, ...], steps: tuple[Step, ...]
 ) -> tuple[Argument, ...]:
     """What the operands and outputs of some kernels must keep to."""
     arity = len(operands)
     wide = {
-        view: read.element_type.itemsize
+        number: read.element_type.itemsize
         for step in steps
-        for (view, _), read in zip(step.table.slots, step.plan.reads, strict=False)
-        if 0 <= view < arity and not read.by_value
+        for (number, _), read in zip(step.parameters.slots, step.plan.reads, strict=False)
+        if 0 <= number < arity and not read.by_value
     }
     return tuple(
         Argument(scalar=operand.shape.element_type)
@@ -153,5 +153,5 @@ def _in_place(operand: int, arity: int, steps: tuple[Step, ...]) -> int:
     plan, found = step.plan, 0
     for number, write in enumerate(plan.writes):
         if not plan.lacks(write) and plan.in_place(operand, write):
-            found |= 1 << step.table.slots[len(plan.reads) + number][0] - arity
+            found |= 1 << step.parameters.slots[len(plan.reads) + number][0] - arity
     return found

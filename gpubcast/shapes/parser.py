@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from gpubcast.errors import Error, LayoutError, ShapeError
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
-from gpubcast.shapes.layout import MAX_SIZE, Layout, PaddingValue, check_minor_to_major, refused
+from gpubcast.shapes.layout import MAX_SIZE, Layout, PaddingValue, check_minor_to_major
 
 # Types that some version of XLA reads and that have no row in the element type table.
 _OTHER_TYPES = frozenset(("s1", "u1", "s2", "u2", "f8e3m4", "f8e4m3", "f4e2m1fn", "f8e8m0fnu"))
@@ -94,8 +94,7 @@ def parse_shape_text(text: str) -> ParsedShape:
         LayoutError: rules L2 to L7 (an invalid layout), L9 (an attribute refused by name).
     """
     if not isinstance(text, str):
-        raise refused(
-            ShapeError,
+        raise ShapeError(
             f"the text of a shape must be a str, got {type(text).__name__}",
             rule="S8",
             kind="gpubcast:shape text",
@@ -136,7 +135,7 @@ class _Parser:
         return self.tokens[self.at]
 
     def error(self, message: str) -> Error:
-        error = refused(ShapeError, message, rule="S8", kind="gpubcast:shape text")
+        error = ShapeError(message, rule="S8", kind="gpubcast:shape text")
         return with_caret(error, self.text, self.token.offset)
 
     def expected(self, what: str, hint: str = "") -> Error:
@@ -182,8 +181,8 @@ class _Parser:
         last = self.tokens[self.at - 1]
         offset = self.tokens[start].offset
         written = _clip(self.text[offset : last.offset + len(last.text)])
-        error = refused(
-            LayoutError if rule == "L9" else ShapeError,
+        error_type = LayoutError if rule == "L9" else ShapeError
+        error = error_type(
             f"{what} {written} are parsed but not supported yet",
             rule=rule,
             kind=f"gpubcast:unsupported {what}",

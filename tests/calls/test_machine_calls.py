@@ -428,7 +428,7 @@ def test_a_forked_child_calls_too() -> None:
 
 def test_other_interpreters_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtin, "call_definition", lambda: None)
-    assert build.call_table() is None
+    assert build.new_call_table() is None
     monkeypatch.undo()
     load = object_cache.load
 
@@ -438,7 +438,7 @@ def test_other_interpreters_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
         return load(source, make)
 
     monkeypatch.setattr(object_cache, "load", refuse)
-    assert build.call_table() is None
+    assert build.new_call_table() is None
 
 
 def _reloaded(*modules: Any) -> Any:
@@ -469,7 +469,7 @@ def test_the_trial_finds_what_is_elsewhere(name: str, monkeypatch: pytest.Monkey
         "load",
         lambda source, make: replay_is.get(source.entry) or load(source, make),
     )
-    assert build.call_table() is None
+    assert build.new_call_table() is None
 
 
 def test_large_results_come_from_the_pool(python: Any) -> None:

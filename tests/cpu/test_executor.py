@@ -11,6 +11,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.backends.cpu.threads.executor import Executor
+from gpubcast.runtime import state
 from gpubcast.schedules.cpu.cost import PARALLEL_BYTES
 
 LARGE = (1 << 20) + 12_345
@@ -19,7 +20,7 @@ LARGE = (1 << 20) + 12_345
 @pytest.fixture(autouse=True)
 def four_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPUBCAST_THREADS", "4")
-    gb.runtime.clear()
+    state.clear()
 
 
 @pytest.mark.parametrize(("total", "chunks"), [(1, 1), (7, 3), (100, 4), (3, 3)])

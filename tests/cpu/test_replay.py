@@ -22,7 +22,7 @@ from gpubcast.backends.native_calls import builtin, lookup, record_layout, table
 from gpubcast.backends.native_calls.record import (
     Argument,
     NewResult,
-    ParameterTemplate,
+    PackedParameters,
     RecordedCall,
     StridedResult,
     conflicts,
@@ -169,10 +169,10 @@ class Notes:
         self.refused += 1
 
     def record(
-        self, arguments: tuple[Argument, ...], arity: int, parameters: ParameterTemplate,
+        self, arguments: tuple[Argument, ...], arity: int, parameters: PackedParameters,
         *new: NewResult,
     ) -> RecordedCall:  # fmt: skip
-        self.size = len(parameters.template)
+        self.size = len(parameters.packed)
         return RecordedCall(
             CpuBackend(), ("cpu", 0), arguments, arity, parameters, self.kernel, 7, (1, 1), 0,
             None, new, len(new) > 1,
@@ -220,7 +220,7 @@ def test_overlap_alignment_and_parameters(notes: Notes) -> None:
         )
         slots = tuple((i, abs(add) if i < 0 else add) for i, add in slots)
         template = rng.randbytes(8 * (len(slots) + rng.randrange(4)))
-        record = notes.record(arguments, arity, ParameterTemplate(template, slots))
+        record = notes.record(arguments, arity, PackedParameters(template, slots))
 
         calls, name = [], f"case {case}"
         for _ in range(11):
@@ -277,7 +277,7 @@ def test_bits_of_scalars(notes: Notes) -> None:
         slots, parts = ((0, 0),), ()
         if kind.itemsize > 8:
             slots, parts = ((0, 0), (0, 0)), ((0, 0), (1, 64))
-        table_ = ParameterTemplate(bytes(8 * len(slots)), slots, parts)
+        table_ = PackedParameters(bytes(8 * len(slots)), slots, parts)
         record = notes.record((Argument(scalar=kind), Argument(0, (0, 32))), 1, table_)
         first = f"scalar {case}", (scalars[0],), out
         found = signature(first[1], first[2])
@@ -299,7 +299,7 @@ def test_bits_of_scalars(notes: Notes) -> None:
 
 def test_what_was_set_is_pythons(notes: Notes) -> None:
     out = np.zeros(4)
-    record = notes.record((Argument(0, (0, 32)),), 0, ParameterTemplate(bytes(8), ((0, 0),)))
+    record = notes.record((Argument(0, (0, 32)),), 0, PackedParameters(bytes(8), ((0, 0),)))
     given = "what", (), out
     native = native_call(given, (0, np.ndarray, np.ndarray, out.dtype, 1, 4, 8), record)
     assert native is not None and notes.table.add(native)
@@ -332,7 +332,7 @@ def test_new_results(notes: Notes, count: int) -> None:
         new = [NewResult(lambda: None, StridedResult(x.dtype, x.shape, x.strides)) for x in arrays]
         limits = tuple(Argument(0, (0, x.nbytes)) for x in arrays)
         slots = tuple((i, 0) for i in range(count))
-        record = notes.record(limits, 0, ParameterTemplate(bytes(8 * count), slots), *new)
+        record = notes.record(limits, 0, PackedParameters(bytes(8 * count), slots), *new)
         given = f"new {case}", (), None
         native = native_call(given, (0, type(None)), record)
         assert native is not None and notes.table.add(native)
@@ -349,7 +349,7 @@ def test_most_of_a_table_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> No
     """Records whose places are taken are not added."""
     tried = a_table(0)
     record = RecordedCall(
-        CpuBackend(), ("cpu", 0), (), 0, ParameterTemplate(b"", ()), None, 0, (1, 1), 0, None, (),
+        CpuBackend(), ("cpu", 0), (), 0, PackedParameters(b"", ()), None, 0, (1, 1), 0, None, (),
         False,
     )  # fmt: skip
     native = native_call(("what", (), None), (0, type(None)), record)

@@ -19,6 +19,7 @@ import pytest
 import gpubcast as gb
 from gpubcast.backends.cpu.threads import team
 from gpubcast.backends.cpu.threads.team_state import STATE_BYTES
+from gpubcast.runtime import state
 from gpubcast.schedules.cpu.cost import LARGE_BYTES, PARALLEL_BYTES
 
 THREADS = 3
@@ -28,9 +29,9 @@ pytestmark = pytest.mark.skipif(team.thread_team(2) is None, reason="no team on 
 @pytest.fixture(autouse=True)
 def three_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("GPUBCAST_THREADS", str(THREADS))
-    gb.runtime.clear()
+    state.clear()
     yield
-    gb.runtime.clear()
+    state.clear()
 
 
 def thread_team(threads: int = THREADS) -> team.ThreadTeam:

@@ -56,13 +56,13 @@ def adopt(array: Any) -> np.ndarray[Any, Any]:
     try:
         return np.from_dlpack(array)
     except RuntimeError:
-        found = _known(array.__dlpack__())
+        found = _from_tensor(array.__dlpack__())
         if found is None:
             raise
         return found
 
 
-def _known(capsule: Any) -> np.ndarray[Any, Any] | None:
+def _from_tensor(capsule: Any) -> np.ndarray[Any, Any] | None:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     tensor = _Tensor.from_address(pointer(capsule, b"dltensor"))

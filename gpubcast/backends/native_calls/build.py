@@ -19,7 +19,7 @@ from gpubcast.backends.native_calls.record import (
     Argument,
     FlatResult,
     NewResult,
-    ParameterTemplate,
+    PackedParameters,
     RecordedCall,
     StridedResult,
 )
@@ -49,7 +49,7 @@ def make() -> int:
 COMPILER = BackgroundProcess(make)
 
 
-def call_table() -> CallTable | None:
+def new_call_table() -> CallTable | None:
     """A new table, after a trial; None where the machine code is not to be trusted."""
     environment = config.watched()
     definition = builtin.call_definition()
@@ -72,7 +72,7 @@ def _compiled() -> tuple[bytes, str]:
 def _record(kernel: int, arguments: tuple[Argument, ...], *new: NewResult) -> RecordedCall:
     """A record of a kernel with a table of a word per argument, the first 8 bytes further on."""
     slots = ((0, 8), *((i, 0) for i in range(1, len(arguments))))
-    parameters = ParameterTemplate(bytes(8 * len(arguments)), slots)
+    parameters = PackedParameters(bytes(8 * len(arguments)), slots)
     start, nobody = builtins.callable_at(kernel), cast("Backend", None)
     return RecordedCall(
         nobody, ("cpu", 0), arguments, len(arguments) - 1, parameters, start, 5, (1, 1), 0, None,

@@ -3,7 +3,7 @@
 It is read twice: ``RecordedCall.run`` replays a call in Python, and ``table`` writes a record down
 for the machine code (``replay``) that does the same. What a replay is made of has its definition
 here, and the tests hold the machine code to it: how a call is recognised (``signature``), which
-arrays must not share memory (``conflicts``), a kernel's parameters (``ParameterTemplate``) and new
+arrays must not share memory (``conflicts``), a kernel's parameters (``PackedParameters``) and new
 results (``NewResult``).
 """
 
@@ -72,17 +72,17 @@ def conflicts(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ParameterTemplate:
+class PackedParameters:
     """The parameters of a kernel: first a word per slot, then what is the same in every call.
 
     Attributes:
-        template: the packed parameters with empty slots.
+        packed: the parameters with empty slots.
         slots: per slot, the number of its argument, counted from the end where it is negative, and
             bytes to add.
         parts: the slots that take one word of a longer scalar, and how many bits are below it.
     """
 
-    template: bytes
+    packed: bytes
     slots: tuple[tuple[int, int], ...]
     parts: tuple[tuple[int, int], ...] = ()
     _words: struct.Struct = field(init=False)
@@ -91,7 +91,7 @@ class ParameterTemplate:
         object.__setattr__(self, "_words", struct.Struct(f"<{len(self.slots)}Q"))
 
     def fill(self, table: bytearray, values: Sequence[int]) -> None:
-        """Fill the slots of a copy of the template in.
+        """Fill the slots of a copy in.
 
         Args:
             table: the copy.
@@ -156,7 +156,7 @@ class RecordedCall:
     device: tuple[str, int]
     arguments: tuple[Argument, ...]
     arity: int
-    parameters: ParameterTemplate
+    parameters: PackedParameters
     kernel: Any
     grid: int
     block: tuple[int, int]
@@ -212,7 +212,7 @@ class RecordedCall:
         try:
             table, start = self._idle.pop()
         except IndexError:
-            table = bytearray(self.parameters.template)
+            table = bytearray(self.parameters.packed)
             launch = self.kernel, self.grid, self.block, table
             bound = self.backend.bound(*launch, self.device[1])
             start = bound or functools.partial(self.backend.launch, *launch)

@@ -14,20 +14,20 @@ from __future__ import annotations
 from gpubcast.backends.cpu.intrinsics.c_memory import (
     bits_of_double,
     bits_of_float,
-    byte,
     call0,
     call1,
     call2,
     call4,
     call8,
     compiled,
-    number,
-    pair,
+    f64,
     put,
-    quad,
-    real,
     run_kernel,
+    s32,
     stack,
+    u8,
+    u16,
+    u32,
     word,
 )
 from gpubcast.backends.cpu.ndarray_address import ALIGNMENT
@@ -58,7 +58,7 @@ def _integer_bits(control: int, value: int, argument: int, conversion: int) -> b
     """A Python integer's bits; whether it has them."""
     overflow = _overflow()
     given = call2(of(control, w.AS_LONG_LONG), word(value + 16), overflow)
-    if number(overflow) != 0:
+    if s32(overflow) != 0:
         return False
     if conversion == w.INTEGER:
         if given < of(argument, w.LOW) or given > of(argument, w.HIGH):
@@ -85,18 +85,18 @@ def _scalar_bits(control: int, value: int, argument: int, conversion: int) -> bo
     if conversion == w.COPIED:
         size = of(argument, w.MISALIGNED)
         if size == 4:
-            put(value, quad(at))
+            put(value, u32(at))
         elif size == 8:
             put(value, word(at))
         elif size == 2:
-            put(value, pair(at))
+            put(value, u16(at))
         elif size == 1:
-            put(value, byte(at))
+            put(value, u8(at))
         else:
             put(value, word(at))
             put(value + 8, word(at + 8))
     elif conversion == w.FLOAT_F32:
-        put(value, bits_of_float(real(at)))
+        put(value, bits_of_float(f64(at)))
     elif conversion == w.FLOAT_F64:
         put(value, word(at))
     elif conversion == w.BOOLEAN:
@@ -140,7 +140,7 @@ def _given_ready(record: int, values: int) -> bool:
             return False
         if (
             of(record, w.HOW) != w.BY_DRIVER
-            and not number(word(value + 16) + object_layout.FLAGS) & object_layout.WRITEABLE
+            and not s32(word(value + 16) + object_layout.FLAGS) & object_layout.WRITEABLE
         ):
             return False
         if _conflicts(record, values, k):
@@ -173,7 +173,7 @@ def _plain(control: int) -> bool:
             return False
     text = call2(get_item, environment, of(control, w.NATIVE_CALLS))
     if text != 0 and (
-        word(text + object_layout.LENGTH) != 2 or pair(text + object_layout.BYTES) != _ON
+        word(text + object_layout.LENGTH) != 2 or u16(text + object_layout.BYTES) != _ON
     ):
         return False
     put(control + 8 * w.VERSION, version)

@@ -19,7 +19,7 @@ from gpubcast.shapes.element_types import ElementType
 # Keywords of these types are what they are as long as they live.
 _CONSTANT = (type(None), bool, int, str, type, np.dtype, ElementType)
 _ITEMS = (type(None), bool, int, str)
-_MODULUS = 1 << 64
+MODULUS = 1 << 64
 
 
 def signature(operands: tuple[Any, ...], out: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
@@ -87,5 +87,5 @@ def mixed(signed: Iterable[int]) -> int:
     """Where in the table a signature's words are looked for first, modulo 2**64."""
     total = 0
     for one in signed:
-        total = (total * record_layout.MULTIPLIER + one) % _MODULUS
+        total = (total * record_layout.MULTIPLIER + one) % MODULUS
     return total ^ (total >> 32)

@@ -28,7 +28,7 @@ from gpubcast.backends.native_calls.record import (
     RecordedCall,
     StridedResult,
 )
-from gpubcast.backends.native_calls.signature import mixed, words
+from gpubcast.backends.native_calls.signature import MODULUS, mixed, words
 from gpubcast.planning.plan import WORD
 from gpubcast.schedules.schedule import CpuTarget
 
@@ -36,7 +36,7 @@ from gpubcast.schedules.schedule import CpuTarget
 MOST_CALLS, BUCKETS = 4096, 1 << 14
 # Kernels that move more bytes let other threads run meanwhile.
 _BYTES_TO_RELEASE = 1 << 16
-_MODULUS, _HALF = 1 << 64, 1 << 63
+_HALF = 1 << 63
 # C functions in the order of the control words, and NumPy's by their numbers in its table.
 _FUNCTIONS = (
     "PyObject_Vectorcall", "PyDict_GetItemWithError", "PyEval_SaveThread", "PyEval_RestoreThread",
@@ -90,7 +90,7 @@ def native_call(
             arguments.append(value)
     outs = out if type(out) is tuple else (out,)
     types = {type(x) for x in (*operands, *outs) if isinstance(x, DeviceArray)}
-    long = len(record.parameters.template)
+    long = len(record.parameters.packed)
     if (
         found is None or kernel is None or len(arguments) < len(record.arguments)
         or len(arguments) > w.MOST_ARGUMENTS or long > 8 * w.MOST_PARAMETERS or long % 8
@@ -145,7 +145,7 @@ def _kernel(record: RecordedCall) -> tuple[dict[int, int], tuple[int, ...], Driv
     header = {w.GRID: record.grid, w.THREADED: int(target is not None)}
     if record.device[0] == "cuda":
         driven = record.backend.driven(
-            record.kernel, record.grid, record.block, record.parameters.template,
+            record.kernel, record.grid, record.block, record.parameters.packed,
             record.device[1], w.LANES,
         )  # fmt: skip
         if driven is None:
@@ -156,7 +156,7 @@ def _kernel(record: RecordedCall) -> tuple[dict[int, int], tuple[int, ...], Driv
             w.BLOCK_OBJECT: id(driven.block),
         }  # fmt: skip
         return header, tuple(chain.from_iterable(map(_lane, driven.lanes))), driven
-    template = record.parameters.template
+    template = record.parameters.packed
     code = getattr(record.kernel, "__self__", None) if record.grid else 0
     if not isinstance(code, int):
         return None
@@ -352,7 +352,7 @@ def _result(new: NewResult, at: int, length: int) -> tuple[int, ...]:
 
 def _as_word(value: int) -> int:
     """An integer modulo 2**64, as a signed word."""
-    return (value + _HALF) % _MODULUS - _HALF
+    return (value + _HALF) % MODULUS - _HALF
 
 
 def _control(buckets: int, environment: tuple[Any, tuple[Any, ...]], uint8: np.dtype[Any]) -> Any:

@@ -95,7 +95,7 @@ def header(module: str) -> str:
     called = {
         step.extra[0].module
         for formula in formulas
-        for step in formula_code(formula).code
+        for step in formula_code(formula).instructions
         if step.op in ("call", "rarely")
     }
     needs = sorted(called - {module})
@@ -130,19 +130,19 @@ def value_type(formula: Formula, *, result: bool = False) -> str:
 def function(formula: Formula, tables: set[str] | None = None) -> list[str]:
     """The lines of one function, and before them the tables that it looks up and that are not
     among ``tables``, the names of those written before."""
-    traced = formula_code(formula)
-    writer = _Writer(traced, set() if tables is None else tables)
-    names = [traced.names.get(i, f"x{i}") for i in traced.parameters]
+    code = formula_code(formula)
+    writer = _Writer(code, set() if tables is None else tables)
+    names = [code.names.get(i, f"x{i}") for i in code.parameters]
     operands = names
     if formula.complex:
         operands = [name.removesuffix("_re") for name in names[::2]]
         names = [f"{operands[i // 2]}.{PARTS[i % 2]}" for i in range(len(names))]
-    writer.texts.update(zip(traced.parameters, names, strict=True))
+    writer.texts.update(zip(code.parameters, names, strict=True))
     writer.taken.update(operands)
     given = ", ".join(f"{value_type(formula)} {name}" for name in operands)
     body = writer.body()
-    results = ", ".join(writer.texts[i] for i in traced.results)
-    body += _wrapped(f"return {results if len(traced.results) == 1 else f'{{{results}}}'};")
+    results = ", ".join(writer.texts[i] for i in code.results)
+    body += _wrapped(f"return {results if len(code.results) == 1 else f'{{{results}}}'};")
     rare = formula in HELPERS.values() and not formula.native
     linkage = "GB_RARE" if rare else "GB_FN"
     head = f"{linkage} {value_type(formula, result=True)} {formula.name}({given}) {{"
@@ -158,22 +158,22 @@ def _summary(formula: Formula) -> list[str]:
 class _Writer:
     """Writes the body of one function: a value used once stands where it is used."""
 
-    def __init__(self, traced: FormulaCode, known_tables: set[str]) -> None:
-        self.traced = traced
-        self.known_tables = known_tables
+    def __init__(self, code: FormulaCode, declared_tables: set[str]) -> None:
+        self.code = code
+        self.declared_tables = declared_tables
         self.texts: dict[int, str] = {}
         self.loose: set[int] = set()  # values whose text needs parentheses beside an operator
         self.taken: set[str] = set(RESERVED)
         self.tables: list[str] = []
         self.structs: dict[tuple[Formula, tuple[int, ...]], str] = {}
-        self.uses = [0] * len(traced.code)
-        for index in (*(a for step in traced.code for a in step.args), *traced.results):
+        self.uses = [0] * len(code.instructions)
+        for index in (*(a for step in code.instructions for a in step.args), *code.results):
             self.uses[index] += 1
 
     def body(self) -> list[str]:
         """The statements in front of the return."""
         lines: list[str] = []
-        for index, instruction in enumerate(self.traced.code):
+        for index, instruction in enumerate(self.code.instructions):
             if instruction.op != "parameter":
                 lines += self._statement(index, instruction)
         return lines
@@ -185,8 +185,8 @@ class _Writer:
         if instruction.op == "call" and instruction.extra[0].results == 2:
             return self._pair(index, instruction)
         text = self._expression(instruction)
-        name = self.traced.names.get(index)
-        returned = index in self.traced.results
+        name = self.code.names.get(index)
+        returned = index in self.code.results
         if self.uses[index] <= 1 and (name is None or returned) and len(text) < WIDTH - 30:
             self._inline(index, text, loose=instruction.op in (*INFIX, "select", "rarely"))
             return []
@@ -232,7 +232,7 @@ class _Writer:
         op, machine_type, args, extra = instruction
         bare = [self.texts[a] for a in args]
         operands = [f"({self.texts[a]})" if a in self.loose else self.texts[a] for a in args]
-        source, to = self.traced.code[args[0]].machine_type, TYPES[machine_type]
+        source, to = self.code.instructions[args[0]].machine_type, TYPES[machine_type]
         match op:
             case "shl" | "lshr" | "ashr" if operands[1].startswith("0x"):
                 by = int(bare[1].rstrip("ul"), 16)
@@ -269,8 +269,8 @@ class _Writer:
 
     def _table(self, machine_type: MachineType, words: tuple[int, ...]) -> str:
         name = f"TABLE_{_digest(machine_type, words)}"
-        if name not in self.known_tables:
-            self.known_tables.add(name)
+        if name not in self.declared_tables:
+            self.declared_tables.add(name)
             declared = f"GB_TABLE {TYPES[machine_type]} {name}[{len(words)}] = {{"
             entries = [cuda_literal(machine_type, word) for word in words]
             rows = [", ".join(entries[i : i + 4]) for i in range(0, len(entries), 4)]

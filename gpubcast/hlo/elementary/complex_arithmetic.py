@@ -42,7 +42,7 @@ class Scaled(NamedTuple):
         return x * select(self.above, function(up), factor)
 
 
-def scaled(z: Pair) -> Scaled:
+def scaled_modulus(z: Pair) -> Scaled:
     """The number and its modulus without overflow."""
     machine_type = z.re.machine_type
     a, b = abs(z.re), abs(z.im)
@@ -57,14 +57,14 @@ def scaled(z: Pair) -> Scaled:
 @formula("complex_abs", F32, F64, complex=True, real_result=True)
 def complex_abs(z: Pair) -> FormulaValue:
     """The modulus, without overflow."""
-    w = scaled(z)
+    w = scaled_modulus(z)
     return w.undo(w.modulus)
 
 
 @formula("complex_sign", F32, F64, complex=True)
 def complex_sign(z: Pair) -> Pair:
     """z divided by its modulus; 0 at 0."""
-    w = scaled(z)
+    w = scaled_modulus(z)
     zero = w.modulus == 0.0
     return Pair(*(select(zero, 0.0, part / w.modulus) for part in w.z))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from gpubcast.hlo.elementary.arithmetic import copysign, either
-from gpubcast.hlo.elementary.complex_arithmetic import SCALE, is_infinite, scaled, times
+from gpubcast.hlo.elementary.complex_arithmetic import SCALE, is_infinite, scaled_modulus, times
 from gpubcast.hlo.elementary.formula import Pair, call, formula
 from gpubcast.hlo.elementary.values import F32, F64, FormulaValue, fma, select, sqrt, to_float
 
@@ -89,7 +89,7 @@ def expm1(z: Pair) -> Pair:
 
 def log_modulus(z: Pair) -> FormulaValue:
     """The logarithm of the modulus, accurate where that is near 1."""
-    w = scaled(z)
+    w = scaled_modulus(z)
     a, b = abs(z.re), abs(z.im)
     large, small = either(a < b, (b, a), (a, b))
     square = w.modulus * w.modulus
@@ -145,7 +145,7 @@ def logistic(z: Pair) -> Pair:
 @formula("complex_sqrt", F32, F64, complex=True)
 def complex_sqrt(z: Pair) -> Pair:
     """The root in the right half plane, from sqrt((modulus + |re|) / 2)."""
-    w = scaled(z)
+    w = scaled_modulus(z)
     major = sqrt(0.5 * (w.modulus + abs(w.z.re)))
     minor = 0.5 * abs(w.z.im) / major
     re, im = either(w.z.re < 0.0, (minor, major), (major, minor))
@@ -160,7 +160,7 @@ def complex_sqrt(z: Pair) -> Pair:
 @formula("rsqrt", F32, F64, complex=True)
 def rsqrt(z: Pair) -> Pair:
     """1 / sqrt(z): the conjugate of the root divided by the modulus."""
-    w = scaled(z)
+    w = scaled_modulus(z)
     major = sqrt(0.5 * (w.modulus + abs(w.z.re)))
     minor = 0.5 * abs(w.z.im) / major
     re, im = either(w.z.re < 0.0, (minor, major), (major, minor))
@@ -176,7 +176,7 @@ def rsqrt(z: Pair) -> Pair:
 @formula("cbrt", F32, F64, complex=True)
 def cbrt(z: Pair) -> Pair:
     """The root of a third of the angle."""
-    w = scaled(z)
+    w = scaled_modulus(z)
     size = w.undo(call("cbrt", w.modulus), lambda power: 2.0 ** round(math.log2(power) / 3))
     angle = call("atan2", z.im, z.re) * (1 / 3)
     return times(size, Pair(call("cos", angle), call("sin", angle)))

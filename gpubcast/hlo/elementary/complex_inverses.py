@@ -12,7 +12,7 @@ from gpubcast.hlo.elementary.complex_arithmetic import (
     SCALE,
     SMALL,
     is_infinite,
-    scaled,
+    scaled_modulus,
     times,
 )
 from gpubcast.hlo.elementary.complex_functions import turned, turned_back
@@ -71,7 +71,7 @@ def atanh(z: Pair) -> Pair:
     near_one = (x == 1.0) & (y < 2.0**-30)
     re = select(near_one, 0.5 * (math.log(2) - call("log", y)), re)
     im = 0.5 * call("atan2", 2.0 * y, (1.0 - x) * (1.0 + x) - y * y)
-    w = scaled(z)
+    w = scaled_modulus(z)
     far = w.undo(abs(w.z.re) / w.modulus / w.modulus, lambda power: 1 / power)
     quarter = im.constant(math.pi / 2)
     re, im = either((x > LARGE[machine_type]) | (y > LARGE[machine_type]), (far, quarter), (re, im))

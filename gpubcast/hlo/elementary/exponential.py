@@ -90,7 +90,7 @@ def clamp(x: FormulaValue, low: float, high: float) -> FormulaValue:
     return select(x > high, high, x)
 
 
-def whole_power(
+def power_of_two(
     x: FormulaValue, factor: float, offset: FormulaValue | float
 ) -> tuple[FormulaValue, FormulaValue]:
     """n = round(factor x) as a float, and 2^(n + offset) where that is a normal number.
@@ -106,7 +106,7 @@ def whole_power(
 def reduced(x: FormulaValue, offset: FormulaValue | float) -> tuple[FormulaValue, FormulaValue]:
     """r = x - n ln 2 for n = round(x / ln 2), and 2^(n + offset)."""
     high, low = LN2[x.machine_type]
-    n, power = whole_power(x, 1 / math.log(2), offset)
+    n, power = power_of_two(x, 1 / math.log(2), offset)
     return fma(n, -low, fma(n, -high, x)), power
 
 
@@ -215,7 +215,7 @@ def tanh(x: FormulaValue) -> FormulaValue:
         y = polynomial(a - centre, coefficients)
     else:
         # e^(2 a) = 2^n e^(2 r)
-        n, twice = whole_power(a, 2 / math.log(2), 1.0)
+        n, twice = power_of_two(a, 2 / math.log(2), 1.0)
         high, low = LN2[F64]
         r = fma(n, -0.5 * low, fma(n, -0.5 * high, a))
         z = r * r

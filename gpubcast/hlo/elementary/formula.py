@@ -126,7 +126,7 @@ def rarely(
 class FormulaCode:
     """What a formula does: its instructions, its parameters and results, names for values."""
 
-    code: tuple[FormulaInstruction, ...]
+    instructions: tuple[FormulaInstruction, ...]
     parameters: tuple[int, ...]
     results: tuple[int, ...]
     names: dict[int, str]

@@ -163,7 +163,7 @@ def test_bitcast_to_another_width_is_a_read_of_the_other_type() -> None:
     (read,) = wider.reads
     assert (read.element_type.name, read.strides, wider.program.code) == ("f64", (1,), ())
     swapped = gb.plan("bitcast_convert_type", "u8[5,8]{0,1}", to="f64")
-    assert [str(t) for t in swapped._planned().temporaries] == ["u8[5,8]{1,0}"]
+    assert [str(t) for t in swapped._call_plan().temporaries] == ["u8[5,8]{1,0}"]
 
 
 def test_layout_attributes_are_text_only_P4() -> None:

@@ -39,9 +39,9 @@ def _loaded(llvm_type: ir.Type, widen: str = "") -> Any:
 
 
 word: Callable[[int], int] = _loaded(_WORD)
-number: Callable[[int], int] = _loaded(ir.IntType(32), "sext")  # a C int
-byte, pair, quad = (_loaded(ir.IntType(bits), "zext") for bits in (8, 16, 32))
-real = _loaded(ir.DoubleType())
+s32: Callable[[int], int] = _loaded(ir.IntType(32), "sext")  # a C int
+u8, u16, u32 = (_loaded(ir.IntType(bits), "zext") for bits in (8, 16, 32))
+f64 = _loaded(ir.DoubleType())
 
 
 @_instruction

@@ -85,18 +85,18 @@ def _intrinsic(name: str, names: str) -> Any:
 
 
 @functools.cache
-def _traced(formula: Formula) -> FormulaCode:
+def _code(formula: Formula) -> FormulaCode:
     return formula_code(formula)
 
 
 def _emit(builder: Any, formula: Formula, args: list[Any]) -> list[Any]:
     """The results of a formula on LLVM values."""
-    traced = _traced(formula)
+    code = _code(formula)
     values: list[Any] = []
-    for instruction in traced.code:
+    for instruction in code.instructions:
         operands = [values[a] for a in instruction.args]
         source = (
-            traced.code[instruction.args[0]].machine_type
+            code.instructions[instruction.args[0]].machine_type
             if instruction.args
             else instruction.machine_type
         )
@@ -115,7 +115,7 @@ def _emit(builder: Any, formula: Formula, args: list[Any]) -> list[Any]:
             values.append(_rarely(builder, instruction.extra[0], *operands))
         else:
             values.append(_instruction(builder, instruction, source, operands))
-    return [values[i] for i in traced.results]
+    return [values[i] for i in code.results]
 
 
 def _native(builder: Any, step: Formula, args: list[Any]) -> list[Any]:

@@ -16,13 +16,16 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from gpubcast.backends.cpu.intrinsics import complex_numbers
-from gpubcast.backends.cpu.intrinsics.memory import NUMBA_TYPES, from_memory, memory_type, to_memory
+from gpubcast.backends.cpu.intrinsics.memory import (
+    NUMBA_TYPES,
+    from_memory,
+    memory_type,
+    to_memory,
+    typed_intrinsic,
+)
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 
 _scalar: Callable[[Any], Any] = njit(error_model="numpy", nogil=True)
-
-
-_intrinsic: Callable[[Any], Any] = intrinsic
 
 
 def _integer_function(build: Callable[[Any, Any, Any], Any]) -> Any:
@@ -34,7 +37,7 @@ def _integer_function(build: Callable[[Any, Any, Any], Any]) -> Any:
 
         return x(x, x), codegen
 
-    return _intrinsic(function)
+    return typed_intrinsic(function)
 
 
 def _integer_unary(build: Callable[[Any, Any], Any]) -> Any:
@@ -46,7 +49,7 @@ def _integer_unary(build: Callable[[Any, Any], Any]) -> Any:
 
         return x(x), codegen
 
-    return _intrinsic(function)
+    return typed_intrinsic(function)
 
 
 def _abs_signed(builder: Any, x: Any) -> Any:
@@ -105,7 +108,7 @@ def _shift_right(build: Callable[[Any, Any, Any, Any], Any]) -> Any:
 
         return x(x, x, types.int64), codegen
 
-    return _intrinsic(function)
+    return typed_intrinsic(function)
 
 
 def _counted(build: Callable[[Any, Any, Any], Any]) -> Any:
@@ -122,7 +125,7 @@ def _counted(build: Callable[[Any, Any, Any], Any]) -> Any:
 
         return x(x, types.int64), codegen
 
-    return _intrinsic(function)
+    return typed_intrinsic(function)
 
 
 def _integer_pow(typing_context: Any, x: Any, y: Any) -> Any:
@@ -191,10 +194,10 @@ def _nextafter(element_type: ElementType) -> Any:
 
         return x(x, x), codegen
 
-    return _intrinsic(nextafter)
+    return typed_intrinsic(nextafter)
 
 
-@_intrinsic
+@typed_intrinsic
 def _is_finite(typing_context: Any, x: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         llvm_type = args[0].type
@@ -265,7 +268,7 @@ def _sign_signed(x: Any) -> Any:
     return (x > 0) - (x < 0)
 
 
-@_intrinsic
+@typed_intrinsic
 def _total_order_key(typing_context: Any, x: Any) -> Any:
     """Float bits as an integer whose order is the total order of floats."""
     word = types.int32 if x == types.float32 else types.int64
@@ -337,10 +340,10 @@ def _saturate(element_type: ElementType) -> Any:
 
         return target(x), codegen
 
-    return _intrinsic(saturate)
+    return typed_intrinsic(saturate)
 
 
-@_intrinsic
+@typed_intrinsic
 def _odd_float(typing_context: Any, x: Any) -> Any:
     """f64 to f32, rounded to odd: a second rounding to f8, f16 or bf16 is then the only one."""
 
@@ -383,7 +386,7 @@ def _odd_unsigned(x: Any) -> Any:
     return _odd_float(types.float64((wide >> types.uint64(16)) | sticky) * 65536.0)
 
 
-@_intrinsic
+@typed_intrinsic
 def _wide_vectors(typing_context: Any) -> Any:
     """Lets the kernel use the widest vectors there are: what computes much gains more than the
     clock that they cost; what only moves memory does not."""

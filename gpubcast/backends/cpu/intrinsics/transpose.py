@@ -9,14 +9,12 @@ that no byte is read or written beside the elements that are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import binding, ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import types
 
-from gpubcast.backends.cpu.intrinsics.memory import namespace
+from gpubcast.backends.cpu.intrinsics.memory import inlined_function, namespace, typed_intrinsic
 from gpubcast.schedules.cpu.cost import VECTOR
 from gpubcast.schedules.cpu.tiles import TILE_BYTES
 
@@ -26,8 +24,6 @@ SIZES = (1, 2, 4, 8, 16)
 # Elements that are read by whole lines, where memory is far: a block of smaller ones fills more
 # than all registers.
 LEAST_BY_LINES = 2
-_intrinsic: Callable[[Any], Any] = intrinsic
-_function: Callable[[Any], Any] = njit(error_model="numpy", nogil=True, forceinline=True)
 _WORD, _HALF = ir.IntType(64), ir.IntType(32)
 
 
@@ -108,14 +104,14 @@ def _block(size: int, vector: int, piece: int) -> Any:
 
         return types.void(*(types.int64,) * 4), codegen
 
-    return _intrinsic(block)
+    return typed_intrinsic(block)
 
 
 def _blocks(size: int, vector: int, piece: int) -> Any:
     """A function that transposes at least one block."""
     block, side, across = _block(size, vector, piece), piece // size, vector // size
 
-    @_function
+    @inlined_function
     def blocks(source: Any, step: Any, target: Any, pitch: Any, rows: Any, columns: Any) -> None:
         for begin in range(0, columns, across):
             column = min(begin, columns - across)
@@ -140,7 +136,7 @@ def _transpose(size: int, *, by_lines: bool) -> Any:
     word = f"u{8 * size}" if size < PIECE else "c128"
     load, store = (namespace()[f"{name}_{word}"] for name in ("load", "store"))
 
-    @_function
+    @inlined_function
     def transpose(
         source: Any, along: Any, step: Any, target: Any, pitch: Any, rows: Any, columns: Any
     ) -> None:
@@ -162,7 +158,7 @@ def _transpose(size: int, *, by_lines: bool) -> Any:
     return transpose
 
 
-@_intrinsic
+@typed_intrinsic
 def _fetch_line(typing_context: Any, address: Any) -> Any:
     """Ask for a line of memory, of which nothing need be there, for the second cache."""
 
@@ -176,14 +172,14 @@ def _fetch_line(typing_context: Any, address: Any) -> Any:
     return types.void(types.int64), codegen
 
 
-@_function
+@inlined_function
 def _fetch(address: Any, size: Any) -> None:
     """Ask for bytes that are read soon. Any address will do."""
     for k in range(0, size, VECTOR):
         _fetch_line(address + k)
 
 
-@_intrinsic
+@typed_intrinsic
 def _tile(typing_context: Any) -> Any:
     """The address of memory of the kernel's own, on the stack: one tile."""
 
