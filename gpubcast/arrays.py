@@ -13,7 +13,7 @@ from gpubcast.errors import DeviceError, ElementTypeError, LayoutError, ShapeErr
 from gpubcast.hlo import expression
 from gpubcast.hlo.operators import Operators, operation
 from gpubcast.planning.plan import Operand
-from gpubcast.runtime import eager, execute, state
+from gpubcast.runtime import eager_call, execute, state
 from gpubcast.runtime.device import Device, device_name, parse_device
 from gpubcast.runtime.operands import (
     copied_view,
@@ -182,7 +182,7 @@ class Array(DeviceArray, Operators):
 
     def _operate(self, operator: str, operands: tuple[Any, ...]) -> Self:
         name = operation(operator, self._operand.shape.element_type)
-        result: Self = eager.APPLY.call(name, operands, None, None)
+        result: Self = eager_call.APPLY.call(name, operands, None, None)
         return result
 
     # --- exchange: the strided view of NumPy or CuPy answers -----------------------------------

@@ -15,7 +15,7 @@ from gpubcast.hlo import expression
 from gpubcast.hlo.expression import Expression
 from gpubcast.planning.plan import BroadcastPlan, Operand
 from gpubcast.planning.planner import CallPlan, plan_for
-from gpubcast.runtime import call_cache, eager, execute, prepare
+from gpubcast.runtime import call_cache, eager_call, execute, prepare
 from gpubcast.runtime.device import device_name
 from gpubcast.runtime.entry_point import EntryPoint
 from gpubcast.runtime.launch import Launch
@@ -126,7 +126,7 @@ class Plan:
                     kind="gpubcast:operand cannot be bound",
                 )
         outs = []
-        for view, copy_back in map(output_view, eager.outs_of(self.expression, out)):
+        for view, copy_back in map(output_view, eager_call.outs_of(self.expression, out)):
             if copy_back is not None:
                 raise LayoutError(
                     "bind: the elements of out are not aligned; call the plan instead",
@@ -212,13 +212,13 @@ class Plan:
             self.name,
             self.expression,
             self._operands(),
-            eager.layouts_of(self.expression, self.out_layout),
+            eager_call.layouts_of(self.expression, self.out_layout),
             arch=arch,
             source=source,
         )
 
     def _call_plan(self) -> CallPlan:
-        layouts = eager.layouts_of(self.expression, self.out_layout)
+        layouts = eager_call.layouts_of(self.expression, self.out_layout)
         return plan_for(self.expression, self._operands(), None, layouts)
 
     def _operands(self) -> tuple[Operand, ...]:
@@ -263,7 +263,7 @@ def _called(plan: Plan, operands: tuple[Any, ...], out: Any, device: str | None)
     layout = plan.out_layout if out is None else None
     straight = layout is None and device is None and plan.arguments == tuple(range(plan.arity))
     token = plan._token if straight and operands else None
-    return eager.finish(plan.expression, call, views, layout, token, device)
+    return eager_call.finish(plan.expression, call, views, layout, token, device)
 
 
 _CALLED = EntryPoint(_called)

@@ -30,16 +30,16 @@ STATE = {
     "backends/cpu/threads/team.py": "the team of threads",
     "backends/cuda/nvrtc.py": "the lock of the compiler",
     "backends/native_calls/build.py": "the process that makes machine code",
-    "runtime/eager.py": "the entry point of eager calls",
+    "runtime/eager_call.py": "the entry point of eager calls",
     "runtime/state.py": "backends, plans, kernels, recorded calls, the current trace",
-    "fusion/fused.py": "the entry point of fused calls",
+    "fusion/fused_function.py": "the entry point of fused calls",
     "plans.py": "the entry point of plans",
 }
 # Caches without a bound on what they are asked, whose questions are few.
 FINITE_CACHES = {
     "backends/cpu/intrinsics/elementary.py:_code": "the formulas",
     "backends/cuda/backend.py:_target": "the GPUs of a machine",
-    "runtime/eager.py:keywords": "the operations",
+    "runtime/eager_call.py:keywords": "the operations",
     "runtime/operands.py:scalar_operand": "the element types",
 }
 # Tables that are filled while their module is loaded, and never after.

@@ -18,7 +18,8 @@ from gpubcast.backends.cpu.backend import CpuBackend
 from gpubcast.backends.cpu.intrinsics.c_memory import put
 from gpubcast.backends.cpu.jit import builtins, object_cache
 from gpubcast.backends.cpu.jit.compile import machine_code
-from gpubcast.backends.native_calls import builtin, lookup, record_layout, table
+from gpubcast.backends.native_calls import builtin, call_table, lookup, record_layout
+from gpubcast.backends.native_calls.call_table import CallTable, native_call
 from gpubcast.backends.native_calls.record import (
     Argument,
     NewResult,
@@ -28,7 +29,6 @@ from gpubcast.backends.native_calls.record import (
     conflicts,
 )
 from gpubcast.backends.native_calls.signature import mixed, signature, words
-from gpubcast.backends.native_calls.table import CallTable, native_call
 from gpubcast.runtime import native_handover
 from gpubcast.shapes.element_types import ELEMENT_TYPES
 
@@ -154,7 +154,7 @@ class Notes:
         self._code, kernel = builtins.as_code(self._note)
         self.kernel = builtins.callable_at(kernel)
         self.refused = 0
-        found = native_handover.call_table()
+        found = native_handover.process_table()
         assert found is not None
         self.variables: dict[bytes, bytes] = {}
         (code,) = (ctypes.c_int64.from_buffer_copy(found._site).value,)
@@ -358,4 +358,4 @@ def test_most_of_a_table_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> No
         *[True] * record_layout.PROBES,
         False,
     ]
-    assert table.MOST_CALLS > record_layout.PROBES
+    assert call_table.MOST_CALLS > record_layout.PROBES

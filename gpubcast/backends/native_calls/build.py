@@ -15,6 +15,7 @@ from gpubcast.backends.cpu.jit import builtins, object_cache
 from gpubcast.backends.cpu.ndarray_address import ALIGNMENT, address
 from gpubcast.backends.native_calls import builtin
 from gpubcast.backends.native_calls.background import BackgroundProcess
+from gpubcast.backends.native_calls.call_table import CallTable, native_call
 from gpubcast.backends.native_calls.record import (
     Argument,
     FlatResult,
@@ -24,7 +25,6 @@ from gpubcast.backends.native_calls.record import (
     StridedResult,
 )
 from gpubcast.backends.native_calls.signature import signature
-from gpubcast.backends.native_calls.table import CallTable, native_call
 from gpubcast.codegen.source import KernelSource
 from gpubcast.planning.plan import Operand
 from gpubcast.schedules.cuda.vectors import ALIGNED

@@ -1,8 +1,9 @@
 """The record of a call: all that calls like it need not ask again.
 
-It is read twice: ``RecordedCall.run`` replays a call in Python, and ``table`` writes a record down
-for the machine code (``replay``) that does the same. What a replay is made of has its definition
-here, and the tests hold the machine code to it: how a call is recognised (``signature``), which
+It is read twice: ``RecordedCall.run`` replays a call in Python, and ``call_table`` writes a record
+down for the machine code (``replay``) that does the same. What a replay is made of has its
+definition here, and the tests hold the machine code to it: how a call is recognised
+(``signature``), which
 arrays must not share memory (``conflicts``), a kernel's parameters (``PackedParameters``) and new
 results (``NewResult``).
 """

@@ -1,6 +1,6 @@
 """Where the machine code of calls finds what it needs: words of eight bytes, by number.
 
-``replay`` and ``lookup`` read these words, ``table`` writes them.
+``replay`` and ``lookup`` read these words, ``call_table`` writes them.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from gpubcast.backends.cpu.intrinsics.complex_numbers import pair, parts
-from gpubcast.backends.cpu.jit.nontemporal import STREAMED
+from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED
 from gpubcast.backends.cpu.processor import converts_halves
 from gpubcast.schedules.cpu.cost import STRETCH
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType

@@ -11,7 +11,7 @@ import functools
 import re
 from typing import Any
 
-from gpubcast.backends.cpu.jit.nontemporal import STREAMED, with_nontemporal_accesses
+from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED, with_nontemporal_accesses
 
 # What ``wide_vectors`` says of a kernel that computes much.
 WIDE = '"prefer-vector-width"="512"'

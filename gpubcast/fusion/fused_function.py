@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from gpubcast.arrays import Array
 from gpubcast.errors import Error, ShapeError, brief, located
-from gpubcast.fusion import labelled, operations
+from gpubcast.fusion import label_scope, operations
 from gpubcast.fusion import trace as fusion_trace
 from gpubcast.fusion.arguments import SCALAR, Arguments, arguments_refusal, typed_key
 from gpubcast.fusion.source_lines import outermost, unsupported, where
@@ -18,7 +18,7 @@ from gpubcast.hlo import labels
 from gpubcast.hlo.expression import Expression
 from gpubcast.hlo.labels import Pattern
 from gpubcast.plans import Plan
-from gpubcast.runtime import call_cache, eager, state
+from gpubcast.runtime import call_cache, eager_call, state
 from gpubcast.runtime.entry_point import EntryPoint
 from gpubcast.runtime.operands import is_scalar, scalar_view, view_of
 from gpubcast.runtime.protocols import ArrayLike, OutT
@@ -132,7 +132,7 @@ class Fused(Generic[P, R]):
             for i, element_type in zip(graph.sources, graph.types, strict=True)
         ]
         prefix = self if graph.sources == tuple(range(len(values))) else None
-        return eager.finish(graph.expression, call, tuple(operands), out_layout, prefix)
+        return eager_call.finish(graph.expression, call, tuple(operands), out_layout, prefix)
 
     def plan(self, *args: Any, out_layout: Any = None, **keywords: Any) -> Plan:
         """Plan the function for given operand shapes.
@@ -267,11 +267,11 @@ class Fused(Generic[P, R]):
         inner = [x if isinstance(x, Tracer) else None for x in (values[i] for i in arrays)]
         depth = len(trace.frames)
         try:
-            aligned = labelled.enter(trace, self._pattern, inner, line)
+            aligned = label_scope.enter(trace, self._pattern, inner, line)
             for i, value in zip(arrays, aligned, strict=True):
                 values[i] = values[i] if value is None else value
-            outputs, packed = labelled.results(self._arguments.call(values), home)
-            return labelled.leave(trace, self._pattern, outputs, home), packed
+            outputs, packed = label_scope.results(self._arguments.call(values), home)
+            return label_scope.leave(trace, self._pattern, outputs, home), packed
         finally:
             # A function may catch what one inside it raises.
             del trace.frames[depth:]
@@ -297,8 +297,8 @@ class Fused(Generic[P, R]):
         outputs: list[Any]
         with state.active_trace(trace):
             if self._pattern is None:
-                returned, packed = labelled.results(self._arguments.call(values), trace.home)
-                outputs = [labelled.result(trace, x, trace.home) for x in returned]
+                returned, packed = label_scope.results(self._arguments.call(values), trace.home)
+                outputs = [label_scope.result(trace, x, trace.home) for x in returned]
             else:
                 outputs, packed = self._call_with_labels(trace, values, trace.home)
         graph = trace.graph(
