@@ -24,7 +24,7 @@ from gpubcast.runtime.overlap import check_apart
 from gpubcast.runtime.protocols import ArrayLike, OutT
 from gpubcast.runtime.target import cpu_target, cuda_target, target
 from gpubcast.runtime.view import View, aligned, devices_of
-from gpubcast.schedules.families import Schedule
+from gpubcast.schedules.choose import Schedule
 from gpubcast.schedules.schedule import Target
 from gpubcast.shapes.layout import Layout, check_layout
 from gpubcast.shapes.shape import Shape, as_shape

@@ -24,7 +24,7 @@ import numpy as np
 import gpubcast as gb
 from gpubcast import config
 from gpubcast.backends.cuda import driver, nvrtc
-from gpubcast.backends.native_calls import build, builtin
+from gpubcast.backends.native_calls import build
 from gpubcast.backends.progress import working
 from gpubcast.errors import CompileError, DeviceError
 from gpubcast.runtime import state
@@ -231,7 +231,7 @@ def _native_calls() -> Iterator[Check]:
         yield Check(name, Status.ABSENT, "turned off by GPUBCAST_NATIVE_CALLS=off", advice)
     elif build.is_compiled():
         yield Check(name, Status.OK, shown)
-    elif builtin.call_definition() is None:
+    elif build.call_definition() is None:
         advice = "nothing: calls are replayed in Python"
         yield Check(name, Status.ABSENT, "not with this interpreter", advice)
     else:

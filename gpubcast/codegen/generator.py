@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gpubcast.codegen.source import KernelSource
 from gpubcast.planning.plan import BroadcastPlan
-from gpubcast.schedules.choose import schedule
-from gpubcast.schedules.families import Schedule
+from gpubcast.schedules.choose import Schedule, schedule
 from gpubcast.schedules.schedule import CudaScheduleBase, CudaTarget, Target
 
 

@@ -12,8 +12,8 @@ from gpubcast.explain.picture import Card, Listing
 from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.runtime import state
 from gpubcast.runtime.target import target_architecture
+from gpubcast.schedules.choose import CudaSchedule, Schedule
 from gpubcast.schedules.cuda.gather import Gather
-from gpubcast.schedules.families import CudaSchedule, Schedule
 from gpubcast.schedules.schedule import (
     CpuScheduleBase,
     CpuTarget,

@@ -17,7 +17,7 @@ from gpubcast.runtime.debug import say
 from gpubcast.runtime.device import Device
 from gpubcast.runtime.overlap import relative_span, share_memory
 from gpubcast.runtime.view import View
-from gpubcast.schedules.families import Schedule
+from gpubcast.schedules.choose import Schedule
 from gpubcast.schedules.schedule import Target
 from gpubcast.shapes.shape import Shape
 

@@ -21,7 +21,7 @@ from gpubcast.runtime.device import Device, device_name
 from gpubcast.runtime.launch import Launch, Step, launch_arguments
 from gpubcast.runtime.state import MAX_PLANS, STATE, backend
 from gpubcast.runtime.target import target_architecture
-from gpubcast.schedules.families import Schedule
+from gpubcast.schedules.choose import Schedule
 from gpubcast.schedules.schedule import Target
 
 if TYPE_CHECKING:

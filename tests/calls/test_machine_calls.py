@@ -20,7 +20,7 @@ import pytest
 import gpubcast as gb
 from gpubcast import plans
 from gpubcast.backends.cpu.jit import object_cache
-from gpubcast.backends.native_calls import build, builtin, call_table, object_layout, record_layout
+from gpubcast.backends.native_calls import build, call_table, object_layout, record_layout
 from gpubcast.fusion import fused_function as fusion_fused
 from gpubcast.runtime import call_cache, eager_call, native_handover, results, state
 
@@ -427,7 +427,7 @@ def test_a_forked_child_calls_too() -> None:
 
 
 def test_other_interpreters_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(builtin, "call_definition", lambda: None)
+    monkeypatch.setattr(build, "call_definition", lambda: None)
     assert build.new_call_table() is None
     monkeypatch.undo()
     load = object_cache.load

@@ -25,14 +25,13 @@ from gpubcast.hlo import expression, graph_inference
 from gpubcast.planning import simplify
 from gpubcast.planning.build import build
 from gpubcast.planning.plan import Access, BroadcastPlan, Operand
-from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.choose import CudaSchedule, schedule
 from gpubcast.schedules.cuda.flat import Flat
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.rows import Rows
 from gpubcast.schedules.cuda.running import Running
 from gpubcast.schedules.cuda.xpose import Xpose
-from gpubcast.schedules.families import CudaSchedule
 from gpubcast.schedules.schedule import AccessPattern, CudaTarget
 from gpubcast.shapes.element_types import element_type
 from gpubcast.shapes.shape import Shape

@@ -15,13 +15,12 @@ from gpubcast.hlo.ops import OPS
 from gpubcast.planning import simplify
 from gpubcast.planning.build import build
 from gpubcast.planning.plan import Operand
-from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.choose import Schedule, schedule
 from gpubcast.schedules.cuda.flat import Flat
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.rows import Rows
 from gpubcast.schedules.cuda.xpose import Xpose
-from gpubcast.schedules.families import Schedule
 from gpubcast.schedules.schedule import CudaTarget
 from gpubcast.shapes.shape import Shape
 from tests.compile import sass

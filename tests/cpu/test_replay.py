@@ -18,7 +18,7 @@ from gpubcast.backends.cpu.backend import CpuBackend
 from gpubcast.backends.cpu.intrinsics.c_memory import put
 from gpubcast.backends.cpu.jit import builtins, object_cache
 from gpubcast.backends.cpu.jit.compile import machine_code
-from gpubcast.backends.native_calls import builtin, call_table, lookup, record_layout
+from gpubcast.backends.native_calls import build, call_table, lookup, record_layout
 from gpubcast.backends.native_calls.call_table import CallTable, native_call
 from gpubcast.backends.native_calls.record import (
     Argument,
@@ -70,7 +70,7 @@ def native_words() -> Callable[..., tuple[list[int], list[int]]]:
 
 def a_table(code: int, variables: Any = None) -> CallTable:
     """A table of its own, which watches variables of its own."""
-    definition = builtin.call_definition()
+    definition = build.call_definition()
     assert definition is not None
     names = tuple(b"abcdef"[i : i + 1] for i in range(6))
     return CallTable(definition, code, ({} if variables is None else variables, names))

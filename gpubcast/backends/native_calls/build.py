@@ -1,4 +1,5 @@
-"""The machine code of calls (``replay``): made once on a machine, tried once in a process."""
+"""The machine code of calls (``replay``): made once on a machine, tried once in a process; and the
+built-in function that hands it a call's arguments."""
 
 from __future__ import annotations
 
@@ -12,10 +13,10 @@ from gpubcast import config
 from gpubcast.backends.array_types import DeviceArray
 from gpubcast.backends.base import Backend
 from gpubcast.backends.cpu.jit import builtins, object_cache
-from gpubcast.backends.cpu.ndarray_address import ALIGNMENT, address
-from gpubcast.backends.native_calls import builtin
+from gpubcast.backends.cpu.ndarray_address import ALIGNMENT, OFFSET_OF_DATA, address
 from gpubcast.backends.native_calls.background import BackgroundProcess
 from gpubcast.backends.native_calls.call_table import CallTable, native_call
+from gpubcast.backends.native_calls.object_layout import BYTES, ITEMS
 from gpubcast.backends.native_calls.record import (
     Argument,
     FlatResult,
@@ -34,6 +35,27 @@ from gpubcast.shapes.shape import Shape
 # What ``replay`` is stored under, with all that every kernel depends on.
 _SOURCE = KernelSource("gpubcast_replay", f"aligned to {ALIGNED}", "gpubcast_replay")
 
+# `self` is a tuple whose first item holds the address of the code as its first word; see `replay`.
+_BUILTIN = f"""
+define ptr @gpubcast_call(ptr %self, ptr %args, i64 %count) {{
+  %made = alloca i64
+  %nothing = alloca ptr
+  %error = alloca ptr
+  %at.site = getelementptr i8, ptr %self, i64 {ITEMS}
+  %site = load ptr, ptr %at.site
+  %at.code = getelementptr i8, ptr %site, i64 {BYTES}
+  %code = load ptr, ptr %at.code
+  %given = ptrtoint ptr %self to i64
+  %first = ptrtoint ptr %args to i64
+  %result = ptrtoint ptr %made to i64
+  %status = call i32 %code(ptr %nothing, ptr %error, i64 %given, i64 %first, i64 %count,
+                        i64 %result)
+  %address = load i64, ptr %made
+  %found = inttoptr i64 %address to ptr
+  ret ptr %found
+}}
+"""
+
 
 def is_compiled() -> bool:
     """Whether there is machine code already, so that a table is made at once."""
@@ -49,10 +71,15 @@ def make() -> int:
 COMPILER = BackgroundProcess(make)
 
 
+def call_definition() -> builtins.MethodDef | None:
+    """The function through which calls reach machine code."""
+    return builtins.definition(_BUILTIN, "gpubcast_call") if OFFSET_OF_DATA else None
+
+
 def new_call_table() -> CallTable | None:
     """A new table, after a trial; None where the machine code is not to be trusted."""
     environment = config.watched()
-    definition = builtin.call_definition()
+    definition = call_definition()
     if environment is None or definition is None:
         return None
     try:

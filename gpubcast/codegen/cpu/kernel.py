@@ -13,13 +13,12 @@ from typing import assert_never
 from gpubcast.codegen.bit_carriers import carried
 from gpubcast.codegen.cpu import nest, runs, tiles
 from gpubcast.codegen.cpu.parameter_table import INDENT, ParameterTable
-from gpubcast.codegen.key import entry_name, kernel_key
-from gpubcast.codegen.source import KernelSource
+from gpubcast.codegen.source import KernelSource, entry_name, kernel_key
 from gpubcast.planning.plan import BroadcastPlan
+from gpubcast.schedules.choose import CpuSchedule
 from gpubcast.schedules.cpu.nest import Nest
 from gpubcast.schedules.cpu.runs import Runs
 from gpubcast.schedules.cpu.tiles import Tiles
-from gpubcast.schedules.families import CpuSchedule
 
 
 def generate(plan: BroadcastPlan, schedule: CpuSchedule) -> KernelSource:

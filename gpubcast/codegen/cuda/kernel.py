@@ -15,10 +15,10 @@ from gpubcast.codegen.bit_carriers import carried
 from gpubcast.codegen.cuda import flat, gather, phase, rows, running, xpose
 from gpubcast.codegen.cuda.functor import cuda_type, functor
 from gpubcast.codegen.cuda.template import Template
-from gpubcast.codegen.key import entry_name, kernel_key
-from gpubcast.codegen.source import KernelSource
+from gpubcast.codegen.source import KernelSource, entry_name, kernel_key
 from gpubcast.hlo import ops
 from gpubcast.planning.plan import BroadcastPlan, Program
+from gpubcast.schedules.choose import CudaSchedule
 from gpubcast.schedules.cuda.flat import Flat
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.phase import Phase
@@ -26,7 +26,6 @@ from gpubcast.schedules.cuda.rows import Rows
 from gpubcast.schedules.cuda.running import Running
 from gpubcast.schedules.cuda.vectors import BLOCK_THREADS
 from gpubcast.schedules.cuda.xpose import Xpose
-from gpubcast.schedules.families import CudaSchedule
 from gpubcast.schedules.schedule import AccessPattern
 
 _CALLED = re.compile(r"\b([a-z_]\w*)\(")

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpubcast as gb
-from gpubcast.codegen.key import kernel_key
+from gpubcast.codegen.source import kernel_key
 from gpubcast.errors import ElementTypeError, Error, ShapeError
 from gpubcast.hlo import expression, graph_inference
 from gpubcast.planning import simplify
 from gpubcast.planning.build import build
 from gpubcast.planning.plan import Access, BroadcastPlan, Operand
 from gpubcast.planning.planner import plan_for
-from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.choose import Schedule, schedule
 from gpubcast.schedules.cpu.nest import Nest
 from gpubcast.schedules.cpu.runs import Runs
 from gpubcast.schedules.cuda.flat import Flat
@@ -30,7 +30,6 @@ from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.rows import Rows
 from gpubcast.schedules.cuda.running import Running
 from gpubcast.schedules.cuda.xpose import Xpose
-from gpubcast.schedules.families import Schedule
 from gpubcast.schedules.schedule import AccessPattern, CpuTarget, CudaTarget
 from gpubcast.shapes.shape import Shape
 
