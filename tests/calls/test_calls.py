@@ -27,7 +27,7 @@ def forgotten(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     """Each test starts without known calls. In the first round the second call is machine code's
     already, in the second round no call is."""
     if request.param == "python":
-        monkeypatch.setattr(native_handover, "call_table", lambda: None)
+        monkeypatch.setattr(native_handover, "process_table", lambda: None)
         for entry in ENTRIES:
             monkeypatch.setattr(entry, "call", entry.python)
     else:

@@ -53,7 +53,7 @@ def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iter
     from gpubcast.backends.cuda import backend
 
     if request.param == "python":
-        monkeypatch.setattr(native_handover, "call_table", lambda: None)
+        monkeypatch.setattr(native_handover, "process_table", lambda: None)
         for entry in ENTRIES:
             monkeypatch.setattr(entry, "call", entry.python)
     else:

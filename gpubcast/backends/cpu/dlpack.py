@@ -28,7 +28,7 @@ class _Tensor(ctypes.Structure):
     )
 
 
-class _Memory:
+class _TensorMemory:
     """Memory described to NumPy; the capsule that owns it is held until the array goes."""
 
     def __init__(self, capsule: Any, tensor: _Tensor) -> None:
@@ -71,6 +71,6 @@ def _from_tensor(capsule: Any) -> np.ndarray[Any, Any] | None:
         return None
     import ml_dtypes
 
-    words: np.ndarray[Any, Any] = np.asarray(_Memory(capsule, tensor))
+    words: np.ndarray[Any, Any] = np.asarray(_TensorMemory(capsule, tensor))
     found: np.ndarray[Any, Any] = words.view(getattr(ml_dtypes, name))
     return found

@@ -37,7 +37,7 @@ def test_refused(
     ):
         assert main.main(["cache", *words]) == main.REFUSED
         assert capsys.readouterr().err.count("\n") >= 1
-    assert cache.kept() == ()
+    assert cache.cached() == ()
 
 
 def test_every_case_of_the_benchmark_can_be_warmed() -> None:
