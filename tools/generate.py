@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gpubcast.codegen.cuda.elementary import headers
-from gpubcast.hlo.op import Op, Result
+from gpubcast.hlo.op import Op, ResultType
 from gpubcast.hlo.ops import OPS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -178,7 +178,7 @@ def docstring(row: Op) -> str:
     return "\n".join(parts)
 
 
-_NAMED = (Result.TO, Result.DTYPE)
+_NAMED = (ResultType.TO, ResultType.DTYPE)
 
 
 def _type_order(name: str) -> tuple[str, int]:

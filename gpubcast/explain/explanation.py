@@ -9,9 +9,9 @@ from typing import IO, TYPE_CHECKING, Any
 from gpubcast.codegen.literals import scalar_of
 from gpubcast.explain import html, text
 from gpubcast.explain.launch_cards import launch_card
-from gpubcast.explain.picture import Card, Listing, Picture, Slot, Strip, TitledTable
+from gpubcast.explain.picture import Card, Listing, MemorySlot, Picture, Strip, TitledTable
 from gpubcast.hlo import labels, ops
-from gpubcast.hlo.alignment import AlignmentGrid, State, alignment_grid, row
+from gpubcast.hlo.alignment import AlignmentGrid, CellState, alignment_grid, row
 from gpubcast.hlo.expression import (
     Apply,
     Constant,
@@ -173,7 +173,7 @@ def _explanation(
     """All parts; ``arrays`` are the operands, then the results."""
     nodes, outputs = call_plan.nodes, call_plan.outputs
     shapes = tuple(array.shape for array in arrays[: expression.num_parameters])
-    names = _Names(expression, len(outputs))
+    names = _ArrayNames(expression, len(outputs))
     picture = _alignment(expression, nodes, shapes, outputs, names)
     tables: list[TitledTable] = []
     for which, unmerged, one in zip(
@@ -196,7 +196,7 @@ def _explanation(
     )
 
 
-class _Names:
+class _ArrayNames:
     """What the arrays of a call are called."""
 
     def __init__(self, expression: Expression, outputs: int) -> None:
@@ -280,7 +280,7 @@ def _alignment(
     nodes: tuple[Inferred, ...],
     shapes: tuple[Shape, ...],
     outputs: tuple[Shape, ...],
-    names: _Names,
+    names: _ArrayNames,
 ) -> AlignmentGrid | None:
     """The first output's dimensions and where the operands' go; with labels, the labelled axes."""
     pattern = expression.patterns[0] if expression.patterns else None
@@ -336,8 +336,8 @@ def _legend(picture: AlignmentGrid | None) -> str:
         return ""
     states = {cell.state for r in picture.rows for cell in r.cells}
     meanings = (
-        (State.EXPANDED, "1→n: size 1 is expanded"),
-        (State.ABSENT, "·: repeated along this dimension"),
+        (CellState.EXPANDED, "1→n: size 1 is expanded"),
+        (CellState.ABSENT, "·: repeated along this dimension"),
     )
     said = [meaning for state, meaning in meanings if state in states]
     return "; ".join(said)
@@ -378,7 +378,7 @@ def _strip(label: str, array: Operand) -> Strip:
     cells = []
     for offset in range(slots):
         index = shape.multi_index(offset)
-        cells.append(Slot(sign if index is None else _letter(shape, index), offset, index))
+        cells.append(MemorySlot(sign if index is None else _letter(shape, index), offset, index))
     run = shape.padded_dimensions[shape.layout.minor_to_major[0]] if shape.rank > 1 else slots
     run = run if run > 1 else slots
     groups = tuple(tuple(cells[start : start + run]) for start in range(0, slots, run))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from gpubcast.explain.picture import Card, Listing, Picture, Slot, Strip, TitledTable
+from gpubcast.explain.picture import Card, Listing, MemorySlot, Picture, Strip, TitledTable
 from gpubcast.explain.text import STRIPS
 from gpubcast.hlo.alignment import AlignmentGrid
 
@@ -92,7 +92,7 @@ def _strip(part: Strip) -> str:
     return _framed("", [_row(f"{part.label} {part.shape}", cells)], "memory")
 
 
-def _slot(slot: Slot, *, first: bool) -> str:
+def _slot(slot: MemorySlot, *, first: bool) -> str:
     css_classes = [*(["first"] if first else []), *(["padding"] if slot.index is None else [])]
     attribute = f' class="{" ".join(css_classes)}"' if css_classes else ""
     what = "padding" if slot.index is None else f"element {slot.index}"

@@ -17,7 +17,7 @@ class TitledTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class MemorySlot:
     """One element slot of memory.
 
     Attributes:
@@ -45,7 +45,7 @@ class Strip:
 
     label: str
     shape: str
-    groups: tuple[tuple[Slot, ...], ...]
+    groups: tuple[tuple[MemorySlot, ...], ...]
     note: str
 
 

@@ -11,15 +11,15 @@ from rich.text import Text
 
 from gpubcast.explain.picture import Card, Picture, TitledTable
 from gpubcast.explain.text import STRIPS, strips
-from gpubcast.hlo.alignment import AlignmentGrid, State
+from gpubcast.hlo.alignment import AlignmentGrid, CellState
 
 # Nothing is parsed as markup: shapes are full of square brackets.
 _STYLES = {
-    State.MATCHED: "bold",
-    State.EXPANDED: "yellow",
-    State.ABSENT: "dim",
-    State.UNPLACED: "dim",
-    State.WRONG: "bold red",
+    CellState.MATCHED: "bold",
+    CellState.EXPANDED: "yellow",
+    CellState.ABSENT: "dim",
+    CellState.UNPLACED: "dim",
+    CellState.WRONG: "bold red",
 }
 
 

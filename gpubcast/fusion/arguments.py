@@ -11,7 +11,7 @@ import numpy as np
 
 from gpubcast import config
 from gpubcast.errors import ElementTypeError, Error, ShapeError, brief
-from gpubcast.hlo.labels import Pattern, counted
+from gpubcast.hlo.labels import LabelPattern, counted
 
 SCALAR = "scalar"
 _STATIC = "static"
@@ -47,7 +47,7 @@ class Arguments:
         named = _static_names(self.home, self._names, static)
         self.static = frozenset(i for i, name in enumerate(self._names) if name in named)
 
-    def check_groups(self, pattern: Pattern) -> None:
+    def check_groups(self, pattern: LabelPattern) -> None:
         """Compare labels with the parameters, where their number is fixed.
 
         Raises:
@@ -125,10 +125,10 @@ class Arguments:
                 f"{self.name}: the static argument {self.called(index)} is {brief(x)}, which "
                 "cannot be hashed; pass a tuple, a string or a number"
             ) from None
-        return (_STATIC, typed_key(x), _Value(x))
+        return (_STATIC, typed_key(x), _StaticValue(x))
 
 
-class _Value:
+class _StaticValue:
     """A static value beside its key, which alone says whether two are the same (NaN is not)."""
 
     __slots__ = ("value",)
@@ -137,7 +137,7 @@ class _Value:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Value)
+        return isinstance(other, _StaticValue)
 
     def __hash__(self) -> int:
         return 0

@@ -16,7 +16,7 @@ from gpubcast.fusion.source_lines import outermost, unsupported, where
 from gpubcast.fusion.trace import Trace, Tracer
 from gpubcast.hlo import labels
 from gpubcast.hlo.expression import Expression
-from gpubcast.hlo.labels import Pattern
+from gpubcast.hlo.labels import LabelPattern
 from gpubcast.plans import Plan
 from gpubcast.runtime import call_cache, eager_call, state
 from gpubcast.runtime.entry_point import EntryPoint
@@ -61,7 +61,7 @@ class Fused(Generic[P, R]):
     def __init__(
         self,
         function: Callable[P, R],
-        pattern: Pattern | None,
+        pattern: LabelPattern | None,
         static: Iterable[str],
         fast_math: bool,
     ) -> None:

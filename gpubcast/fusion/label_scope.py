@@ -14,11 +14,11 @@ from gpubcast.fusion.source_lines import refusal_at_line
 from gpubcast.fusion.trace import ArrayTracer, Frame, Trace, Tracer
 from gpubcast.hlo import expression
 from gpubcast.hlo.expression import Place
-from gpubcast.hlo.labels import ONE, Group, Pattern, counted, lacking, misfit
+from gpubcast.hlo.labels import ONE, Group, LabelPattern, counted, lacking, misfit
 
 
 def enter(
-    trace: Trace, pattern: Pattern, values: Sequence[Tracer | None], line: str
+    trace: Trace, pattern: LabelPattern, values: Sequence[Tracer | None], line: str
 ) -> list[Tracer | None]:
     """Align the operands of a labelled function, and let labels hold until ``leave``.
 
@@ -46,7 +46,7 @@ def enter(
         if isinstance(value, ArrayTracer):
             nodes.append(value.node)
             groups.append(group)
-    present = Pattern(tuple(groups), pattern.outputs)
+    present = LabelPattern(tuple(groups), pattern.outputs)
     number = len(trace.patterns)
     trace.patterns.append((present, tuple(nodes)))
     sizes: dict[str, expression.Size] = {}
@@ -68,14 +68,16 @@ def enter(
     ]
 
 
-def _placed(trace: Trace, pattern: Pattern, group: Group, value: ArrayTracer) -> ArrayTracer:
+def _placed(trace: Trace, pattern: LabelPattern, group: Group, value: ArrayTracer) -> ArrayTracer:
     shape = tuple(trace.frame.sizes[label] for label in pattern.axes)
     node = Place(value.node, pattern.place(group), shape, trace.frame.number)
     varies = frozenset(label for label in group if label != ONE)
     return trace.emit(node, type_of(value), len(shape), varies)
 
 
-def _check_nested(outer: Pattern, pattern: Pattern, group: Group, value: Tracer | None) -> None:
+def _check_nested(
+    outer: LabelPattern, pattern: LabelPattern, group: Group, value: Tracer | None
+) -> None:
     unknown = [label for label in group if label not in (ONE, *outer.axes)]
     if unknown:
         raise refusal_at_line(
@@ -96,7 +98,9 @@ def _check_nested(outer: Pattern, pattern: Pattern, group: Group, value: Tracer 
         )
 
 
-def leave(trace: Trace, pattern: Pattern, outputs: Sequence[Any], home: str) -> list[ArrayTracer]:
+def leave(
+    trace: Trace, pattern: LabelPattern, outputs: Sequence[Any], home: str
+) -> list[ArrayTracer]:
     """End what ``enter`` began: the results, with the dimensions that their labels say.
 
     Args:

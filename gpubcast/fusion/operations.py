@@ -16,7 +16,7 @@ from gpubcast.fusion.trace import ArrayTracer, ScalarTracer, Trace, Tracer
 from gpubcast.hlo import expression, op, operators, ops
 from gpubcast.hlo.expression import Apply, Constant, Expression
 from gpubcast.hlo.inference import result_type
-from gpubcast.hlo.op import Result
+from gpubcast.hlo.op import ResultType
 from gpubcast.runtime import execute
 from gpubcast.runtime.operands import scalar_operand
 from gpubcast.runtime.view import View
@@ -86,7 +86,7 @@ def emit_operation(
     element_type = _common_type(row, values, attributes)
     if element_type is not None:
         return _apply(trace, name, values, element_type, attributes)
-    if row.result not in (Result.SAME, Result.REAL):
+    if row.result not in (ResultType.SAME, ResultType.REAL):
         raise untyped()
     return ScalarTracer(
         trace, lambda element_type: _apply(trace, name, values, element_type, attributes)

@@ -24,7 +24,7 @@ from gpubcast.hlo.expression import (
     Place,
     reachable,
 )
-from gpubcast.hlo.labels import ONE, Pattern
+from gpubcast.hlo.labels import ONE, LabelPattern
 from gpubcast.hlo.operators import Operators
 from gpubcast.runtime.operands import is_scalar, scalar_view
 from gpubcast.runtime.protocols import Symbolic
@@ -216,7 +216,7 @@ class Trace:
         self.sources: list[int] = []
         self.types: list[ElementType] = []
         self.names: list[str] = []
-        self.patterns: list[tuple[Pattern, tuple[int, ...]]] = []
+        self.patterns: list[tuple[LabelPattern, tuple[int, ...]]] = []
         self.frames: list[Frame] = [Frame(None, {})]
         self._node_values: dict[Node, ArrayTracer] = {}
         self._finished = False
@@ -328,7 +328,7 @@ class Trace:
         *,
         packed: bool,
         fast_math: bool,
-        pattern: Pattern | None,
+        pattern: LabelPattern | None,
     ) -> Expression:
         """The finished graph: parameters, and what the outputs need. No more values join it."""
         self._finished = True
@@ -369,7 +369,7 @@ class Frame:
     """
 
     def __init__(
-        self, pattern: Pattern | None, sizes: dict[str, expression.Size], number: int = 0
+        self, pattern: LabelPattern | None, sizes: dict[str, expression.Size], number: int = 0
     ) -> None:
         self.pattern = pattern
         self.sizes = sizes

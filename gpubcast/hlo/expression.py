@@ -14,7 +14,7 @@ from typing import Any
 from gpubcast.errors import brief
 from gpubcast.hashing import Hashed
 from gpubcast.hlo import ops
-from gpubcast.hlo.labels import Pattern
+from gpubcast.hlo.labels import LabelPattern
 from gpubcast.hlo.op import Expansion
 
 Attributes = tuple[tuple[str, Hashable], ...]
@@ -105,7 +105,7 @@ class Expression(Hashed):
     num_parameters: int
     nodes: tuple[Node, ...]
     outputs: tuple[int, ...]
-    patterns: tuple[tuple[Pattern, tuple[int, ...]], ...] = ()
+    patterns: tuple[tuple[LabelPattern, tuple[int, ...]], ...] = ()
     axes: tuple[tuple[str | None, ...], ...] = ()
     packed: bool = False
     fast_math: bool = False

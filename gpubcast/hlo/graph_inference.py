@@ -6,7 +6,7 @@ from gpubcast.errors import ElementTypeError, Error, located
 from gpubcast.hlo import labels, ops
 from gpubcast.hlo.expression import Apply, Constant, Expression, Node, Parameter, Place, line_of
 from gpubcast.hlo.inference import infer
-from gpubcast.hlo.op import Inferred, Result
+from gpubcast.hlo.op import Inferred, ResultType
 from gpubcast.hlo.result_layout import padding_of, result_layout
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 from gpubcast.shapes.layout import Layout
@@ -139,9 +139,9 @@ def _unify(types: list[ElementType | None], i: int, node: Apply) -> None:
         if types[alike[0]] is None:
             types[alike[0]] = ELEMENT_TYPES["pred"]
         del alike[0]
-    if row.result is Result.SAME:
+    if row.result is ResultType.SAME:
         alike.append(i)
-    elif row.result is Result.PRED:
+    elif row.result is ResultType.PRED:
         types[i] = ELEMENT_TYPES["pred"]
     element_type = next((types[j] for j in alike if types[j] is not None), None)
     for j in alike:

@@ -115,7 +115,7 @@ def _only_moves(expression: Expression, nodes: Sequence[Inferred], index: int) -
 
 def moves_only(row: op.Op, source: ElementType, result: ElementType) -> bool:
     """Whether an operation leaves every value as it is."""
-    if row.result is op.Result.KEY:
+    if row.result is op.ResultType.KEY:
         return not source.is_floating
     return row.rule.moves or (row.rule in (rules.CONVERT, rules.BITCAST) and source is result)
 

@@ -23,7 +23,7 @@ from gpubcast.shapes.shape import Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class LaunchStep:
     """One kernel of a launch.
 
     Attributes:
@@ -64,7 +64,7 @@ class Launch:
     """
 
     backend: Backend
-    steps: tuple[Step, ...]
+    steps: tuple[LaunchStep, ...]
     outputs: tuple[Operand, ...]
     sizes: tuple[int, ...]
     temporaries: tuple[Shape, ...]
@@ -103,7 +103,7 @@ class Launch:
         grid, block = step.schedule.launch_configuration
         return self.backend.bound(step.kernel, grid, block, packed, self.device[1])
 
-    def _finish(self, step: Step, began: float) -> None:
+    def _finish(self, step: LaunchStep, began: float) -> None:
         assert step.source is not None
         try:
             self.backend.synchronize()
@@ -122,7 +122,7 @@ class Launch:
 
 
 def launch_arguments(
-    operands: tuple[Operand, ...], outputs: tuple[Operand, ...], steps: tuple[Step, ...]
+    operands: tuple[Operand, ...], outputs: tuple[Operand, ...], steps: tuple[LaunchStep, ...]
 ) -> tuple[Argument, ...]:
     """What the operands and outputs of some kernels must keep to."""
     arity = len(operands)
@@ -144,7 +144,7 @@ def launch_arguments(
     )
 
 
-def _in_place(operand: int, arity: int, steps: tuple[Step, ...]) -> int:
+def _in_place(operand: int, arity: int, steps: tuple[LaunchStep, ...]) -> int:
     """The outputs that may lie in the very memory of an operand, a bit each: its elements are read
     from the very places where their results go, and no other thread or kernel reads them."""
     if len(steps) != 1:

@@ -18,7 +18,7 @@ from gpubcast.planning.planner import OutLayouts, plan_for
 from gpubcast.runtime import streaming_threshold
 from gpubcast.runtime.debug import dump, say
 from gpubcast.runtime.device import Device, device_name
-from gpubcast.runtime.launch import Launch, Step, launch_arguments
+from gpubcast.runtime.launch import Launch, LaunchStep, launch_arguments
 from gpubcast.runtime.state import MAX_PLANS, STATE, backend
 from gpubcast.runtime.target import target_architecture
 from gpubcast.schedules.choose import Schedule
@@ -123,11 +123,11 @@ def _offsets(one: Kernel) -> tuple[tuple[int, int], ...]:
 
 def _step(
     host: Backend, target: Target, one: Kernel, device: Device, alignment: tuple[int, ...]
-) -> Step:
+) -> LaunchStep:
     plan, offsets = one.plan, _offsets(one)
     found = generated(one, target, alignment)
     if found is None:
-        return Step(plan, None, None, None, PackedParameters(b"", offsets))
+        return LaunchStep(plan, None, None, None, PackedParameters(b"", offsets))
     long = {access.operand for access in plan.reads if access.by_value and access.offset}
     parts = tuple(
         (slot, 8 * WORD * access.offset)
@@ -140,7 +140,7 @@ def _step(
     kernel = _loaded(host, device, target, source)
     calibrate(host, chosen)
     packed = PackedParameters(parameters(plan, chosen), offsets, parts)
-    return Step(plan, chosen, source, kernel, packed)
+    return LaunchStep(plan, chosen, source, kernel, packed)
 
 
 def calibrate(host: Backend, chosen: Schedule) -> None:

@@ -19,11 +19,11 @@ def loops(table: ParameterTable, schedule: Nest) -> list[str]:
         # An output that lacks inner axes only is stored on the way.
         on_the_way = axes is None or set(axes) == set(order[: len(axes)])
         found.setdefault(order if on_the_way or axes is None else axes, []).append(output)
-    nests = [_Nest(table, schedule, axes, outputs) for axes, outputs in found.items()]
+    nests = [_NestLoops(table, schedule, axes, outputs) for axes, outputs in found.items()]
     return [line for one in nests for line in one.lines()]
 
 
-class _Nest:
+class _NestLoops:
     """Loops over some of the axes, that compute and store some of the outputs.
 
     A value is computed in front of the loops over axes along which it does not vary. Where values

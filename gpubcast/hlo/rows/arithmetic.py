@@ -22,7 +22,7 @@ from gpubcast.hlo.op import (
     SIGNED,
     Given,
     Op,
-    Result,
+    ResultType,
     TypeCheck,
     by,
 )
@@ -224,7 +224,7 @@ ROWS = (
         opcode="abs",
         rule=UNARY,
         accepts=SIGNED | FLOATING | COMPLEX,
-        result=Result.REAL,
+        result=ResultType.REAL,
         doc="the absolute value; abs(INT_MIN) is INT_MIN",
         cuda=by(
             signed="{0} < 0 ? neg({0}) : {0}", floating="fabs({0})", complex="complex_abs({0})"
@@ -401,7 +401,7 @@ ROWS = (
         opcode="is-finite",
         rule=UNARY,
         accepts=FLOATING,
-        result=Result.PRED,
+        result=ResultType.PRED,
         doc="whether x is neither infinite nor NaN",
         cuda="is_finite({0})",
         cpu="is_finite({0})",

@@ -12,10 +12,10 @@ from gpubcast.schedules.cuda.vectors import (
     BLOCK_THREADS,
     BLOCKS_PER_MULTIPROCESSOR,
     MANY_ELEMENTS,
-    MANY_STREAMS,
+    MANY_VECTOR_ACCESSES,
     MAX_GRID,
     expensive,
-    streams_of,
+    vector_accesses,
     vectors,
 )
 from gpubcast.schedules.schedule import AccessPattern, CudaTarget, Patterns, VectorScheduleBase
@@ -87,7 +87,7 @@ def _phase(
     reads = tuple(_pattern(plan, access, inner) for access in plan.reads)
     writes = tuple(_written(plan, access, inner) for access in plan.writes)
     batch = range(max(row_axis, 0))
-    streams = streams_of(plan, addresses, reads + writes, (AccessPattern.LINEAR,), batch)
+    accesses = vector_accesses(plan, addresses, reads + writes, (AccessPattern.LINEAR,), batch)
     period = _period(plan, inner)
     single = reads.count(AccessPattern.PERIODIC) + 2 * reads.count(AccessPattern.GATHERED)
     single += writes.count(AccessPattern.PARTIAL)
@@ -95,16 +95,16 @@ def _phase(
     gaps = AccessPattern.GATHERED in writes
     widest = 1 if gaps else WIDEST // 2 if expensive(plan) else WIDEST
     while True:
-        found = vectors(streams, target.vector_bytes, widest=widest)
+        found = vectors(accesses, target.vector_bytes, widest=widest)
         width = found.width
-        registers = (single + found.elements(streams)) * width
+        registers = (single + found.elements(accesses)) * width
         if width == 1 or (registers <= MANY_ELEMENTS and _fits(period, width)):
             break
         widest = width // 2
     single_reads = (
         AccessPattern.GATHERED in reads and not gaps and not (plan.fills and width < WIDEST)
     )
-    many = expensive(plan) or single_reads or len(streams) > MANY_STREAMS or found.long
+    many = expensive(plan) or single_reads or len(accesses) > MANY_VECTOR_ACCESSES or found.long
     tiles = 1 if many else 4 if gaps else 2
     height = tile_height(period, width)
     rows = plan.axes[row_axis].extent if row_axis >= 0 else 1

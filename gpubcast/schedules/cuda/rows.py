@@ -10,12 +10,12 @@ from gpubcast.planning.plan import Access, BroadcastPlan, leaves_inner_loop
 from gpubcast.schedules.cuda.vectors import (
     BLOCK_THREADS,
     BLOCKS_PER_MULTIPROCESSOR,
-    MANY_STREAMS,
+    MANY_VECTOR_ACCESSES,
     MAX_GRID,
     REGISTER,
     VECTOR_BYTES,
     expensive,
-    streams_of,
+    vector_accesses,
     vectors,
 )
 from gpubcast.schedules.schedule import AccessPattern, CudaTarget, Patterns, VectorScheduleBase
@@ -67,13 +67,13 @@ def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
     row_axis = _row_axis(plan)
     reads = tuple(tile_pattern(access, row_axis) for access in plan.reads)
     writes = written_patterns(plan, row_axis)
-    streams = streams_of(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
+    accesses = vector_accesses(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
     size = max(access.element_type.itemsize for access in plan.accesses)
     long = plan.axes[-1].extent * size >= LONG_ROW
-    found = vectors(streams, target.vector_bytes if long else VECTOR_BYTES)
+    found = vectors(accesses, target.vector_bytes if long else VECTOR_BYTES)
     width = found.width
     height = plan.axes[row_axis].extent if row_axis >= 0 else 1
-    single = AccessPattern.GATHERED in reads or found.elements(streams) > 0
+    single = AccessPattern.GATHERED in reads or found.elements(accesses) > 0
     count = _rows_of_a_thread(plan, reads, single)
     count = max(count // 2, 1) if found.long else count
     goes_on = _goes_on(plan, reads, count)
@@ -160,10 +160,10 @@ def tile_counts(
 
 
 def _rows_of_a_thread(plan: BroadcastPlan, reads: Patterns, single: bool) -> int:
-    """Four rows reuse a broadcast row four times; with more streams, or where operations take many
+    """Four rows reuse a broadcast row four times; with more accesses, or where operations take many
     registers, they would spill."""
     moving = reads.count(AccessPattern.TILE) + reads.count(AccessPattern.ROW)
-    if expensive(plan) or moving > 2 * MANY_STREAMS:
+    if expensive(plan) or moving > 2 * MANY_VECTOR_ACCESSES:
         return 1
     if any(t.bits == 4 or (t.is_floating and t.bits == 8) for t in plan.element_types):
         return 1  # each element of a vector takes a register or two, and code of its own
@@ -172,7 +172,7 @@ def _rows_of_a_thread(plan: BroadcastPlan, reads: Patterns, single: bool) -> int
         return widest  # each element has a register and an address of its own
     narrow = any(access.element_type.itemsize < 4 for access in plan.accesses)
     tiles = 1 if narrow else 2  # a vector of narrow elements is unpacked into as many registers
-    return 4 if reads.count(AccessPattern.TILE) <= tiles and moving <= MANY_STREAMS else 2
+    return 4 if reads.count(AccessPattern.TILE) <= tiles and moving <= MANY_VECTOR_ACCESSES else 2
 
 
 def _goes_on(plan: BroadcastPlan, reads: Patterns, rows: int) -> bool:

@@ -16,7 +16,7 @@ from gpubcast.schedules.cuda.vectors import (
     MAX_GRID,
     run_blocks,
     run_vectors,
-    streams_of,
+    vector_accesses,
 )
 from gpubcast.schedules.schedule import AccessPattern, CudaTarget, VectorScheduleBase
 
@@ -62,9 +62,9 @@ def running(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget)
         return None
     reads = tuple(_pattern(plan, access) for access in plan.reads)
     writes = (AccessPattern.LINEAR,) * len(plan.writes)
-    streams = streams_of(plan, addresses, reads + writes, (AccessPattern.LINEAR,))
+    accesses = vector_accesses(plan, addresses, reads + writes, (AccessPattern.LINEAR,))
     singles = sum(map(reads.count, ONE_AT_A_TIME))
-    found, count = run_vectors(plan, streams, target, singles)
+    found, count = run_vectors(plan, accesses, target, singles)
     grid = run_blocks(plan.num_visited, found, count)
     if inner < found.width or grid > MAX_GRID:
         return None

@@ -19,11 +19,11 @@ from gpubcast.schedules.cuda.rows import (
 from gpubcast.schedules.cuda.vectors import (
     BLOCK_THREADS,
     MANY_ELEMENTS,
-    MANY_STREAMS,
+    MANY_VECTOR_ACCESSES,
     MAX_GRID,
     VECTOR_BYTES,
     expensive,
-    streams_of,
+    vector_accesses,
     vectors,
 )
 from gpubcast.schedules.schedule import AccessPattern, Patterns, VectorScheduleBase
@@ -66,19 +66,19 @@ def xpose(plan: BroadcastPlan, addresses: tuple[int, ...]) -> Xpose | None:
         return None
     reads = tuple(tile_pattern(access, row_axis, crossing=True) for access in plan.reads)
     writes = written_patterns(plan, row_axis)
-    along = streams_of(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
+    along = vector_accesses(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
     others = [k for k in range(plan.rank) if k != row_axis]
-    across = streams_of(plan, addresses, reads + writes, (AccessPattern.CROSSED,), others)
+    across = vector_accesses(plan, addresses, reads + writes, (AccessPattern.CROSSED,), others)
     rows, columns = vectors(along), vectors(across)
     width, count = rows.width, columns.width
-    sizes = [stream.access.element_type.itemsize for stream in across]
+    sizes = [vector_access.access.element_type.itemsize for vector_access in across]
     if count * max(sizes) == VECTOR_BYTES:
         count = WIDEST_PATCH  # vectors beside each other; what is too much is cut below
     width, count = min(width, WIDEST_PATCH), min(count, WIDEST_PATCH)
     single = reads.count(AccessPattern.GATHERED) + rows.elements(along) + columns.elements(across)
     if len({t.itemsize for t in plan.element_types}) > 1:
         count = min(count, WIDEST_PATCH // 2)  # both types of a patch are in registers at once
-    most = min(MANY_STREAMS, VECTOR_BYTES // max(t.itemsize for t in plan.element_types))
+    most = min(MANY_VECTOR_ACCESSES, VECTOR_BYTES // max(t.itemsize for t in plan.element_types))
     while (
         width * count * sum(sizes) > LARGEST_PATCH_BYTES
         or width * count * single > MANY_ELEMENTS

@@ -24,15 +24,15 @@ _ELSEWHERE, _ABSOLUTE = 0, 1
 _READ, _RUN, _FAILED = mmap.PROT_READ, mmap.PROT_EXEC, ctypes.c_void_p(-1).value
 
 
-def parsed(image: bytes) -> Object | None:
+def parsed(image: bytes) -> ElfObject | None:
     """An object file; None where it is no 64-bit little-endian ELF file, or cut off."""
     try:
-        return Object(image)
+        return ElfObject(image)
     except (ValueError, IndexError, struct.error):
         return None
 
 
-class Object:
+class ElfObject:
     """An object file; see ``parsed``."""
 
     def __init__(self, image: bytes) -> None:

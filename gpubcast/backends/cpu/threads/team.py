@@ -119,7 +119,7 @@ class ThreadTeam:
         return ctypes.c_int64.from_address(self.state + offset)
 
 
-class _Home:
+class _TeamHolder:
     """The team of this process, and the lock under which it is made and changed."""
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class _Home:
             found.close()
 
 
-_HOME = _Home()
+_HOME = _TeamHolder()
 os.register_at_fork(
     before=_HOME.before_fork, after_in_parent=_HOME.after_fork, after_in_child=_HOME.forked
 )
