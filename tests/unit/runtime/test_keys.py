@@ -71,6 +71,16 @@ def weighted(x: Any, weight: Any) -> Any:
     return gb.tanh(x) * weight
 
 
+@gb.fuse("row col, col -> row col")
+def hoisted(x: Any, y: Any) -> Any:
+    return x + gb.exp(y)
+
+
+@gb.fuse("row col, row -> row col, row col")
+def several(x: Any, scale: Any) -> Any:
+    return x * gb.exp(scale), gb.max(x, scale)
+
+
 def calls(device: str) -> Iterator[None]:
     """Calls of every type, family and way to call."""
     for name in TYPES:
@@ -88,6 +98,10 @@ def calls(device: str) -> Iterator[None]:
     x, v = gb.empty("f32[64,512]", device=device), gb.empty("f32[512]", device=device)
     yield normalised(x, gb.empty("f32[64,512]", device=device), 2.0)
     yield weighted(x, v)
+    yield hoisted(gb.empty("f32[7,512]", device=device), v)
+    for rows in (64, 4096):
+        wide, column = (gb.empty(f"f32[{n}]", device=device) for n in (f"{rows},512", rows))
+        yield several(wide, column)
     yield gb.apply("r c, c -> r c", gb.mul, x, v)
     yield gb.plan("pow", "f32[64,512]", "f32[64,512]")(x, x)
     yield gb.add(x, 1.5)
@@ -99,22 +113,24 @@ def calls(device: str) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def keys() -> dict[str, dict[str, list[Any]]]:
-    """What is cached under which keys, by device, after calls that were made twice."""
+    """What is cached under which keys, by device, after calls that were made three times."""
     found = {}
-    for device in DEVICES:
-        backend = Recorder(1 << 18) if device == "cpu" else CudaRecorder("sm_90", 132)
-        with state.use_backend(backend):
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("GPUBCAST_THREADS", "4")
+        for device in DEVICES:
+            backend = Recorder(1 << 18) if device == "cpu" else CudaRecorder("sm_90", 132)
+            with state.use_backend(backend):
+                state.clear()
+                for _ in range(3):
+                    for _ in calls(device):
+                        pass
+                found[device] = {
+                    "kernels": [source.key for source in backend.loaded],
+                    "cached kernels": [key[1:] for key in state.STATE.kernels],
+                    "launches": list(state.STATE.launches),
+                    "calls": list(state.STATE.calls),
+                }
             state.clear()
-            for _ in range(3):
-                for _ in calls(device):
-                    pass
-            found[device] = {
-                "kernels": [source.key for source in backend.loaded],
-                "cached kernels": [key[1:] for key in state.STATE.kernels],
-                "launches": list(state.STATE.launches),
-                "calls": list(state.STATE.calls),
-            }
-        state.clear()
     return found
 
 
@@ -127,13 +143,16 @@ def test_keys_speak_no_dialect(
     assert violations(keys[device][cache]) == []
 
 
-def test_every_family_has_a_key(keys: dict[str, dict[str, list[Any]]]) -> None:
+def test_every_family_and_decision_has_a_key(keys: dict[str, dict[str, list[Any]]]) -> None:
     names = {
         device: {key.split(" | ")[1].split()[0] for key in found["kernels"]}
         for device, found in keys.items()
     }
     assert names["cpu"] == {"NEST", "RUNS", "TILES"}
     assert names["cuda"] == {"FLAT", "ROWS", "XPOSE", "PHASE", "RUNNING", "GATHER"}
+    decisions = " ".join(keys["cpu"]["kernels"])
+    for word in ("hoist", "split", "streamed", "materialize", "fill", "fast math"):
+        assert f" {word}" in decisions, word
 
 
 @dataclasses.dataclass(frozen=True)
