@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Ends of the names of files that are no kernels.
 LOCK, PARTIAL = ".lock", ".partial"
 # Seconds to wait for another process, and between two questions.
-PATIENCE, _TURN = 60.0, 0.005
+LOCK_TIMEOUT, _TURN = 60.0, 0.005
 
 
 class Store(NamedTuple):
@@ -171,7 +171,7 @@ def _locked(path: str) -> Iterator[None]:
     ever: two that write the same file do no harm."""
     import fcntl
 
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + LOCK_TIMEOUT
     with open(path, "w") as file:
         while True:
             try:
