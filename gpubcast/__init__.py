@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         UnknownNameError,
     )
     from gpubcast.functions import *
-    from gpubcast.fusion.fused import Fused, apply, fuse
+    from gpubcast.fusion.fused_function import Fused, apply, fuse
     from gpubcast.hlo.inference import infer_shape
     from gpubcast.plans import BoundCall, Plan, plan
     from gpubcast.shapes.element_types import ElementType, element_type
@@ -159,7 +159,7 @@ _HOMES = {
         ),
         *("ShapeError", "SplitWarning", "UnknownNameError"),
     ),
-    "fusion.fused": ("Fused", "apply", "fuse"),
+    "fusion.fused_function": ("Fused", "apply", "fuse"),
     "hlo.inference": ("infer_shape",),
     "plans": ("BoundCall", "Plan", "plan"),
     "shapes.element_types": ("ElementType", "element_type"),

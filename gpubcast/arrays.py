@@ -13,7 +13,7 @@ from gpubcast.errors import DeviceError, ElementTypeError, LayoutError, ShapeErr
 from gpubcast.hlo import expression
 from gpubcast.hlo.operators import Operators, operation
 from gpubcast.planning.plan import Operand
-from gpubcast.runtime import eager, execute, state
+from gpubcast.runtime import eager_call, execute, state
 from gpubcast.runtime.device import Device, device_name, parse_device
 from gpubcast.runtime.operands import (
     copied_view,
@@ -116,7 +116,7 @@ class Array(DeviceArray, Operators):
     def with_layout(self, layout: Layout | None) -> Array:
         """A copy with another layout (None: row-major); padding is filled as it promises."""
         shape = self._operand.shape.with_layout(layout)
-        return made(execute.COPY, view_of(self), shape.layout)
+        return graph_result(execute.COPY, view_of(self), shape.layout)
 
     @property
     def T(self) -> Array:
@@ -182,7 +182,7 @@ class Array(DeviceArray, Operators):
 
     def _operate(self, operator: str, operands: tuple[Any, ...]) -> Self:
         name = operation(operator, self._operand.shape.element_type)
-        result: Self = eager.APPLY.call(name, operands, None, None)
+        result: Self = eager_call.APPLY.call(name, operands, None, None)
         return result
 
     # --- exchange: the strided view of NumPy or CuPy answers -----------------------------------
@@ -191,8 +191,8 @@ class Array(DeviceArray, Operators):
         return self.view().__dlpack__(**keywords)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        kind, index = self.view().__dlpack_device__()
-        return int(kind), int(index)
+        device_type, index = self.view().__dlpack_device__()
+        return int(device_type), int(index)
 
     # A type checker that knew more of the dtype would take ``ndarray + Array`` for NumPy's.
     def __array__(
@@ -258,7 +258,7 @@ def wrap(shape: Shape, buffer: Any, device: Device) -> Array:
     return Array(Operand.of(shape), buffer, None, device)
 
 
-def made(graph: expression.Expression, view: View, layout: Layout) -> Array:
+def graph_result(graph: expression.Expression, view: View, layout: Layout) -> Array:
     """The new array that a graph makes of one operand."""
     launch, buffers = execute.run(graph, (view,), None, (layout,))
     return Array(launch.outputs[0], buffers[0], None, launch.device)
@@ -322,7 +322,7 @@ def full(shape: Shape | str, value: complex | np.generic, *, device: str = "cpu"
     view = scalar_view(value, shape.element_type)
     placed = View(view.operand, view.slot, parse_device(device), value)
     graph = expression.single("broadcast", {"sizes": shape.dimensions})
-    return made(graph, placed, shape.layout)
+    return graph_result(graph, placed, shape.layout)
 
 
 def from_dlpack(x: Any) -> Array:

@@ -197,8 +197,8 @@ def _default_pool() -> int:
     return min(1 << 30, memory // 8)
 
 
-def backend() -> str | None:
-    """The only device kind allowed (``"cpu"`` or ``"cuda"``), or None for both."""
+def allowed_device_type() -> str | None:
+    """The only device type allowed (``"cpu"`` or ``"cuda"``), or None for both."""
     text = _text("GPUBCAST_BACKEND").lower()
     if text not in ("", "cpu", "cuda"):
         raise Error(f"GPUBCAST_BACKEND={text!r}: expected cpu or cuda")

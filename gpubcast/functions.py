@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gpubcast.runtime.eager import APPLY
+from gpubcast.runtime.eager_call import APPLY
 
 if TYPE_CHECKING:
     from gpubcast.runtime.protocols import ArrayLike

@@ -14,8 +14,8 @@ from gpubcast.errors import Error, LayoutError, ShapeError
 from gpubcast.hlo import expression
 from gpubcast.hlo.expression import Expression
 from gpubcast.planning.plan import BroadcastPlan, Operand
-from gpubcast.planning.planner import Planned, plan_for
-from gpubcast.runtime import call_cache, eager, execute, prepare
+from gpubcast.planning.planner import CallPlan, plan_for
+from gpubcast.runtime import call_cache, eager_call, execute, prepare
 from gpubcast.runtime.device import device_name
 from gpubcast.runtime.entry_point import EntryPoint
 from gpubcast.runtime.launch import Launch
@@ -24,7 +24,7 @@ from gpubcast.runtime.overlap import check_apart
 from gpubcast.runtime.protocols import ArrayLike, OutT
 from gpubcast.runtime.target import cpu_target, cuda_target, target
 from gpubcast.runtime.view import View, aligned, devices_of
-from gpubcast.schedules.families import Schedule
+from gpubcast.schedules.choose import Schedule
 from gpubcast.schedules.schedule import Target
 from gpubcast.shapes.layout import Layout, check_layout
 from gpubcast.shapes.shape import Shape, as_shape
@@ -65,7 +65,7 @@ class Plan:
         if not self.arguments:
             object.__setattr__(self, "arguments", tuple(range(len(self.shapes))))
             object.__setattr__(self, "arity", len(self.shapes))
-        object.__setattr__(self, "output_shapes", self._planned().outputs)
+        object.__setattr__(self, "output_shapes", self._call_plan().outputs)
 
     @property
     def output_shape(self) -> Shape:
@@ -126,7 +126,7 @@ class Plan:
                     kind="gpubcast:operand cannot be bound",
                 )
         outs = []
-        for view, copy_back in map(output_view, eager.outs_of(self.expression, out)):
+        for view, copy_back in map(output_view, eager_call.outs_of(self.expression, out)):
             if copy_back is not None:
                 raise LayoutError(
                     "bind: the elements of out are not aligned; call the plan instead",
@@ -139,7 +139,7 @@ class Plan:
     @property
     def broadcast_plans(self) -> tuple[BroadcastPlan, ...]:
         """The normalised plans for operands in the planned layouts, one per kernel."""
-        return tuple(one.plan for one in self._planned().kernels)
+        return tuple(one.plan for one in self._call_plan().kernels)
 
     @property
     def broadcast_plan(self) -> BroadcastPlan:
@@ -212,13 +212,13 @@ class Plan:
             self.name,
             self.expression,
             self._operands(),
-            eager.layouts_of(self.expression, self.out_layout),
+            eager_call.layouts_of(self.expression, self.out_layout),
             arch=arch,
             source=source,
         )
 
-    def _planned(self) -> Planned:
-        layouts = eager.layouts_of(self.expression, self.out_layout)
+    def _call_plan(self) -> CallPlan:
+        layouts = eager_call.layouts_of(self.expression, self.out_layout)
         return plan_for(self.expression, self._operands(), None, layouts)
 
     def _operands(self) -> tuple[Operand, ...]:
@@ -263,7 +263,7 @@ def _called(plan: Plan, operands: tuple[Any, ...], out: Any, device: str | None)
     layout = plan.out_layout if out is None else None
     straight = layout is None and device is None and plan.arguments == tuple(range(plan.arity))
     token = plan._token if straight and operands else None
-    return eager.finish(plan.expression, call, views, layout, token, device)
+    return eager_call.finish(plan.expression, call, views, layout, token, device)
 
 
 _CALLED = EntryPoint(_called)
@@ -342,7 +342,7 @@ def _shares(x: Any, view: View) -> bool:
 def generated_kernels(plan: Plan, target: Target) -> tuple[tuple[Schedule, KernelSource], ...]:
     """How the kernels of a plan run on a target, for aligned operands in the planned layouts, and
     their sources; none for results without elements."""
-    made = (prepare.generated(one, target) for one in plan._planned().kernels)
+    made = (prepare.generated(one, target) for one in plan._call_plan().kernels)
     return tuple(one for one in made if one is not None)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gpubcast.codegen.cuda.elementary import headers
-from gpubcast.hlo.op import Op, Result
+from gpubcast.hlo.op import Op, ResultType
 from gpubcast.hlo.ops import OPS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gpubcast.runtime.eager import APPLY
+from gpubcast.runtime.eager_call import APPLY
 
 if TYPE_CHECKING:
     from gpubcast.runtime.protocols import ArrayLike
@@ -178,7 +178,7 @@ def docstring(row: Op) -> str:
     return "\n".join(parts)
 
 
-_NAMED = (Result.TO, Result.DTYPE)
+_NAMED = (ResultType.TO, ResultType.DTYPE)
 
 
 def _type_order(name: str) -> tuple[str, int]:

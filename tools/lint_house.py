@@ -6,7 +6,8 @@
 * No import is hidden in a string, and no module imports the package itself, which comes after all
   of them; the command line and the package's own table of names apart (``HIDDEN``).
 * A file has at most ``MAX_LINES`` lines, rows of operations and generated files apart.
-* No name speaks the dialect that this house had once (``DIALECT``).
+* No name speaks the dialect that this house had once (``DIALECT``), ``kind`` is that of an error,
+  and no two modules define a class of one name.
 
 Which package may import which, and who may import CuPy, numba and llvmlite, is said in the
 contracts of import-linter in ``pyproject.toml``.
@@ -31,17 +32,17 @@ STATE = {
     "backends/kernel_store.py": "whether kernels could be stored",
     "backends/cuda/nvrtc.py": "the lock of the compiler",
     "backends/native_calls/build.py": "the process that makes machine code",
-    "runtime/eager.py": "the entry point of eager calls",
+    "runtime/eager_call.py": "the entry point of eager calls",
     "runtime/state.py": "backends, plans, kernels, recorded calls, the current trace",
-    "fusion/fused.py": "the entry point of fused calls",
+    "fusion/fused_function.py": "the entry point of fused calls",
     "plans.py": "the entry point of plans",
 }
 # Caches without a bound on what they are asked, whose questions are few.
 FINITE_CACHES = {
     "backends/kernel_files.py:_patterns": "the devices",
-    "backends/cpu/intrinsics/elementary.py:_traced": "the formulas",
+    "backends/cpu/intrinsics/elementary.py:_code": "the formulas",
     "backends/cuda/backend.py:_target": "the GPUs of a machine",
-    "runtime/eager.py:keywords": "the operations",
+    "runtime/eager_call.py:keywords": "the operations",
     "runtime/operands.py:scalar_operand": "the element types",
 }
 # Tables that are filled while their module is loaded, and never after.
@@ -58,19 +59,42 @@ HIDDEN = {
 }
 MAX_LINES = 450
 UNLIMITED = ("functions.py", "hlo/rows/")
-# A word, and what the field calls it.
+# A word that no part of a name is, and what the field calls it.
 DIALECT = {
     "beside": "background, or another preposition",
+    "building": "build",
     "crew": "thread team",
     "crooked": "misaligned",
+    "direct": "build",
     "door": "entry point",
     "doors": "entry points",
     "heavy": "expensive, or register-heavy in words",
     "kept": "hoisted, cached or stored",
-    "labelling": "labelled",
+    "kinds": "types, or what else they are kinds of",
+    "known": "call table, or what is known of what",
+    "labelled": "with labels, or label_scope",
+    "labelling": "label_scope",
     "lasting": "checkpoint",
+    "planned": "CallPlan",
     "pretended": "fake",
+    "traced": "Tracer, trace or formula code",
+    "tracing": "trace",
+    "whole": "replay, or what is not cut",
 }
+# What no module is called: words with another meaning in the field, and adjectives.
+DIALECT_MODULES = {
+    "eager": "eager_call",
+    "fused": "fused_function",
+    "lines": "nontemporal_accesses",
+    "nontemporal": "nontemporal_accesses",
+    "table": "call_table, or whatever table it is",
+    "words": "record_layout",
+}
+# ``kind`` is the kind of an error; these make errors or pass theirs on.
+OF_ERRORS = (
+    "errors.py", "fusion/source_lines.py", "hlo/broadcasting.py", "hlo/inference.py",
+    "hlo/refusals.py", "hlo/type_inference.py", "shapes/layout.py",
+)  # fmt: skip
 
 MUTABLE_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 # What is called makes a value that does not change.
@@ -115,11 +139,18 @@ def lint(package: Path) -> tuple[Violation, ...]:
         inner = path.relative_to(package).as_posix()
         modules.append(_Module(inner, ast.parse(text), len(text.splitlines())))
     values = VALUES | {name for module in modules for name in _immutable_classes(module.tree)}
+    homonyms = _homonyms(modules)
     found = [
         Violation(f"{package.name}/{module.inner}", line, message)
         for module in modules
         for line, message in sorted(
-            {*_state(module, values), *_imports(module, package), *_size(module), *_words(module)}
+            {
+                *_state(module, values),
+                *_imports(module, package),
+                *_size(module),
+                *_words(module),
+                *homonyms.get(module.inner, ()),
+            }
         )
     ]
     return tuple(found)
@@ -159,9 +190,36 @@ def _words(module: _Module) -> Iterator[tuple[int, str]]:
     for one in (name for part in ast.walk(module.tree) for name in _assignments(part)):
         names.setdefault(one.id, one.lineno)
     for name, line in names.items():
-        for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name):
-            if word.lower() in DIALECT:
-                yield line, f"{name}: say {DIALECT[word.lower()]} for {word.lower()!r}"
+        yield from ((line, f"{name}: {what}") for what in dialect(name))
+    stem = module.inner.rpartition("/")[2].removesuffix(".py")
+    if stem in DIALECT_MODULES:
+        yield 1, f"{stem}: no module's name; say {DIALECT_MODULES[stem]}"
+    bound = [(one.arg, one.lineno) for one in ast.walk(module.tree) if isinstance(one, ast.arg)]
+    bound += [(one.id, one.lineno) for one in ast.walk(module.tree) if isinstance(one, ast.Name)]
+    for name, line in bound:
+        if name == "kind" and module.inner not in OF_ERRORS:
+            yield line, "kind is the kind of an error: say what it is a type of"
+
+
+def dialect(name: str) -> Iterator[str]:
+    """What is wrong with the words that a name or a key is made of."""
+    for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name):
+        if word.lower() in DIALECT:
+            yield f"say {DIALECT[word.lower()]} for {word.lower()!r}"
+
+
+def _homonyms(modules: list[_Module]) -> dict[str, list[tuple[int, str]]]:
+    """Per module, the classes whose names an earlier module has given to its own."""
+    homes: dict[str, str] = {}
+    found: dict[str, list[tuple[int, str]]] = {}
+    for module in modules:
+        for node in module.tree.body:
+            if isinstance(node, ast.ClassDef):
+                home = homes.setdefault(node.name, module.inner)
+                if home != module.inner:
+                    what = f"{node.name} is a class of {home}, too: two things, two names"
+                    found.setdefault(module.inner, []).append((node.lineno, what))
+    return found
 
 
 def _assignments(node: ast.AST) -> Iterator[ast.Name]:

@@ -29,7 +29,7 @@ class DeviceArray:
         buffer: flat memory that the operand's shape describes; None for a view of other memory.
         strided: the NumPy or CuPy array of the logical elements; of an array with a buffer, None
             until it is needed.
-        device: where the memory is, kind and index.
+        device: where the memory is, type and index.
     """
 
     __slots__ = ("_buffer", "_device", "_operand", "_strided")

@@ -40,13 +40,13 @@ class Driven:
 
 
 class Backend(Protocol):
-    """One kind of device.
+    """One device type.
 
     Buffers are opaque to the runtime: flat memory that the backend allocated, or the memory behind
     an array the user passed.
     """
 
-    kind: str
+    device_type: str
     """``"cpu"`` or ``"cuda"``."""
 
     def on(self, index: int) -> AbstractContextManager[Any]:
@@ -77,7 +77,7 @@ class Backend(Protocol):
         """A new strided array over a buffer of its own, as cheaply as can be."""
 
     def adopt(self, array: Any) -> tuple[Any, int]:
-        """A foreign array of this kind of device (DLPack or ``__cuda_array_interface__``) as an
+        """A foreign array of this device type (DLPack or ``__cuda_array_interface__``) as an
         array of the backend over the same memory, and the index of its device."""
 
     def address(self, array: Any) -> int:

@@ -33,7 +33,7 @@ from gpubcast.errors import CacheWarning, Error
 from gpubcast.hashing import digest
 
 # Seconds to wait for another process, and between two questions.
-PATIENCE, _TURN = 60.0, 0.005
+LOCK_TIMEOUT, _TURN = 60.0, 0.005
 # Seconds after which a file that is used counts as used again.
 USED = 3600.0
 # How many kernels a process stores before the size of the cache is looked at again.
@@ -206,7 +206,7 @@ def _locked(folder: int, name: str) -> Iterator[None]:
     ever, and some file systems have no locks: two that write the same file do no harm."""
     import fcntl
 
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + LOCK_TIMEOUT
     descriptor = os.open(name, os.O_RDWR | os.O_CREAT | _FILE, 0o600, dir_fd=folder)
     try:
         while True:

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 
-PATIENCE = 1.0
+SILENT_SECONDS = 1.0
 """Seconds of silence before a step is named where there is no terminal to animate."""
 
 
@@ -28,7 +28,9 @@ def working(what: str) -> Iterator[None]:
 @contextlib.contextmanager
 def announced(what: str) -> Iterator[None]:
     """Name a step in a line on stderr once it is slow."""
-    timer = threading.Timer(PATIENCE, print, [f"{what} ..."], {"file": sys.stderr, "flush": True})
+    timer = threading.Timer(
+        SILENT_SECONDS, print, [f"{what} ..."], {"file": sys.stderr, "flush": True}
+    )
     timer.daemon = True
     timer.start()
     try:

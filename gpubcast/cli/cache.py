@@ -17,7 +17,7 @@ from gpubcast.errors import Error
 from gpubcast.plans import Plan, generated_kernels
 from gpubcast.runtime import state
 from gpubcast.runtime.prepare import calibrate
-from gpubcast.runtime.target import architecture, cpu_target, cuda_target
+from gpubcast.runtime.target import cpu_target, cuda_target, target_architecture
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def warm(plans: Sequence[Plan], archs: Sequence[str], cpu: bool) -> Iterator[tup
                 calibrate(host, chosen)
             found = cpu_target()
             for _, source in generated_kernels(plan, found):
-                yield architecture(found), _timed(host.load, source)
+                yield target_architecture(found), _timed(host.load, source)
 
 
 def _compile_cuda(source: KernelSource, arch: str) -> None:

@@ -19,8 +19,8 @@ import numpy as np
 
 import gpubcast as gb
 from gpubcast.backends.progress import working
-from gpubcast.explain.picture import Table
-from gpubcast.explain.text import table
+from gpubcast.explain.picture import TitledTable
+from gpubcast.explain.text import table_text
 from gpubcast.runtime import state
 from gpubcast.runtime.device import parse_device
 from gpubcast.runtime.device_choice import choose_device
@@ -178,7 +178,7 @@ def medians(*functions: Callable[[], Any]) -> tuple[float, ...]:
     return tuple(map(statistics.median, samples))
 
 
-def refusal(n: int) -> tuple[str, str]:
+def refused_call(n: int) -> tuple[str, str]:
     """A call that has to be refused, and the text of its error."""
     call = "gb.add(x, v)"
     try:
@@ -188,7 +188,7 @@ def refusal(n: int) -> tuple[str, str]:
     raise AssertionError(f"{call} was not refused")
 
 
-def results(measured: list[Measured]) -> Table:
+def results_table(measured: list[Measured]) -> TitledTable:
     """The table of results."""
     rows = []
     for m in measured:
@@ -208,7 +208,7 @@ def results(measured: list[Measured]) -> Table:
         )
     columns = ("case", "operands and broadcast_dimensions", "first ms", "ms", "NumPy",
                "ratio", "GB/s", "check")  # fmt: skip
-    return Table("results", columns, tuple(rows))
+    return TitledTable("results", columns, tuple(rows))
 
 
 def run(device: str | None = None, n: int = 2048) -> int:
@@ -229,14 +229,14 @@ def run(device: str | None = None, n: int = 2048) -> int:
     explanation = plan.explain()
     cards = tuple(card for card in explanation.cards if card.device == device.partition(":")[0])
     replace(explanation, cards=cards).print()
-    call, said = refusal(n)
+    call, said = refused_call(n)
     print(f"\nWhat is ambiguous is refused, here {call}:\n\n{said}\n", flush=True)
     generator = np.random.default_rng(0)
     measured = []
     for k, case in enumerate(every, 1):
         with working(f"case {k} of {len(every)}: {case.title}"):
             measured.append(measure(case, device, generator))
-    _show(results(measured))
+    _show(results_table(measured))
     wrong = sum(not m.equal for m in measured)
     elsewhere = "" if device == "cpu" else "; ours end when the GPU is done, NumPy's run on the CPU"
     speed = math.exp(statistics.fmean(math.log(m.numpy / m.ours) for m in measured))
@@ -249,9 +249,9 @@ def run(device: str | None = None, n: int = 2048) -> int:
     return 1 if wrong else 0
 
 
-def _show(part: Table) -> None:
+def _show(part: TitledTable) -> None:
     if not sys.stdout.isatty():
-        print(table(part, left=2))
+        print(table_text(part, left=2))
         return
     from rich import box
     from rich.console import Console

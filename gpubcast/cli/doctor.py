@@ -25,7 +25,7 @@ import gpubcast as gb
 from gpubcast import config
 from gpubcast.backends import kernel_files
 from gpubcast.backends.cuda import driver, nvrtc
-from gpubcast.backends.native_calls import build, builtin
+from gpubcast.backends.native_calls import build
 from gpubcast.backends.progress import working
 from gpubcast.errors import CompileError, DeviceError
 from gpubcast.runtime import state
@@ -229,7 +229,7 @@ def _native_calls() -> Iterator[Check]:
         yield Check(name, Status.ABSENT, "turned off by GPUBCAST_NATIVE_CALLS=off", advice)
     elif build.is_compiled():
         yield Check(name, Status.OK, shown)
-    elif builtin.call_definition() is None:
+    elif build.call_definition() is None:
         advice = "nothing: calls are replayed in Python"
         yield Check(name, Status.ABSENT, "not with this interpreter", advice)
     else:
@@ -245,7 +245,7 @@ def _environment() -> Iterator[Check]:
         yield Check("environment", Status.OK, "no GPUBCAST_ variable is set")
     for variable, value in config.given():
         yield Check(variable.name, Status.OK, _home(value))
-    reads = config.debug, config.sync, config.check, config.threads, config.backend
+    reads = config.debug, config.sync, config.check, config.threads, config.allowed_device_type
     for read in (*reads, config.native_calls):
         try:
             read()
@@ -265,7 +265,7 @@ def _operands() -> tuple[Any, Any, Any]:
 
 def _cpu_kernel() -> Iterator[Check]:
     name = "CPU kernel"
-    if config.backend() == "cuda":
+    if config.allowed_device_type() == "cuda":
         yield Check(name, Status.ABSENT, "refused by GPUBCAST_BACKEND=cuda", "unset it to check")
         return
     x, v, expected = _operands()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from gpubcast.codegen.source import KernelSource
 from gpubcast.planning.plan import BroadcastPlan
-from gpubcast.schedules.choose import schedule
-from gpubcast.schedules.families import Schedule
+from gpubcast.schedules.choose import Schedule, schedule
 from gpubcast.schedules.schedule import CudaScheduleBase, CudaTarget, Target
 
 
-def load(target: Target) -> None:
+def import_generator(target: Target) -> None:
     """Import what writes kernels for a target."""
     if isinstance(target, CudaTarget):
         from gpubcast.codegen.cuda import kernel as cuda_kernel  # noqa: F401

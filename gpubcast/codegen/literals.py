@@ -41,7 +41,7 @@ def _largest(dtype: np.dtype[Any]) -> float:
     return float(ml_dtypes.finfo(dtype).max)
 
 
-def parts_of(element_type: ElementType, bits: int) -> tuple[int, int]:
+def component_bits(element_type: ElementType, bits: int) -> tuple[int, int]:
     """The storage bits of a complex number's real and imaginary part."""
     width = element_type.component.bits
     return bits % (1 << width), bits >> width

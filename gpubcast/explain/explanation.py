@@ -9,9 +9,9 @@ from typing import IO, TYPE_CHECKING, Any
 from gpubcast.codegen.literals import scalar_of
 from gpubcast.explain import html, text
 from gpubcast.explain.launch_cards import launch_card
-from gpubcast.explain.picture import Card, Listing, Picture, Slot, Strip, Table
+from gpubcast.explain.picture import Card, Listing, MemorySlot, Picture, Strip, TitledTable
 from gpubcast.hlo import labels, ops
-from gpubcast.hlo.alignment import Grid, State, grid, row
+from gpubcast.hlo.alignment import AlignmentGrid, CellState, alignment_grid, row
 from gpubcast.hlo.expression import (
     Apply,
     Constant,
@@ -23,11 +23,11 @@ from gpubcast.hlo.expression import (
 )
 from gpubcast.hlo.op import Inferred
 from gpubcast.planning.plan import INDEX, BroadcastPlan, Operand
-from gpubcast.planning.planner import OutLayouts, Planned, plan_for
+from gpubcast.planning.planner import CallPlan, OutLayouts, plan_for
 from gpubcast.runtime.device import CPU, device_name
 from gpubcast.runtime.launch import Launch
 from gpubcast.runtime.prepare import generated
-from gpubcast.runtime.target import architecture, cpu_target, cuda_target
+from gpubcast.runtime.target import cpu_target, cuda_target, target_architecture
 from gpubcast.runtime.view import View
 from gpubcast.schedules.cuda.vectors import ALIGNED
 from gpubcast.schedules.schedule import Target
@@ -111,14 +111,14 @@ def explain(
         cpu_target(): "launch on the CPU",
         cuda_target(arch): f"launch on a GPU, {arch}, operands aligned to {ALIGNED} bytes",
     }
-    planned = plan_for(expression, operands, None, out_layouts)
+    call_plan = plan_for(expression, operands, None, out_layouts)
     launches = [
         launch_card(which + title, one.plan, target, generated(one, target))
-        for which, one in zip(_numbered(planned), planned.kernels, strict=True)
+        for which, one in zip(_numbered(call_plan), call_plan.kernels, strict=True)
         for target, title in titles.items()
     ]
-    outputs = tuple(map(Operand.of, planned.outputs))
-    return _explanation(name, expression, planned, operands + outputs, launches, source)
+    outputs = tuple(map(Operand.of, call_plan.outputs))
+    return _explanation(name, expression, call_plan, operands + outputs, launches, source)
 
 
 def explain_launch(
@@ -140,10 +140,10 @@ def explain_launch(
     """
     arrays = tuple(view.operand for view in views)
     count = expression.num_parameters
-    planned = plan_for(expression, arrays[:count], arrays[count:])
+    call_plan = plan_for(expression, arrays[:count], arrays[count:])
     where = "the CPU"
     if launch.device != CPU:
-        where = f"{device_name(launch.device)}, {architecture(launch.target)}"
+        where = f"{device_name(launch.device)}, {target_architecture(launch.target)}"
     launches = [
         launch_card(
             f"{which}launch on {where}, operands where they are bound",
@@ -151,35 +151,35 @@ def explain_launch(
             launch.target,
             None if step.schedule is None or step.source is None else (step.schedule, step.source),
         )
-        for which, step in zip(_numbered(planned), launch.steps, strict=True)
+        for which, step in zip(_numbered(call_plan), launch.steps, strict=True)
     ]
-    return _explanation(name, expression, planned, arrays, launches, source)
+    return _explanation(name, expression, call_plan, arrays, launches, source)
 
 
-def _numbered(planned: Planned) -> list[str]:
+def _numbered(call_plan: CallPlan) -> list[str]:
     """What the titles of each kernel begin with."""
-    count = len(planned.kernels)
+    count = len(call_plan.kernels)
     return [f"kernel {number}: " if count > 1 else "" for number in range(count)]
 
 
 def _explanation(
     name: str,
     expression: Expression,
-    planned: Planned,
+    call_plan: CallPlan,
     arrays: tuple[Operand, ...],
     launches: list[tuple[Card, Listing | None]],
     source: bool,
 ) -> Explanation:
     """All parts; ``arrays`` are the operands, then the results."""
-    nodes, outputs = planned.nodes, planned.outputs
+    nodes, outputs = call_plan.nodes, call_plan.outputs
     shapes = tuple(array.shape for array in arrays[: expression.num_parameters])
-    names = _Names(expression, len(outputs))
+    names = _ArrayNames(expression, len(outputs))
     picture = _alignment(expression, nodes, shapes, outputs, names)
-    tables: list[Table] = []
+    tables: list[TitledTable] = []
     for which, unmerged, one in zip(
-        _numbered(planned), planned.unmerged, planned.kernels, strict=True
+        _numbered(call_plan), call_plan.unmerged, call_plan.kernels, strict=True
     ):
-        columns = [names.view(view) for view in one.views]
+        columns = [names.argument(number) for number in one.arguments]
         title = f"{which}axes before merging, one per output dimension; strides in elements"
         tables.append(_axes(title, unmerged, columns))
         title = f"{which}axes after merging, the order of the loops"
@@ -189,14 +189,14 @@ def _explanation(
         picture,
         _legend(picture),
         tuple(tables),
-        tuple(_strip(names.view(number), array) for number, array in enumerate(arrays)),
+        tuple(_strip(names.argument(number), array) for number, array in enumerate(arrays)),
         tuple(card for card, _ in launches),
         tuple(listing for _, listing in launches if listing is not None),
         source,
     )
 
 
-class _Names:
+class _ArrayNames:
     """What the arrays of a call are called."""
 
     def __init__(self, expression: Expression, outputs: int) -> None:
@@ -204,7 +204,7 @@ class _Names:
         self._operands = expression.num_parameters
         self._outputs = outputs
 
-    def view(self, index: int) -> str:
+    def argument(self, index: int) -> str:
         """Operands first, then outputs, then temporaries; or no array."""
         if index == INDEX:
             return "index"
@@ -280,25 +280,30 @@ def _alignment(
     nodes: tuple[Inferred, ...],
     shapes: tuple[Shape, ...],
     outputs: tuple[Shape, ...],
-    names: _Names,
-) -> Grid | None:
+    names: _ArrayNames,
+) -> AlignmentGrid | None:
     """The first output's dimensions and where the operands' go; with labels, the labelled axes."""
     pattern = expression.patterns[0] if expression.patterns else None
     if pattern is not None and pattern[1] == tuple(range(len(shapes))):
-        called = [names.view(i) for i in range(len(shapes))]
-        return labels.grid(pattern[0], shapes, called)
+        called = [names.argument(i) for i in range(len(shapes))]
+        return labels.label_grid(pattern[0], shapes, called)
     sizes = outputs[0].dimensions
     if not sizes:
         return None
     rows = [
-        row(f"{names.view(i)}: {shapes[i].text(layout=False)}", shapes[i].dimensions, place, sizes)
+        row(
+            f"{names.argument(i)}: {shapes[i].text(layout=False)}",
+            shapes[i].dimensions,
+            place,
+            sizes,
+        )
         for i, place in _placements(expression, nodes)
     ]
     for i, shape in enumerate(outputs):
         if shape.dimensions == sizes:
-            label = f"{names.view(len(shapes) + i)}: {shape.text(layout=False)}"
+            label = f"{names.argument(len(shapes) + i)}: {shape.text(layout=False)}"
             rows.append(row(label, sizes, range(len(sizes)), sizes))
-    return grid(rows, len(sizes))
+    return alignment_grid(rows, len(sizes))
 
 
 def _placements(
@@ -326,19 +331,19 @@ def _placements(
     return sorted(found)
 
 
-def _legend(picture: Grid | None) -> str:
+def _legend(picture: AlignmentGrid | None) -> str:
     if picture is None:
         return ""
     states = {cell.state for r in picture.rows for cell in r.cells}
     meanings = (
-        (State.EXPANDED, "1→n: size 1 is expanded"),
-        (State.ABSENT, "·: repeated along this dimension"),
+        (CellState.EXPANDED, "1→n: size 1 is expanded"),
+        (CellState.ABSENT, "·: repeated along this dimension"),
     )
     said = [meaning for state, meaning in meanings if state in states]
     return "; ".join(said)
 
 
-def _axes(title: str, plan: BroadcastPlan, names: list[str]) -> Table:
+def _axes(title: str, plan: BroadcastPlan, names: list[str]) -> TitledTable:
     padded = any(axis.extent != axis.size for axis in plan.axes)
     rows = tuple(
         (
@@ -350,10 +355,10 @@ def _axes(title: str, plan: BroadcastPlan, names: list[str]) -> Table:
         for k, axis in enumerate(plan.axes)
     )
     if not plan.num_visited:
-        return Table(f"{title}: nothing is visited", (), ())
+        return TitledTable(f"{title}: nothing is visited", (), ())
     if not rows:
-        return Table(f"{title}: none, there is one element", (), ())
-    return Table(title, ("axis", "size", *(["with padding"] if padded else []), *names), rows)
+        return TitledTable(f"{title}: none, there is one element", (), ())
+    return TitledTable(title, ("axis", "size", *(["with padding"] if padded else []), *names), rows)
 
 
 # --- memory ------------------------------------------------------------------------------------
@@ -373,7 +378,7 @@ def _strip(label: str, array: Operand) -> Strip:
     cells = []
     for offset in range(slots):
         index = shape.multi_index(offset)
-        cells.append(Slot(sign if index is None else _letter(shape, index), offset, index))
+        cells.append(MemorySlot(sign if index is None else _letter(shape, index), offset, index))
     run = shape.padded_dimensions[shape.layout.minor_to_major[0]] if shape.rank > 1 else slots
     run = run if run > 1 else slots
     groups = tuple(tuple(cells[start : start + run]) for start in range(0, slots, run))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from gpubcast.explain.picture import Card, Listing, Picture, Slot, Strip, Table
+from gpubcast.explain.picture import Card, Listing, MemorySlot, Picture, Strip, TitledTable
 from gpubcast.explain.text import STRIPS
-from gpubcast.hlo.alignment import Grid
+from gpubcast.hlo.alignment import AlignmentGrid
 
 _STYLE = """
 .gpubcast{font:13px/1.45 ui-monospace,monospace;--line:#8886;--soft:#8883}
@@ -62,13 +62,13 @@ def _columns(names: Sequence[str]) -> str:
     return "<tr>" + "".join(f'<th scope="col">{escape(name)}</th>' for name in names) + "</tr>"
 
 
-def _framed(title: str, rows: Iterable[str], kind: str = "") -> str:
-    attribute = f' class="{kind}"' if kind else ""
+def _framed(title: str, rows: Iterable[str], css_class: str = "") -> str:
+    attribute = f' class="{css_class}"' if css_class else ""
     caption = f"<caption>{escape(title)}</caption>" if title else ""
     return f"<table{attribute}>{caption}{''.join(rows)}</table>"
 
 
-def _grid(grid: Grid, legend: str) -> str:
+def _grid(grid: AlignmentGrid, legend: str) -> str:
     rows = [_columns((grid.title, *grid.columns))]
     for row in grid.rows:
         cells = [f'<td class="{cell.state.value}">{escape(cell.text)}</td>' for cell in row.cells]
@@ -78,7 +78,7 @@ def _grid(grid: Grid, legend: str) -> str:
     return _framed("alignment", rows) + f'<div class="note">{escape(legend)}</div>'
 
 
-def _table(part: Table) -> str:
+def _table(part: TitledTable) -> str:
     if not part.columns:
         return f"<h4>{escape(part.title)}</h4>"
     rows = [_row(row[0], (f"<td>{escape(cell)}</td>" for cell in row[1:])) for row in part.rows]
@@ -92,9 +92,9 @@ def _strip(part: Strip) -> str:
     return _framed("", [_row(f"{part.label} {part.shape}", cells)], "memory")
 
 
-def _slot(slot: Slot, *, first: bool) -> str:
-    kinds = [*(["first"] if first else []), *(["padding"] if slot.index is None else [])]
-    attribute = f' class="{" ".join(kinds)}"' if kinds else ""
+def _slot(slot: MemorySlot, *, first: bool) -> str:
+    css_classes = [*(["first"] if first else []), *(["padding"] if slot.index is None else [])]
+    attribute = f' class="{" ".join(css_classes)}"' if css_classes else ""
     what = "padding" if slot.index is None else f"element {slot.index}"
     return f'<td{attribute} title="slot {slot.offset}: {escape(what)}">{escape(slot.text)}</td>'
 

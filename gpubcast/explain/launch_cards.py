@@ -11,9 +11,9 @@ from gpubcast.errors import Error
 from gpubcast.explain.picture import Card, Listing
 from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.runtime import state
-from gpubcast.runtime.target import architecture
+from gpubcast.runtime.target import target_architecture
+from gpubcast.schedules.choose import CudaSchedule, Schedule
 from gpubcast.schedules.cuda.gather import Gather
-from gpubcast.schedules.families import CudaSchedule, Schedule
 from gpubcast.schedules.schedule import (
     CpuScheduleBase,
     CpuTarget,
@@ -63,7 +63,7 @@ def launch_card(
         )
     facts = (
         ("schedule", chosen.reason),
-        ("operands", _kinds(plan, chosen)),
+        ("operands", _operands(plan, chosen)),
         *where,
         ("index", f"{chosen.offset_bits}-bit offsets"),
         ("bytes", f"{plan.num_bytes:,} must move: operands read once, output written once"),
@@ -84,13 +84,13 @@ def _streaming(target: CpuTarget) -> str:
     return f"large results go past the caches {when}"
 
 
-def _kinds(plan: BroadcastPlan, chosen: Schedule) -> str:
+def _operands(plan: BroadcastPlan, chosen: Schedule) -> str:
     reads = zip(chosen.reads, plan.reads, strict=True)
     writes = zip(chosen.writes, plan.writes, strict=True)
     listed = (
         ", ".join(
-            f"{kind.value} {'index' if access.generated else access.element_type}"
-            for kind, access in accesses
+            f"{pattern.value} {'index' if access.generated else access.element_type}"
+            for pattern, access in accesses
         )
         for accesses in (reads, writes)
     )
@@ -118,7 +118,7 @@ def _time(plan: BroadcastPlan, target: Target) -> str:
 
 def _cached(source: KernelSource, target: Target, device: str) -> str:
     """Whether a launch finds the kernel's machine code, and where."""
-    if state.is_loaded(device, architecture(target), source.key):
+    if state.is_loaded(device, target_architecture(target), source.key):
         return "hit, in this process"
     try:
         if isinstance(target, CudaTarget):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpubcast.hlo.alignment import Grid
+from gpubcast.hlo.alignment import AlignmentGrid
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TitledTable:
     """A titled table; every row has as many cells as there are columns; a title alone has none."""
 
     title: str
@@ -17,7 +17,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class MemorySlot:
     """One element slot of memory.
 
     Attributes:
@@ -45,7 +45,7 @@ class Strip:
 
     label: str
     shape: str
-    groups: tuple[tuple[Slot, ...], ...]
+    groups: tuple[tuple[MemorySlot, ...], ...]
     note: str
 
 
@@ -89,9 +89,9 @@ class Picture:
     """
 
     header: tuple[str, ...]
-    grid: Grid | None
+    grid: AlignmentGrid | None
     legend: str
-    tables: tuple[Table, ...]
+    tables: tuple[TitledTable, ...]
     strips: tuple[Strip, ...]
     cards: tuple[Card, ...]
     listings: tuple[Listing, ...]

@@ -9,17 +9,17 @@ from rich.syntax import Syntax
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from gpubcast.explain.picture import Card, Picture, Table
+from gpubcast.explain.picture import Card, Picture, TitledTable
 from gpubcast.explain.text import STRIPS, strips
-from gpubcast.hlo.alignment import Grid, State
+from gpubcast.hlo.alignment import AlignmentGrid, CellState
 
 # Nothing is parsed as markup: shapes are full of square brackets.
 _STYLES = {
-    State.MATCHED: "bold",
-    State.EXPANDED: "yellow",
-    State.ABSENT: "dim",
-    State.UNPLACED: "dim",
-    State.WRONG: "bold red",
+    CellState.MATCHED: "bold",
+    CellState.EXPANDED: "yellow",
+    CellState.ABSENT: "dim",
+    CellState.UNPLACED: "dim",
+    CellState.WRONG: "bold red",
 }
 
 
@@ -48,7 +48,7 @@ def renderables(picture: Picture) -> Iterator[RenderableType]:
         )  # fmt: skip
 
 
-def _grid(grid: Grid) -> RichTable:
+def _grid(grid: AlignmentGrid) -> RichTable:
     table = RichTable(header_style="")
     table.add_column(Text(grid.title))
     for column in grid.columns:
@@ -59,7 +59,7 @@ def _grid(grid: Grid) -> RichTable:
     return table
 
 
-def _table(part: Table) -> RichTable:
+def _table(part: TitledTable) -> RichTable:
     table = RichTable(header_style="")
     for k, column in enumerate(part.columns):
         table.add_column(Text(column), justify="right" if k else "left")

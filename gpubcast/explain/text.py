@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpubcast.explain.picture import Card, Listing, Picture, Strip, Table
+from gpubcast.explain.picture import Card, Listing, Picture, Strip, TitledTable
 from gpubcast.hlo.alignment import render
 
 WIDTH = 100
@@ -16,7 +16,7 @@ def text(picture: Picture) -> str:
     blocks = ["\n".join(picture.header)]
     if picture.grid is not None:
         blocks.append(f"{render(picture.grid)}\n  {picture.legend}".rstrip())
-    blocks += [table(part) for part in picture.tables]
+    blocks += [table_text(part) for part in picture.tables]
     if picture.strips:
         blocks.append("\n".join([STRIPS, *strips(picture.strips)]))
     blocks += [_card(part) for part in picture.cards]
@@ -25,7 +25,7 @@ def text(picture: Picture) -> str:
     return "\n\n".join(blocks)
 
 
-def table(part: Table, left: int = 1) -> str:
+def table_text(part: TitledTable, left: int = 1) -> str:
     """A table in aligned columns: the first ``left`` to the left, the others to the right."""
     if not part.columns:
         return part.title

@@ -11,14 +11,14 @@ import numpy as np
 
 from gpubcast import config
 from gpubcast.errors import ElementTypeError, Error, ShapeError, brief
-from gpubcast.hlo.labels import Pattern, counted
+from gpubcast.hlo.labels import LabelPattern, counted
 
 SCALAR = "scalar"
 _STATIC = "static"
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def refusal(what: str) -> Error:
+def arguments_refusal(what: str) -> Error:
     """The refusal of a function or of its arguments (F5)."""
     return ElementTypeError(what, rule="F5", kind="gpubcast:arguments")
 
@@ -47,7 +47,7 @@ class Arguments:
         named = _static_names(self.home, self._names, static)
         self.static = frozenset(i for i, name in enumerate(self._names) if name in named)
 
-    def check_groups(self, pattern: Pattern) -> None:
+    def check_groups(self, pattern: LabelPattern) -> None:
         """Compare labels with the parameters, where their number is fixed.
 
         Raises:
@@ -77,7 +77,7 @@ class Arguments:
         try:
             bound = self._signature.bind(*args, **keywords)
         except TypeError as error:
-            raise refusal(f"{self.name}: {error}") from None
+            raise arguments_refusal(f"{self.name}: {error}") from None
         bound.apply_defaults()
         values: list[Any] = []
         for parameter in self._parameters:
@@ -121,14 +121,14 @@ class Arguments:
         try:
             hash(x)
         except TypeError:
-            raise refusal(
+            raise arguments_refusal(
                 f"{self.name}: the static argument {self.called(index)} is {brief(x)}, which "
                 "cannot be hashed; pass a tuple, a string or a number"
             ) from None
-        return (_STATIC, typed(x), _Value(x))
+        return (_STATIC, typed_key(x), _StaticValue(x))
 
 
-class _Value:
+class _StaticValue:
     """A static value beside its key, which alone says whether two are the same (NaN is not)."""
 
     __slots__ = ("value",)
@@ -137,7 +137,7 @@ class _Value:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Value)
+        return isinstance(other, _StaticValue)
 
     def __hash__(self) -> int:
         return 0
@@ -153,37 +153,39 @@ def _home(function: Callable[..., Any], name: str) -> str:
 
 def _signature(function: Callable[..., Any], home: str) -> inspect.Signature:
     if not inspect.isfunction(function):
-        raise refusal(f"fuse takes a plain function, not {brief(function)}")
-    kinds = ("generatorfunction", "coroutinefunction", "asyncgenfunction")
-    if any(getattr(inspect, f"is{kind}")(function) for kind in kinds):
-        raise refusal(f"{home}: a fused function is no generator and no coroutine")
+        raise arguments_refusal(f"fuse takes a plain function, not {brief(function)}")
+    unfused = ("generatorfunction", "coroutinefunction", "asyncgenfunction")
+    if any(getattr(inspect, f"is{name}")(function) for name in unfused):
+        raise arguments_refusal(f"{home}: a fused function is no generator and no coroutine")
     signature = inspect.signature(function)
     for parameter in signature.parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
-            raise refusal(f"{home}: a fused function has no **{parameter.name}")
+            raise arguments_refusal(f"{home}: a fused function has no **{parameter.name}")
         if parameter.name in ("out", "out_layout"):
-            raise refusal(f"{home}: the parameter {parameter.name} is the fused call's own")
+            raise arguments_refusal(
+                f"{home}: the parameter {parameter.name} is the fused call's own"
+            )
     return signature
 
 
 def _static_names(home: str, names: tuple[str, ...], static: Iterable[str]) -> frozenset[str]:
     if not isinstance(static, Iterable):
-        raise refusal(f"{home}: static is a sequence of names, not {brief(static)}")
+        raise arguments_refusal(f"{home}: static is a sequence of names, not {brief(static)}")
     given = (static,) if isinstance(static, str) else tuple(static)
     unknown = [name for name in given if name not in names]
     if unknown:
-        raise refusal(
+        raise arguments_refusal(
             f"{home}: static names {brief(unknown[0])}, and the parameters are {', '.join(names)}"
         )
     return frozenset(given)
 
 
-def typed(x: Any) -> Hashable:
+def typed_key(x: Any) -> Hashable:
     """A key for a static value that keeps 1, 1.0 and True, and 0.0 and -0.0, apart."""
     if isinstance(x, tuple):
-        return type(x), tuple(map(typed, x))
+        return type(x), tuple(map(typed_key, x))
     if isinstance(x, frozenset):
-        return type(x), frozenset(map(typed, x))
+        return type(x), frozenset(map(typed_key, x))
     if isinstance(x, np.generic):
         return type(x), x.tobytes()
     return type(x), repr(x) if isinstance(x, (float, complex)) else x

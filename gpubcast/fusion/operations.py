@@ -11,46 +11,49 @@ from typing import Any
 
 from gpubcast import config
 from gpubcast.errors import Error, ShapeError, located
-from gpubcast.fusion.source_lines import refused, unsupported, untyped, where
-from gpubcast.fusion.trace import Scalar, Trace, Traced, Value
+from gpubcast.fusion.source_lines import refusal_at_line, unsupported, untyped, where
+from gpubcast.fusion.trace import ArrayTracer, ScalarTracer, Trace, Tracer
 from gpubcast.hlo import expression, op, operators, ops
 from gpubcast.hlo.expression import Apply, Constant, Expression
 from gpubcast.hlo.inference import result_type
-from gpubcast.hlo.op import Result
+from gpubcast.hlo.op import ResultType
 from gpubcast.runtime import execute
 from gpubcast.runtime.operands import scalar_operand
 from gpubcast.runtime.view import View
-from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType, element_type
+from gpubcast.shapes import element_types
+from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 
 # --- operations ----------------------------------------------------------------------------------
 
 
-def operate(trace: Trace, operator: str, operands: tuple[Any, ...]) -> Traced:
+def emit_operator(trace: Trace, operator: str, operands: tuple[Any, ...]) -> Tracer:
     """An operator on traced values."""
     values = [trace.admit(x) for x in operands]
-    kind = next((x.element_type for x in values if isinstance(x, Value)), None)
-    if kind is None and operators.depends(operator):
-        return Scalar(trace, lambda kind: _operated(trace, operator, values, kind, where()))
-    name = operator if kind is None else _operation(operator, kind, where())
-    return apply(trace, name, tuple(values), {}, False)
+    element_type = next((x.element_type for x in values if isinstance(x, ArrayTracer)), None)
+    if element_type is None and operators.depends(operator):
+        return ScalarTracer(
+            trace, lambda element_type: _operated(trace, operator, values, element_type, where())
+        )
+    name = operator if element_type is None else _operation(operator, element_type, where())
+    return emit_operation(trace, name, tuple(values), {}, False)
 
 
 def _operated(
-    trace: Trace, operator: str, values: list[Any], kind: ElementType, line: str
-) -> Value:
-    return _apply(trace, _operation(operator, kind, line), values, kind, {})
+    trace: Trace, operator: str, values: list[Any], element_type: ElementType, line: str
+) -> ArrayTracer:
+    return _apply(trace, _operation(operator, element_type, line), values, element_type, {})
 
 
-def _operation(operator: str, kind: ElementType, line: str) -> str:
+def _operation(operator: str, element_type: ElementType, line: str) -> str:
     try:
-        return operators.operation(operator, kind)
+        return operators.operation(operator, element_type)
     except Error as error:
         raise located(error, line) from None
 
 
-def apply(
+def emit_operation(
     trace: Trace, name: str, operands: tuple[Any, ...], attributes: Mapping[str, Any], placed: bool
-) -> Traced:
+) -> Tracer:
     """An operation on traced values.
 
     Args:
@@ -74,18 +77,20 @@ def apply(
     if any(attributes.get(one.name) is not None for one in row.rule.attributes):
         reason = "labels have aligned every operand, so nothing is broadcast inside"
     if reason and trace.frame.pattern is not None:
-        raise refused(
+        raise refusal_at_line(
             f"{name}: {reason}",
             rule="X8",
             kind="gpubcast:broadcast inside labels",
             error=ShapeError,
         )
-    kind = _common_type(row, values, attributes)
-    if kind is not None:
-        return _apply(trace, name, values, kind, attributes)
-    if row.result not in (Result.SAME, Result.REAL):
+    element_type = _common_type(row, values, attributes)
+    if element_type is not None:
+        return _apply(trace, name, values, element_type, attributes)
+    if row.result not in (ResultType.SAME, ResultType.REAL):
         raise untyped()
-    return Scalar(trace, lambda kind: _apply(trace, name, values, kind, attributes))
+    return ScalarTracer(
+        trace, lambda element_type: _apply(trace, name, values, element_type, attributes)
+    )
 
 
 def _common_type(
@@ -93,18 +98,22 @@ def _common_type(
 ) -> ElementType | None:
     """The type that scalars without one take in an operation."""
     alike = values[1:] if row.rule.predicate else values
-    kind = next((x.element_type for x in alike if isinstance(x, Value)), None)
-    if kind is None and row.rule.untyped is not None:
-        return element_type(attributes[row.rule.untyped])
-    return kind
+    element_type = next((x.element_type for x in alike if isinstance(x, ArrayTracer)), None)
+    if element_type is None and row.rule.untyped is not None:
+        return element_types.element_type(attributes[row.rule.untyped])
+    return element_type
 
 
 def _apply(
-    trace: Trace, name: str, values: list[Any], kind: ElementType, attributes: Mapping[str, Any]
-) -> Value:
+    trace: Trace,
+    name: str,
+    values: list[Any],
+    element_type: ElementType,
+    attributes: Mapping[str, Any],
+) -> ArrayTracer:
     row = ops.op(name)
     line = where()
-    types = [kind] * len(values)
+    types = [element_type] * len(values)
     if row.rule.predicate:
         types[0] = ELEMENT_TYPES["pred"]
     args = [_typed(trace, x, wanted) for x, wanted in zip(values, types, strict=True)]
@@ -119,14 +128,14 @@ def _apply(
     ranks = [x.ndim for x in args]
     ndim = row.rule.rank(ranks, [type_of(x) for x in args], frozen)
     if trace.frame.pattern is not None and ndim != max(ranks):
-        raise refused(
+        raise refusal_at_line(
             f"{name} to {found}: a type of another width adds or takes a dimension, and labels "
             "have fixed them",
             rule="X8",
             kind="gpubcast:broadcast inside labels",
             error=ShapeError,
         )
-    exact = not any(row.ulp) and config.backend() != "cuda"
+    exact = not any(row.ulp) and config.allowed_device_type() != "cuda"
     if exact and ndim == 0 and all(map(trace.is_constant, args)):
         return _folded(trace, expression.single(name, frozen), args, found)
     expansion = row.expansion(frozen)
@@ -137,7 +146,9 @@ def _apply(
     )
 
 
-def _folded(trace: Trace, graph: Expression, args: list[Value], kind: ElementType) -> Value:
+def _folded(
+    trace: Trace, graph: Expression, args: list[ArrayTracer], element_type: ElementType
+) -> ArrayTracer:
     """An operation on constants, done now. Only where every device gives the same bits."""
     views = []
     for x in args:
@@ -145,8 +156,8 @@ def _folded(trace: Trace, graph: Expression, args: list[Value], kind: ElementTyp
         assert isinstance(node, Constant)
         views.append(View(scalar_operand(type_of(x)), node.bits, None))
     _, buffers = execute.run(graph, tuple(views))
-    bits = int.from_bytes(bytes(buffers[0][: kind.itemsize]), "little")
-    return trace.emit(Constant(kind.name, bits), kind, 0)
+    bits = int.from_bytes(bytes(buffers[0][: element_type.itemsize]), "little")
+    return trace.emit(Constant(element_type.name, bits), element_type, 0)
 
 
 def _about_types(error: Error) -> Error:
@@ -157,19 +168,21 @@ def _about_types(error: Error) -> Error:
     return again
 
 
-def _typed(trace: Trace, x: Any, kind: ElementType) -> Value:
-    if isinstance(x, Value):
+def _typed(trace: Trace, x: Any, element_type: ElementType) -> ArrayTracer:
+    if isinstance(x, ArrayTracer):
         return x
-    return x.as_type(kind) if isinstance(x, Scalar) else trace.constant(x, kind)
+    return (
+        x.as_type(element_type) if isinstance(x, ScalarTracer) else trace.constant(x, element_type)
+    )
 
 
-def type_of(value: Value) -> ElementType:
+def type_of(value: ArrayTracer) -> ElementType:
     """The element type of a node."""
     assert value.element_type is not None
     return value.element_type
 
 
-def _through(trace: Trace, name: str, value: Value) -> Value:
+def _through(trace: Trace, name: str, value: ArrayTracer) -> ArrayTracer:
     """A value that an operation of one operand without keywords has been applied to."""
-    kind = result_type(name, [type_of(value)], {})
-    return trace.emit(Apply(name, (value.node,)), kind, value.ndim, value.varies)
+    element_type = result_type(name, [type_of(value)], {})
+    return trace.emit(Apply(name, (value.node,)), element_type, value.ndim, value.varies)

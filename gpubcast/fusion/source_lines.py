@@ -31,7 +31,7 @@ def where() -> str:
     return ""
 
 
-def refused(
+def refusal_at_line(
     what: str, *, rule: str, kind: str, error: type[Error] = Error, line: str | None = None
 ) -> Error:
     """A refusal that names the line of the function being traced, or the one given."""
@@ -41,12 +41,12 @@ def refused(
 def unsupported(what: str, *, error: type[Error] = Error, line: str | None = None) -> Error:
     """The refusal of what no traced value supports (F3)."""
     kind = "gpubcast:unsupported while tracing"
-    return refused(what, rule="F3", kind=kind, error=error, line=line)
+    return refusal_at_line(what, rule="F3", kind=kind, error=error, line=line)
 
 
 def untyped() -> Error:
     """The refusal of a scalar that no operand gives a type."""
-    return refused(
+    return refusal_at_line(
         "no operand beside a Python scalar has a type; pass a typed one, e.g. np.float32(2)",
         rule="A4",
         kind="gpubcast:scalar",

@@ -12,7 +12,7 @@ import numpy as np
 
 from gpubcast.arrays import Array
 from gpubcast.errors import ElementTypeError, Error, ShapeError, UnknownNameError, located
-from gpubcast.fusion.source_lines import refused, unsupported, untyped, where
+from gpubcast.fusion.source_lines import refusal_at_line, unsupported, untyped, where
 from gpubcast.hlo import expression, ops
 from gpubcast.hlo.expression import (
     Apply,
@@ -24,7 +24,7 @@ from gpubcast.hlo.expression import (
     Place,
     reachable,
 )
-from gpubcast.hlo.labels import ONE, Pattern
+from gpubcast.hlo.labels import ONE, LabelPattern
 from gpubcast.hlo.operators import Operators
 from gpubcast.runtime.operands import is_scalar, scalar_view
 from gpubcast.runtime.protocols import Symbolic
@@ -35,7 +35,7 @@ _CALL = "call gpubcast's functions, such as gb.exp, in place of math's and NumPy
 
 
 def _needs_value(what: str, instead: str) -> Error:
-    return refused(
+    return refusal_at_line(
         f"{what} needs the value of a traced array, which a fused function does not have: it is "
         f"traced once, before any data; {instead}",
         rule="F1",
@@ -45,7 +45,7 @@ def _needs_value(what: str, instead: str) -> Error:
 
 
 def _needs_size(what: str) -> Error:
-    return refused(
+    return refusal_at_line(
         f"{what}: sizes cannot be read while tracing, because one traced function serves all; "
         "pass the size as an argument",
         rule="F2",
@@ -54,7 +54,7 @@ def _needs_size(what: str) -> Error:
     )
 
 
-class Traced(Symbolic, Operators):
+class Tracer(Symbolic, Operators):
     """A value inside a function that is being fused.
 
     Attributes:
@@ -128,22 +128,22 @@ class Traced(Symbolic, Operators):
         raise unsupported(f"a traced array has no {name!r}{known}", error=UnknownNameError)
 
 
-def _conversion(name: str) -> Callable[[Traced], NoReturn]:
-    def convert(self: Traced) -> NoReturn:
+def _conversion(name: str) -> Callable[[Tracer], NoReturn]:
+    def convert(self: Tracer) -> NoReturn:
         raise _needs_value(f"{name}()", _CALL)
 
     return convert
 
 
 def _absent(operator: str) -> Callable[..., NoReturn]:
-    def refuse(self: Traced, *others: Any) -> NoReturn:
+    def refuse(self: Tracer, *others: Any) -> NoReturn:
         raise unsupported(f"a traced array has no {operator}")
 
     return refuse
 
 
 for _name in ("int", "float", "complex", "index"):
-    setattr(Traced, f"__{_name}__", _conversion(_name))
+    setattr(Tracer, f"__{_name}__", _conversion(_name))
 for _name, _shown in {
     "floordiv": "//",
     "rfloordiv": "//",
@@ -154,45 +154,45 @@ for _name, _shown in {
     "pos": "unary +",
     "round": "round()",
 }.items():
-    setattr(Traced, f"__{_name}__", _absent(_shown))
+    setattr(Tracer, f"__{_name}__", _absent(_shown))
 
 
-class Value(Traced):
+class ArrayTracer(Tracer):
     """A traced value that is a node of the graph."""
 
     def __init__(
-        self, trace: Trace, node: int, kind: ElementType, ndim: int, varies: frozenset[str]
+        self, trace: Trace, node: int, element_type: ElementType, ndim: int, varies: frozenset[str]
     ) -> None:
         super().__init__(trace, varies)
         self.scope = trace.frame.scope
         self.node = node
-        self.element_type = kind
+        self.element_type = element_type
         self.ndim = ndim
 
 
-class Scalar(Traced):
+class ScalarTracer(Tracer):
     """A scalar without a type: an argument, or an operation on scalars alone.
 
     ``typed`` makes the node once a type is known; one scalar may be used with several.
     """
 
-    def __init__(self, trace: Trace, typed: Callable[[ElementType], Value]) -> None:
+    def __init__(self, trace: Trace, typed: Callable[[ElementType], ArrayTracer]) -> None:
         super().__init__(trace, frozenset())
         self._typed = typed
-        self._known: dict[tuple[ElementType, int], Value] = {}
+        self._typed_nodes: dict[tuple[ElementType, int], ArrayTracer] = {}
 
-    def as_type(self, kind: ElementType) -> Value:
+    def as_type(self, element_type: ElementType) -> ArrayTracer:
         """The scalar as a node of an element type."""
         # Labels may have spread it over axes that hold in this scope only.
-        key = (kind, self.trace.frame.scope)
-        if key not in self._known:
-            self._known[key] = self._typed(kind)
-        return self._known[key]
+        key = (element_type, self.trace.frame.scope)
+        if key not in self._typed_nodes:
+            self._typed_nodes[key] = self._typed(element_type)
+        return self._typed_nodes[key]
 
 
-Operation = Callable[["Trace", str, tuple[Any, ...], Mapping[str, Any], bool], Traced]
+Operation = Callable[["Trace", str, tuple[Any, ...], Mapping[str, Any], bool], Tracer]
 """``apply`` of a trace, as a function of the trace."""
-Operate = Callable[["Trace", str, tuple[Any, ...]], Traced]
+Operate = Callable[["Trace", str, tuple[Any, ...]], Tracer]
 """``operate`` of a trace, as a function of the trace."""
 
 
@@ -216,18 +216,18 @@ class Trace:
         self.sources: list[int] = []
         self.types: list[ElementType] = []
         self.names: list[str] = []
-        self.patterns: list[tuple[Pattern, tuple[int, ...]]] = []
+        self.patterns: list[tuple[LabelPattern, tuple[int, ...]]] = []
         self.frames: list[Frame] = [Frame(None, {})]
-        self._known: dict[Node, Value] = {}
+        self._node_values: dict[Node, ArrayTracer] = {}
         self._finished = False
 
     def apply(
         self, name: str, operands: tuple[Any, ...], attributes: Mapping[str, Any], placed: bool
-    ) -> Traced:
+    ) -> Tracer:
         """An operation on values of this trace, recorded by ``operations.apply``."""
         return self._operation(self, name, operands, attributes, placed)
 
-    def operate(self, operator: str, operands: tuple[Any, ...]) -> Traced:
+    def operate(self, operator: str, operands: tuple[Any, ...]) -> Tracer:
         """A Python operator on values of this trace, recorded by ``operations.operate``."""
         return self._operator(self, operator, operands)
 
@@ -237,59 +237,63 @@ class Trace:
         return self.frames[-1]
 
     def emit(
-        self, node: Node, kind: ElementType, ndim: int, varies: frozenset[str] = frozenset()
-    ) -> Value:
+        self, node: Node, element_type: ElementType, ndim: int, varies: frozenset[str] = frozenset()
+    ) -> ArrayTracer:
         """The value of a node; an equal node is the same value."""
-        if node not in self._known:
+        if node not in self._node_values:
             self.nodes.append(node)
             self.lines.append(where() or self.home)
-            self._known[node] = Value(self, len(self.nodes) - 1, kind, ndim, varies)
-        return self._known[node]
+            self._node_values[node] = ArrayTracer(
+                self, len(self.nodes) - 1, element_type, ndim, varies
+            )
+        return self._node_values[node]
 
-    def parameter(self, argument: int, name: str, kind: ElementType, ndim: int) -> Value:
+    def parameter(
+        self, argument: int, name: str, element_type: ElementType, ndim: int
+    ) -> ArrayTracer:
         """A new operand of the graph."""
         self.sources.append(argument)
-        self.types.append(kind)
+        self.types.append(element_type)
         self.names.append(name)
-        return self.emit(Parameter(len(self.sources) - 1), kind, ndim)
+        return self.emit(Parameter(len(self.sources) - 1), element_type, ndim)
 
-    def scalar(self, argument: int, name: str) -> Scalar:
+    def scalar(self, argument: int, name: str) -> ScalarTracer:
         """An argument that is a Python scalar: an operand of the graph for each type it takes."""
-        made: dict[ElementType, Value] = {}
+        made: dict[ElementType, ArrayTracer] = {}
 
-        def typed(kind: ElementType) -> Value:
-            if kind not in made:
-                made[kind] = self.parameter(argument, name, kind, 0)
-            return made[kind]
+        def typed(element_type: ElementType) -> ArrayTracer:
+            if element_type not in made:
+                made[element_type] = self.parameter(argument, name, element_type, 0)
+            return made[element_type]
 
-        return Scalar(self, typed)
+        return ScalarTracer(self, typed)
 
-    def constant(self, value: Any, kind: ElementType) -> Value:
+    def constant(self, value: Any, element_type: ElementType) -> ArrayTracer:
         """A scalar that is part of the code.
 
         Raises:
             ElementTypeError: the value does not fit the type.
         """
         try:
-            bits = scalar_view(value, kind).slot
+            bits = scalar_view(value, element_type).slot
         except Error as error:
             raise located(error, where()) from None
-        return self.emit(Constant(kind.name, bits), kind, 0)
+        return self.emit(Constant(element_type.name, bits), element_type, 0)
 
-    def is_constant(self, value: Value) -> bool:
+    def is_constant(self, value: ArrayTracer) -> bool:
         """Whether a value is part of the code."""
         return isinstance(self.nodes[value.node], Constant)
 
-    def called(self, value: Traced, number: int) -> str:
-        """What an operand of a labelled function is called."""
-        node = self.nodes[value.node] if isinstance(value, Value) else None
+    def called(self, value: Tracer, number: int) -> str:
+        """What an operand of a function with labels is called."""
+        node = self.nodes[value.node] if isinstance(value, ArrayTracer) else None
         return self.names[node.index] if isinstance(node, Parameter) else f"operand {number}"
 
     def admit(self, x: Any, line: str | None = None) -> Any:
         """An operand of an operation: a traced value, a constant, or a bare Python scalar."""
-        if isinstance(x, Traced):
+        if isinstance(x, Tracer):
             foreign = x.trace is not self or self._finished
-            if foreign or (isinstance(x, Value) and x.ndim and x.scope != self.frame.scope):
+            if foreign or (isinstance(x, ArrayTracer) and x.ndim and x.scope != self.frame.scope):
                 raise unsupported(
                     "this traced value belongs to another function or another call; pass it as an "
                     "argument",
@@ -309,7 +313,7 @@ class Trace:
             "argument nor a scalar constant",
         )
 
-    def aligned(self, value: Value) -> Value:
+    def aligned(self, value: ArrayTracer) -> ArrayTracer:
         """A scalar spread over the axes of the labels, so that every operand has them."""
         if self.frame.pattern is None or value.ndim == self.frame.rank:
             return value
@@ -319,13 +323,18 @@ class Trace:
         return self.emit(place, value.element_type, len(shape))
 
     def graph(
-        self, outputs: Sequence[Value], *, packed: bool, fast_math: bool, pattern: Pattern | None
+        self,
+        outputs: Sequence[ArrayTracer],
+        *,
+        packed: bool,
+        fast_math: bool,
+        pattern: LabelPattern | None,
     ) -> Expression:
         """The finished graph: parameters, and what the outputs need. No more values join it."""
         self._finished = True
         roots = tuple(value.node for value in outputs)
         parameters = {i for i, node in enumerate(self.nodes) if isinstance(node, Parameter)}
-        kept = sorted({*reachable(self.nodes, roots), *parameters, *self._labelled()})
+        kept = sorted({*reachable(self.nodes, roots), *parameters, *self._nodes_of_patterns()})
         new = {old: i for i, old in enumerate(kept)}
         axes: tuple[tuple[str | None, ...], ...] = ()
         if pattern is not None:
@@ -344,7 +353,7 @@ class Trace:
             Names(tuple(self.names), tuple(self.lines[i] for i in kept)),
         )
 
-    def _labelled(self) -> set[int]:
+    def _nodes_of_patterns(self) -> set[int]:
         """What labels speak of, which is checked even where nothing needs it."""
         return reachable(self.nodes, (i for _, nodes in self.patterns for i in nodes))
 
@@ -360,7 +369,7 @@ class Frame:
     """
 
     def __init__(
-        self, pattern: Pattern | None, sizes: dict[str, expression.Size], number: int = 0
+        self, pattern: LabelPattern | None, sizes: dict[str, expression.Size], number: int = 0
     ) -> None:
         self.pattern = pattern
         self.sizes = sizes
@@ -374,5 +383,5 @@ def _renumbered(node: Node, new: Mapping[int, int]) -> Node:
         return Apply(node.op, tuple(new[a] for a in node.args), node.attributes)
     if isinstance(node, Place):
         shape = tuple(s if isinstance(s, int) else (new[s[0]], s[1]) for s in node.shape)
-        return Place(new[node.arg], node.place, shape, node.labelled, node.output)
+        return Place(new[node.arg], node.place, shape, node.pattern, node.output)
     return node

@@ -20,7 +20,7 @@ SEARCHED_RANK = 10
 """Up to this output rank, legal assignments in any order are looked for (at most 2**10 states)."""
 
 
-class State(enum.Enum):
+class CellState(enum.Enum):
     """What an operand does along one output dimension."""
 
     MATCHED = "matched"  # the operand has this dimension, of the output's size
@@ -31,28 +31,28 @@ class State(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class AlignmentCell:
     """One operand along one output dimension: a state and the text that shows it."""
 
-    state: State
+    state: CellState
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AlignmentRow:
     """One operand: its label, one cell per output dimension, and a remark after them."""
 
     label: str
-    cells: tuple[Cell, ...]
+    cells: tuple[AlignmentCell, ...]
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class AlignmentGrid:
     """The alignment of the operands of one operation; ``columns`` are the columns' headings."""
 
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[AlignmentRow, ...]
     title: str = "output dimension"
 
 
@@ -64,7 +64,7 @@ def row(
     *,
     wrong: Collection[int] = (),
     note: str = "",
-) -> Row:
+) -> AlignmentRow:
     """The row of an operand.
 
     Args:
@@ -75,24 +75,24 @@ def row(
         wrong: the operand's dimensions that do not fit.
         note: a remark after the cells.
     """
-    cells = [Cell(State.ABSENT, "·")] * len(output)
+    cells = [AlignmentCell(CellState.ABSENT, "·")] * len(output)
     for i, d in enumerate(placement):
         size = dimensions[i]
         if i in wrong:
-            cells[d] = Cell(State.WRONG, str(size))
+            cells[d] = AlignmentCell(CellState.WRONG, str(size))
         elif size == output[d]:
-            cells[d] = Cell(State.MATCHED, str(size))
+            cells[d] = AlignmentCell(CellState.MATCHED, str(size))
         else:
-            cells[d] = Cell(State.EXPANDED, f"{size}→{output[d]}")
-    return Row(label, tuple(cells), note)
+            cells[d] = AlignmentCell(CellState.EXPANDED, f"{size}→{output[d]}")
+    return AlignmentRow(label, tuple(cells), note)
 
 
-def unplaced(label: str, rank: int, note: str = "") -> Row:
+def unplaced(label: str, rank: int, note: str = "") -> AlignmentRow:
     """The row of an operand whose place in an output of ``rank`` dimensions is not known."""
-    return Row(label, (Cell(State.UNPLACED, "?"),) * rank, note)
+    return AlignmentRow(label, (AlignmentCell(CellState.UNPLACED, "?"),) * rank, note)
 
 
-def grid(rows: Sequence[Row], rank: int) -> Grid:
+def alignment_grid(rows: Sequence[AlignmentRow], rank: int) -> AlignmentGrid:
     """The grid of some rows over an output of ``rank`` dimensions.
 
     Raises:
@@ -101,10 +101,10 @@ def grid(rows: Sequence[Row], rank: int) -> Grid:
     for r in rows:
         if len(r.cells) != rank:
             raise ValueError(f"row {r.label!r} has {len(r.cells)} cells for {rank} columns")
-    return Grid(tuple(str(d) for d in range(rank)), tuple(rows))
+    return AlignmentGrid(tuple(str(d) for d in range(rank)), tuple(rows))
 
 
-def render(grid: Grid) -> str:
+def render(grid: AlignmentGrid) -> str:
     """The grid as lines of text without a final newline; ``^`` stands under every wrong cell."""
     left = max(len(text) for text in (grid.title, *(r.label for r in grid.rows)))
     widths = [
@@ -119,8 +119,8 @@ def render(grid: Grid) -> str:
     lines = [line(grid.title, grid.columns)]
     for r in grid.rows:
         lines.append(line(r.label, [cell.text for cell in r.cells], r.note))
-        if any(cell.state is State.WRONG for cell in r.cells):
-            marks = ["^" * len(c.text) if c.state is State.WRONG else "" for c in r.cells]
+        if any(cell.state is CellState.WRONG for cell in r.cells):
+            marks = ["^" * len(c.text) if c.state is CellState.WRONG else "" for c in r.cells]
             lines.append(line("", marks))
     return "\n".join(lines)
 

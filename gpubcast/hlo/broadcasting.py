@@ -104,7 +104,7 @@ def _in_dim(name: str, lhs: Shape, rhs: Shape, dims: tuple[int, ...]) -> Broadca
     small, big = operands[small_at], operands[1 - small_at]
     small_name, big_name = f"operand {small_at}", f"operand {1 - small_at}"
 
-    def refused(rule: str, kind: str, what: str, wrong: int | None = None) -> Error:
+    def refusal(rule: str, kind: str, what: str, wrong: int | None = None) -> Error:
         if wrong is None:
             last = unplaced(label(small_at, small), big.rank, _given(dims) if dims else "")
         else:
@@ -125,14 +125,14 @@ def _in_dim(name: str, lhs: Shape, rhs: Shape, dims: tuple[int, ...]) -> Broadca
         )
 
     if not dims and small.rank:
-        raise refused(
+        raise refusal(
             "B5a",
             xla_messages.UNEQUAL_RANK,
             f"{small_name} has rank {small.rank} and {big_name} has rank {big.rank}, and "
             "broadcast_dimensions is not given",
         )
     if len(dims) != small.rank:
-        raise refused(
+        raise refusal(
             "B5b",
             xla_messages.BINARY_LENGTH,
             f"broadcast_dimensions={dims} has {len(dims)} entries, but {small_name}, the one of "
@@ -141,20 +141,20 @@ def _in_dim(name: str, lhs: Shape, rhs: Shape, dims: tuple[int, ...]) -> Broadca
     output = list(big.dimensions)
     for i, d in enumerate(dims):
         if d < 0:
-            raise refused(
+            raise refusal(
                 "B5c",
                 xla_messages.NEGATIVE,
                 f"broadcast_dimensions[{i}] is {d}; it cannot be negative, and dimensions do not "
                 "count from the end",
             )
         if d >= big.rank:
-            raise refused(
+            raise refusal(
                 "B5d",
                 xla_messages.TOO_LARGE,
                 f"broadcast_dimensions[{i}] is {d}, too large for {big_name} of rank {big.rank}",
             )
         if not _fits(small.dimensions[i], big.dimensions[d]):
-            raise refused(
+            raise refusal(
                 "B5e",
                 xla_messages.MISMATCH,
                 f"{small_name} dimension {i} has size {small.dimensions[i]} but goes to dimension "
@@ -163,7 +163,7 @@ def _in_dim(name: str, lhs: Shape, rhs: Shape, dims: tuple[int, ...]) -> Broadca
                 wrong=i,
             )
         if i and d <= dims[i - 1]:
-            raise refused(
+            raise refusal(
                 "B5f",
                 xla_messages.ORDER,
                 f"broadcast_dimensions={dims} is not strictly increasing: {d} comes after "
@@ -215,7 +215,7 @@ def broadcast_in_dim(
     output = integer_list(name, "shape", shape, (operand,))
     dims = integer_list(name, "broadcast_dimensions", broadcast_dimensions, (operand,))
 
-    def refused(rule: str, kind: str, what: str, wrong: int | None = None) -> Error:
+    def refusal(rule: str, kind: str, what: str, wrong: int | None = None) -> Error:
         last = (
             unplaced(label(0, operand), len(output), _given(dims))
             if wrong is None
@@ -249,7 +249,7 @@ def broadcast_in_dim(
     # The output must be representable before anything else is looked at, as in XLA.
     result_shape(name, operand.element_type.name, output, (operand,))
     if len(dims) != operand.rank:
-        raise refused(
+        raise refusal(
             "D2",
             xla_messages.IN_DIM_LENGTH,
             f"broadcast_dimensions={dims} has {len(dims)} entries, but the operand has rank "
@@ -259,14 +259,14 @@ def broadcast_in_dim(
 
     def outside(rule: str, i: int) -> Error:
         what = f"broadcast_dimensions[{i}] is {dims[i]}, outside shape of rank {rank}"
-        return refused(rule, xla_messages.OUT_OF_BOUND, what)
+        return refusal(rule, xla_messages.OUT_OF_BOUND, what)
 
     # XLA scans twice: an entry equal to the output's rank is only refused after the ranks.
     for i, d in enumerate(dims):
         if not 0 <= d <= rank:
             raise outside("D3", i)
     if operand.rank > rank:
-        raise refused(
+        raise refusal(
             "D4",
             xla_messages.HIGHER_RANK,
             f"the operand has rank {operand.rank}, but shape has only {rank} dimensions",
@@ -275,7 +275,7 @@ def broadcast_in_dim(
         if d == rank:
             raise outside("D5a", i)
         if not _expands(operand.dimensions[i], output[d]):
-            raise refused(
+            raise refusal(
                 "D5b",
                 xla_messages.IN_DIM_MISMATCH,
                 f"operand dimension {i} has size {operand.dimensions[i]} but goes to output "
@@ -283,7 +283,7 @@ def broadcast_in_dim(
                 wrong=i,
             )
         if d in dims[:i]:
-            raise refused(
+            raise refusal(
                 "D5c",
                 xla_messages.ORDER,
                 f"broadcast_dimensions={dims} names output dimension {d} twice",

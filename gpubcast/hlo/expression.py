@@ -1,8 +1,8 @@
 """The expression graph. One operation is a graph of one node; a fused function is a larger one.
 
 A graph says what is computed, never how large the arrays are: the shapes join in
-``graph_inference.typed``, which runs the rules of ``inference`` on every node, and in ``planning``,
-which turns graph and shapes into iteration spaces.
+``graph_inference.infer_nodes``, which runs the rules of ``inference`` on every node, and in
+``planning``, which turns graph and shapes into iteration spaces.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from gpubcast.errors import brief
 from gpubcast.hashing import Hashed
 from gpubcast.hlo import ops
-from gpubcast.hlo.labels import Pattern
+from gpubcast.hlo.labels import LabelPattern
 from gpubcast.hlo.op import Expansion
 
 Attributes = tuple[tuple[str, Hashable], ...]
@@ -55,14 +55,14 @@ class Place:
         place: for each of its dimensions, the dimension of the result where it goes; None for one
             along which the node does not vary and which the result does not have.
         shape: the sizes of the result.
-        labelled: number of the pattern (``Expression.patterns``) whose labels it carries out.
+        pattern: number of the pattern (``Expression.patterns``) whose labels it carries out.
         output: which of that pattern's outputs the result is; None for an operand being aligned.
     """
 
     arg: int
     place: tuple[int | None, ...]
     shape: tuple[Size, ...]
-    labelled: int
+    pattern: int
     output: int | None = None
 
 
@@ -105,7 +105,7 @@ class Expression(Hashed):
     num_parameters: int
     nodes: tuple[Node, ...]
     outputs: tuple[int, ...]
-    patterns: tuple[tuple[Pattern, tuple[int, ...]], ...] = ()
+    patterns: tuple[tuple[LabelPattern, tuple[int, ...]], ...] = ()
     axes: tuple[tuple[str | None, ...], ...] = ()
     packed: bool = False
     fast_math: bool = False

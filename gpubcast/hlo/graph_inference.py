@@ -6,14 +6,14 @@ from gpubcast.errors import ElementTypeError, Error, located
 from gpubcast.hlo import labels, ops
 from gpubcast.hlo.expression import Apply, Constant, Expression, Node, Parameter, Place, line_of
 from gpubcast.hlo.inference import infer
-from gpubcast.hlo.op import Inferred, Result
+from gpubcast.hlo.op import Inferred, ResultType
 from gpubcast.hlo.result_layout import padding_of, result_layout
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape
 
 
-def typed(expression: Expression, operands: tuple[Shape, ...]) -> tuple[Inferred, ...]:
+def infer_nodes(expression: Expression, operands: tuple[Shape, ...]) -> tuple[Inferred, ...]:
     """Shape of every node, and where each argument's dimensions go.
 
     Raises:
@@ -56,22 +56,22 @@ def _inferred(
     if isinstance(node, Apply):
         shapes = tuple(done[i].shape for i in node.args)
         return infer(node.op, shapes, dict(node.attributes))
-    _check_labels(expression, node.labelled, done, checked)
+    _check_labels(expression, node.pattern, done, checked)
     dimensions = tuple(
         size if isinstance(size, int) else done[size[0]].shape.dimensions[size[1]]
         for size in node.shape
     )
     shape = Shape(done[node.arg].shape.element_type, dimensions)
     if node.output is not None:
-        shape = shape.with_layout(_labelled_layout(expression, node, dimensions, done))
+        shape = shape.with_layout(_layout_of_labels(expression, node, dimensions, done))
     return Inferred(shape, (node.place,))
 
 
-def _labelled_layout(
+def _layout_of_labels(
     expression: Expression, node: Place, dimensions: tuple[int, ...], done: list[Inferred]
 ) -> Layout:
     """The layout of a labelled output (R1): the operands' labels say where their axes go."""
-    pattern, nodes = expression.patterns[node.labelled]
+    pattern, nodes = expression.patterns[node.pattern]
     group = pattern.outputs[node.output or 0]
     shapes, maps = [], []
     for i, own in zip(nodes, pattern.operands, strict=True):
@@ -120,15 +120,15 @@ def operand_types(
     result = []
     for i, node in enumerate(expression.nodes):
         if isinstance(node, Parameter):
-            kind = types[i]
-            if kind is None:
+            element_type = types[i]
+            if element_type is None:
                 raise ElementTypeError(
                     f"operand {node.index} is a Python scalar and no operand beside it has a "
                     "type; pass a typed one, e.g. np.float32(2)",
                     rule="A4",
                     kind="gpubcast:scalar",
                 )
-            result.append(kind)
+            result.append(element_type)
     return tuple(result)
 
 
@@ -139,11 +139,11 @@ def _unify(types: list[ElementType | None], i: int, node: Apply) -> None:
         if types[alike[0]] is None:
             types[alike[0]] = ELEMENT_TYPES["pred"]
         del alike[0]
-    if row.result is Result.SAME:
+    if row.result is ResultType.SAME:
         alike.append(i)
-    elif row.result is Result.PRED:
+    elif row.result is ResultType.PRED:
         types[i] = ELEMENT_TYPES["pred"]
-    kind = next((types[j] for j in alike if types[j] is not None), None)
+    element_type = next((types[j] for j in alike if types[j] is not None), None)
     for j in alike:
         if types[j] is None:
-            types[j] = kind
+            types[j] = element_type

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gpubcast.errors import ShapeError, brief
-from gpubcast.hlo.alignment import Cell, Grid, Row, State, render
+from gpubcast.hlo.alignment import AlignmentCell, AlignmentGrid, AlignmentRow, CellState, render
 from gpubcast.shapes.shape import Shape
 
 ONE = "1"
@@ -29,7 +29,7 @@ Group = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class LabelPattern:
     """Parsed labels.
 
     Attributes:
@@ -61,7 +61,7 @@ class Pattern:
         )
 
 
-def parse(text: str) -> Pattern:
+def parse(text: str) -> LabelPattern:
     """Parse labels.
 
     Raises:
@@ -74,7 +74,7 @@ def parse(text: str) -> Pattern:
 
 
 @lru_cache(4096)
-def _parsed(text: str) -> Pattern:
+def _parsed(text: str) -> LabelPattern:
     shown = f"axis labels {text!r}"
     for sign, why in _FOREIGN.items():
         if sign in text:
@@ -88,7 +88,7 @@ def _parsed(text: str) -> Pattern:
         else ((),)
         for side in (left, right)
     )
-    pattern = Pattern(*sides)
+    pattern = LabelPattern(*sides)
     for number, group in enumerate((*pattern.operands, *pattern.outputs)):
         twice = {label for label in group if label != ONE and group.count(label) > 1}
         if twice:
@@ -124,7 +124,7 @@ def _malformed(message: str) -> ShapeError:
     return ShapeError(message, rule="X1", kind="gpubcast:label syntax")
 
 
-def sizes(pattern: Pattern, shapes: Sequence[Shape], names: Sequence[str]) -> dict[str, int]:
+def sizes(pattern: LabelPattern, shapes: Sequence[Shape], names: Sequence[str]) -> dict[str, int]:
     """The size of every label.
 
     Args:
@@ -158,14 +158,14 @@ def sizes(pattern: Pattern, shapes: Sequence[Shape], names: Sequence[str]) -> di
     expanded = 1 in (size, found.get(label)) and label != ONE
     hint = "; a size of 1 that is to be expanded is spelled 1" if expanded else ""
     raise ShapeError(
-        f"{what}{hint} [X6]\n{render(grid(pattern, shapes, names, wrong))}",
+        f"{what}{hint} [X6]\n{render(label_grid(pattern, shapes, names, wrong))}",
         rule="X6",
         kind="gpubcast:label size",
         operands=tuple(shapes),
     )
 
 
-def misfit(pattern: Pattern, name: str, rank: int, group: Group) -> ShapeError:
+def misfit(pattern: LabelPattern, name: str, rank: int, group: Group) -> ShapeError:
     """The refusal of an operand whose rank is not the number of its labels."""
     return ShapeError(
         f"'{pattern}': {name} has {counted(rank, 'dimension')}, and its group "
@@ -180,36 +180,36 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def grid(
-    pattern: Pattern,
+def label_grid(
+    pattern: LabelPattern,
     shapes: Sequence[Shape],
     names: Sequence[str],
     wrong: Sequence[tuple[int, int]] = (),
-) -> Grid:
+) -> AlignmentGrid:
     """The operands over the axes, one column per label and one per literal 1 of an operand."""
     axes = pattern.axes
     ones = max((group.count(ONE) for group in pattern.operands), default=0)
     rows = []
     for i, (group, shape) in enumerate(zip(pattern.operands, shapes, strict=True)):
-        cells = [Cell(State.ABSENT, "·")] * (len(axes) + ones)
+        cells = [AlignmentCell(CellState.ABSENT, "·")] * (len(axes) + ones)
         seen = 0
         for d, label in enumerate(group):
             column = len(axes) + seen if label == ONE else axes.index(label)
             seen += label == ONE
-            state = State.WRONG if (i, d) in wrong else State.MATCHED
-            cells[column] = Cell(state, str(shape.dimensions[d]))
-        rows.append(Row(f"{names[i]}: {shape.text(layout=False)}", tuple(cells)))
-    return Grid((*axes, *(ONE,) * ones), tuple(rows), "axis")
+            state = CellState.WRONG if (i, d) in wrong else CellState.MATCHED
+            cells[column] = AlignmentCell(state, str(shape.dimensions[d]))
+        rows.append(AlignmentRow(f"{names[i]}: {shape.text(layout=False)}", tuple(cells)))
+    return AlignmentGrid((*axes, *(ONE,) * ones), tuple(rows), "axis")
 
 
-def _name(pattern: Pattern, number: int) -> str:
+def _name(pattern: LabelPattern, number: int) -> str:
     operands, outputs = len(pattern.operands), len(pattern.outputs)
     if number < operands:
         return f"operand {number}"
     return "the output" if outputs == 1 else f"output {number - operands}"
 
 
-def _drawn(pattern: Pattern, number: int, wrong: set[str]) -> str:
+def _drawn(pattern: LabelPattern, number: int, wrong: set[str]) -> str:
     """The groups over the labels, those of one group that are wrong marked."""
     rows = []
     for k, group in enumerate((*pattern.operands, *pattern.outputs)):
@@ -218,32 +218,32 @@ def _drawn(pattern: Pattern, number: int, wrong: set[str]) -> str:
             count = group.count(label)
             bad = k == number and label in wrong
             text = "·" if not count else label if count == 1 else f"{count} times"
-            state = State.WRONG if bad else State.MATCHED if count else State.ABSENT
-            cells.append(Cell(state, text))
-        rows.append(Row(_name(pattern, k), tuple(cells)))
-    return render(Grid(pattern.axes, tuple(rows), "axis"))
+            state = CellState.WRONG if bad else CellState.MATCHED if count else CellState.ABSENT
+            cells.append(AlignmentCell(state, text))
+        rows.append(AlignmentRow(_name(pattern, k), tuple(cells)))
+    return render(AlignmentGrid(pattern.axes, tuple(rows), "axis"))
 
 
-def lacking(pattern: Pattern, output: int, varies: frozenset[str]) -> ShapeError:
+def lacking(pattern: LabelPattern, output: int, varies: frozenset[str]) -> ShapeError:
     """The refusal of an output whose value varies along axes that it lacks."""
     axes = [label for label in pattern.axes if label in varies]
     missing = [label for label in axes if label not in pattern.outputs[output]]
     rows = (
-        Row(
+        AlignmentRow(
             "its value varies along",
             tuple(
-                Cell(State.WRONG if label in missing else State.MATCHED, label)
+                AlignmentCell(CellState.WRONG if label in missing else CellState.MATCHED, label)
                 if label in varies
-                else Cell(State.ABSENT, "·")
+                else AlignmentCell(CellState.ABSENT, "·")
                 for label in pattern.axes
             ),
         ),
-        Row(
+        AlignmentRow(
             _name(pattern, len(pattern.operands) + output),
             tuple(
-                Cell(State.MATCHED, label)
+                AlignmentCell(CellState.MATCHED, label)
                 if label in pattern.outputs[output]
-                else Cell(State.ABSENT, "·")
+                else AlignmentCell(CellState.ABSENT, "·")
                 for label in pattern.axes
             ),
         ),
@@ -251,7 +251,7 @@ def lacking(pattern: Pattern, output: int, varies: frozenset[str]) -> ShapeError
     return ShapeError(
         f"'{pattern}': {_name(pattern, len(pattern.operands) + output)} lacks the axis "
         f"{missing[0]!r}, along which its value varies; nothing is summed or picked [X7]\n"
-        f"{render(Grid(pattern.axes, rows, 'axis'))}",
+        f"{render(AlignmentGrid(pattern.axes, rows, 'axis'))}",
         rule="X7",
         kind="gpubcast:output lacks an axis",
     )

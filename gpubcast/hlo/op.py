@@ -16,7 +16,7 @@ Given = Mapping[str, Any]
 """The keywords of a call; one that is None is not there."""
 
 
-class Result(enum.Enum):
+class ResultType(enum.Enum):
     """The element type of a result."""
 
     SAME = "same"  # that of the operands (select: of the second, clamp: of all)
@@ -34,13 +34,13 @@ class Result(enum.Enum):
 
 
 _RESULT_DOCS = {
-    Result.SAME: "The result has the operands' type.",
-    Result.PRED: "The result is pred.",
-    Result.COMPLEX: "The result is c64 or c128.",
-    Result.REAL: "The result is real: f32 for c64, f64 for c128, else the operand's type.",
-    Result.TO: "The result has the type ``to``.",
-    Result.DTYPE: "The result has the type ``dtype``.",
-    Result.KEY: "The result is s32 or s64 for floats, else it has the operand's type.",
+    ResultType.SAME: "The result has the operands' type.",
+    ResultType.PRED: "The result is pred.",
+    ResultType.COMPLEX: "The result is c64 or c128.",
+    ResultType.REAL: "The result is real: f32 for c64, f64 for c128, else the operand's type.",
+    ResultType.TO: "The result has the type ``to``.",
+    ResultType.DTYPE: "The result has the type ``dtype``.",
+    ResultType.KEY: "The result is s32 or s64 for floats, else it has the operand's type.",
 }
 
 
@@ -176,7 +176,7 @@ class Op:
     rule: Rule
     accepts: frozenset[ElementType]
     doc: str
-    result: Result = Result.SAME
+    result: ResultType = ResultType.SAME
     edges: str = ""
     cuda: Code | None = None
     cpu: Code | None = None

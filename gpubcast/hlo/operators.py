@@ -125,19 +125,19 @@ def depends(operator: str) -> bool:
     return operator in _FLOATING or operator == ">>"
 
 
-def operation(operator: str, kind: ElementType) -> str:
+def operation(operator: str, element_type: ElementType) -> str:
     """The operation that an operator stands for on an element type.
 
     Raises:
         ElementTypeError: A7, ``/`` or ``%`` on integers.
     """
     if operator == ">>":
-        signed = kind.category is Category.SIGNED
+        signed = element_type.category is Category.SIGNED
         return "shift_right_arithmetic" if signed else "shift_right_logical"
-    if operator in _FLOATING and kind.is_integral:
+    if operator in _FLOATING and element_type.is_integral:
         raise ElementTypeError(
-            f"{operator} is not defined on {kind}: gb.div truncates toward zero and gb.rem has "
-            "the dividend's sign, as in XLA; call the one you mean, or convert to a float "
+            f"{operator} is not defined on {element_type}: gb.div truncates toward zero and gb.rem "
+            "has the dividend's sign, as in XLA; call the one you mean, or convert to a float "
             "type with gb.convert_element_type",
             rule="A7",
             kind="gpubcast:integer operator",

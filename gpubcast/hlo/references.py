@@ -81,8 +81,8 @@ def next_after(t: ElementType, a: Any, b: Any) -> Any:
     if a == 0:
         code, upward = 0, True
     else:
-        kind = np.dtype(f"u{t.itemsize}")
-        code = int(t.dtype.type(a).view(kind)) & ((1 << (t.bits - 1)) - 1)
+        unsigned = np.dtype(f"u{t.itemsize}")
+        code = int(t.dtype.type(a).view(unsigned)) & ((1 << (t.bits - 1)) - 1)
         upward = (b > a) == (a > 0)
     code += 1 if upward else -1
     magnitude = np.array(code, f"u{t.itemsize}").view(t.dtype)[()]
@@ -165,7 +165,7 @@ def sign(t: ElementType, a: Any) -> Any:
     return a if a != a or a == 0 else type(a)(math.copysign(1, a))
 
 
-def wide(function: Callable[..., Any]) -> Reference:
+def in_f64(function: Callable[..., Any]) -> Reference:
     """The function evaluated in f64, for results that are compared within ``ulp``."""
 
     def reference(t: ElementType, *args: Any) -> Any:
@@ -177,8 +177,8 @@ def wide(function: Callable[..., Any]) -> Reference:
 
 def long(function: Callable[..., Any]) -> Reference:
     """The same in NumPy's widest type."""
-    return wide(lambda *args: function(*map(np.longdouble, args)))
+    return in_f64(lambda *args: function(*map(np.longdouble, args)))
 
 
 def libm(function: Callable[..., float]) -> Reference:
-    return wide(lambda *args: np.float64(function(*(float(a) for a in args))))
+    return in_f64(lambda *args: np.float64(function(*(float(a) for a in args))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpubcast.errors import ElementTypeError, ShapeError
-from gpubcast.hlo.alignment import Row, grid, render, row, unplaced
+from gpubcast.hlo.alignment import AlignmentRow, alignment_grid, render, row, unplaced
 from gpubcast.shapes.shape import Shape
 
 
@@ -32,7 +32,7 @@ def unequal_refusal(rule: str, kind: str, operands: tuple[Shape, ...], what: str
     return shape_refusal(f"{what} [{rule}]", rows, fix, rule=rule, kind=kind, operands=operands)
 
 
-def _against(operands: Sequence[Shape], at: int) -> list[Row]:
+def _against(operands: Sequence[Shape], at: int) -> list[AlignmentRow]:
     """Rows of operands that have to agree with operand ``at``; scalars fit anywhere."""
     output = operands[at].dimensions
     rows = []
@@ -50,7 +50,7 @@ def _against(operands: Sequence[Shape], at: int) -> list[Row]:
 
 def shape_refusal(
     first: str,
-    rows: list[Row],
+    rows: list[AlignmentRow],
     fix: str = "",
     *,
     rule: str,
@@ -58,6 +58,6 @@ def shape_refusal(
     operands: tuple[Shape, ...],
 ) -> ShapeError:
     """What is wrong, the picture, the operands where no picture shows them, and the way out."""
-    picture = render(grid(rows, len(rows[0].cells))) if rows else listing(operands)
+    picture = render(alignment_grid(rows, len(rows[0].cells))) if rows else listing(operands)
     lines = [first, picture, *([f"help: {fix}"] if fix else [])]
     return ShapeError("\n".join(lines), rule=rule, kind=kind, operands=operands)

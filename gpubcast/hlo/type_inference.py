@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gpubcast.errors import ElementTypeError
 from gpubcast.hlo import ops, xla_messages
-from gpubcast.hlo.op import INTEGRAL, Given, Op, Result
+from gpubcast.hlo.op import INTEGRAL, Given, Op, ResultType
 from gpubcast.hlo.refusals import type_refusal
 from gpubcast.shapes.element_types import Category, ElementType, element_type
 from gpubcast.shapes.shape import Shape
@@ -41,7 +41,7 @@ def check_after_dimensions(row: Op, shapes: tuple[Shape, ...], given: Given) -> 
     Raises:
         ElementTypeError: T4 to T8.
     """
-    if row.result is Result.COMPLEX:
+    if row.result is ResultType.COMPLEX:
         _check_component(row, shapes)
     values = shapes[1:] if row.rule.predicate else shapes
     names = dict.fromkeys(shape.element_type.name for shape in values)
@@ -87,19 +87,19 @@ def _check_accepted(row: Op, shapes: tuple[Shape, ...], value: ElementType, give
 
 def type_of_result(row: Op, shapes: tuple[Shape, ...], given: Given) -> ElementType:
     """The element type of the result of an operation that its checks let pass."""
-    if row.result is Result.TO:
+    if row.result is ResultType.TO:
         return element_type(given["to"])
-    if row.result is Result.DTYPE:
+    if row.result is ResultType.DTYPE:
         return element_type(given["dtype"])
     value = shapes[int(row.rule.predicate)].element_type
     match row.result:
-        case Result.PRED:
+        case ResultType.PRED:
             return element_type("pred")
-        case Result.COMPLEX:
+        case ResultType.COMPLEX:
             return element_type(_COMPLEXES.get(value.name, value.name))
-        case Result.REAL:
+        case ResultType.REAL:
             return value.component
-        case Result.KEY if value.is_floating:
+        case ResultType.KEY if value.is_floating:
             return element_type("s64" if value.bits == 64 else "s32")
         case _:
             return value

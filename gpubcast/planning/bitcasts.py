@@ -48,16 +48,16 @@ def changes_width(expression: Expression, nodes: Sequence[Inferred], index: int)
     node = expression.nodes[index]
     if not isinstance(node, Apply) or ops.OPS[node.op].rule is not rules.BITCAST:
         return False
-    source, kind = nodes[node.args[0]].shape.element_type, nodes[index].shape.element_type
-    if source.bits != kind.bits and 4 in (source.bits, kind.bits):
+    source, result = nodes[node.args[0]].shape.element_type, nodes[index].shape.element_type
+    if source.bits != result.bits and 4 in (source.bits, result.bits):
         raise ElementTypeError(
-            f"bitcast_convert_type from {source} to {kind}: an element of "
-            f"{source if source.bits == 4 else kind} takes a whole byte, so it is no part of "
+            f"bitcast_convert_type from {source} to {result}: an element of "
+            f"{source if source.bits == 4 else result} takes a whole byte, so it is no part of "
             "another; use shifts and convert_element_type",
             rule="P3",
             kind="gpubcast:bitcast width",
         )
-    return source.bits != kind.bits
+    return source.bits != result.bits
 
 
 def reading(expression: Expression, nodes: Sequence[Inferred], index: int) -> Reading | None:
@@ -73,22 +73,22 @@ def reading(expression: Expression, nodes: Sequence[Inferred], index: int) -> Re
     node = expression.nodes[index]
     if not isinstance(node, Apply) or ops.OPS[node.op].rule is not rules.BITCAST:
         return None
-    source, kind = nodes[node.args[0]].shape.element_type, nodes[index].shape.element_type
+    source, result = nodes[node.args[0]].shape.element_type, nodes[index].shape.element_type
     if not changes_width(expression, nodes, index) and not (source.is_floating and source.rounds):
         return None
     inner = node.args[0]
     rank = nodes[inner].shape.rank
     place: tuple[int | None, ...] = tuple(range(rank))
-    if source.bits < kind.bits:
+    if source.bits < result.bits:
         place = (*place[:-1], CONSUMED)
     while not isinstance(parameter := expression.nodes[inner], Parameter):
         if not _only_moves(expression, nodes, inner):
             return None
         outer, inner = inner, _argument(parameter)
         place = _through(nodes[outer], nodes[inner].shape.dimensions, place)
-    if source.bits < kind.bits and CONSUMED not in place:
+    if source.bits < result.bits and CONSUMED not in place:
         return None
-    narrower, wider = max(source.bits // kind.bits, 1), max(kind.bits // source.bits, 1)
+    narrower, wider = max(source.bits // result.bits, 1), max(result.bits // source.bits, 1)
     return Reading(parameter.index, inner, place, narrower, wider)
 
 
@@ -105,17 +105,17 @@ def _only_moves(expression: Expression, nodes: Sequence[Inferred], index: int) -
     if not isinstance(node, Apply) or not node.args:
         return False
     row = ops.OPS[node.op]
-    source, kind = nodes[node.args[0]].shape.element_type, nodes[index].shape.element_type
-    if moves_only(row, source, kind):
+    source, result = nodes[node.args[0]].shape.element_type, nodes[index].shape.element_type
+    if moves_only(row, source, result):
         return True
     # A byte that is neither 0 nor 1 is not the same as pred.
-    alike = source.bits == kind.bits and op.PRED.isdisjoint((source, kind))
+    alike = source.bits == result.bits and op.PRED.isdisjoint((source, result))
     return row.rule is rules.BITCAST and alike
 
 
 def moves_only(row: op.Op, source: ElementType, result: ElementType) -> bool:
     """Whether an operation leaves every value as it is."""
-    if row.result is op.Result.KEY:
+    if row.result is op.ResultType.KEY:
         return not source.is_floating
     return row.rule.moves or (row.rule in (rules.CONVERT, rules.BITCAST) and source is result)
 

@@ -122,7 +122,7 @@ def read_as(
     how = reading(expression, nodes, index)
     if how is None or operands[how.parameter].by_value:
         return None
-    operand, kind = operands[how.parameter], nodes[index].shape.element_type
+    operand, element_type = operands[how.parameter], nodes[index].shape.element_type
     dimensions, strides, extents = operand.shape.dimensions, operand.strides, operand.extents
     if how.narrower > 1:
         dimensions, extents = (*dimensions, how.narrower), (*extents, how.narrower)
@@ -135,7 +135,7 @@ def read_as(
             return None
         dimensions, extents = (tuple(x[d] for d in kept) for x in (dimensions, extents))
         strides = tuple(strides[d] // how.wider for d in kept)
-    return how, Operand(Shape(kind, dimensions), strides, extents)
+    return how, Operand(Shape(element_type, dimensions), strides, extents)
 
 
 class Walk:
@@ -210,9 +210,9 @@ class Walk:
             return self._read(node.index, axes)
         if index in self.readings:
             return self._read_as(index, axes)
-        kind = self.nodes[index].shape.element_type
+        element_type = self.nodes[index].shape.element_type
         if isinstance(node, Constant):
-            return self._instruction(Instruction(CONSTANT, (), kind, node.bits))
+            return self._instruction(Instruction(CONSTANT, (), element_type, node.bits))
         args = tuple(self._values[argument] for argument in self._arguments(node, index, axes))
         if isinstance(node, Place):
             return args[0]
@@ -220,12 +220,12 @@ class Walk:
         if row.rule is rules.IOTA:
             return self._index(self.nodes[index].shape, dict(node.attributes)["dimension"], axes)
         source = self.nodes[node.args[0]].shape.element_type
-        if moves_only(row, source, kind):
+        if moves_only(row, source, element_type):
             return args[0]
         # Types are the instruction's own, and dimensions are in the maps.
         own = {a.name for a in row.attributes} if row.rule is rules.UNARY else set()
         said = tuple((key, value) for key, value in node.attributes if key in own)
-        return self._instruction(Instruction(node.op, args, kind, attributes=said))
+        return self._instruction(Instruction(node.op, args, element_type, attributes=said))
 
     def _index(self, shape: Shape, dimension: Hashable, axes: Places) -> int:
         """The position along a dimension, converted to the element type."""
@@ -254,12 +254,12 @@ class Walk:
         )
         access = _access(parameter, operand, axes, self.dimensions)
         self.placed.setdefault(parameter, []).append(axes)
-        kind = access.element_type
-        if operand.by_value and kind.itemsize > WORD:
+        element_type = access.element_type
+        if operand.by_value and element_type.itemsize > WORD:
             # A launch parameter is one word; the parts of a complex number are one each.
-            parts = (replace(access, element_type=kind.component, offset=i) for i in (0, 1))
+            parts = (replace(access, element_type=element_type.component, offset=i) for i in (0, 1))
             args = tuple([self._access(part) for part in parts])
-            return self._instruction(Instruction("complex", args, kind))
+            return self._instruction(Instruction("complex", args, element_type))
         return self._access(access)
 
     def _read_as(self, index: int, axes: Places) -> int:

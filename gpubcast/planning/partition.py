@@ -43,11 +43,12 @@ class Kernel:
 
     Attributes:
         plan: its plan, not normalised.
-        views: for each access, the array: operands first, then outputs, then temporaries.
+        arguments: for each access, the number of its array: operands first, then outputs, then
+            temporaries.
     """
 
     plan: BroadcastPlan
-    views: tuple[int, ...]
+    arguments: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def partition(
 
     Args:
         expression: the graph.
-        nodes: the result of ``expression.typed`` for these operands.
+        nodes: the result of ``graph_inference.infer_nodes`` for these operands.
         operands: one per parameter.
         outputs: one per result.
 
@@ -232,7 +233,7 @@ def _largest(
 
 
 @dataclass(slots=True)
-class _Group:
+class _OutputGroup:
     """Outputs of one kernel; the first has every axis.
 
     Attributes:
@@ -291,12 +292,12 @@ def _groups(
     nodes: tuple[Inferred, ...],
     operands: tuple[Operand, ...],
     outputs: tuple[Operand, ...],
-) -> list[_Group]:
+) -> list[_OutputGroup]:
     def size(number: int) -> tuple[int, int]:
         dimensions = outputs[number].shape.dimensions
         return -sum(n != 1 for n in dimensions), -math.prod(dimensions)
 
-    groups: list[_Group] = []
+    groups: list[_OutputGroup] = []
     for number in sorted(range(len(outputs)), key=size):
         dimensions = outputs[number].shape.dimensions
         identity = tuple(range(len(dimensions)))
@@ -308,7 +309,7 @@ def _groups(
                 group.add(number, place, walk)
                 break
         else:
-            group = _Group(dimensions, [])
+            group = _OutputGroup(dimensions, [])
             group.add(number, identity, walk)
             groups.append(group)
     return groups
@@ -316,7 +317,7 @@ def _groups(
 
 def _adjacent(
     expression: Expression,
-    group: _Group,
+    group: _OutputGroup,
     number: int,
     walk: Walk,
     outputs: tuple[Operand, ...],
@@ -351,7 +352,7 @@ def _adjacent(
     return None if any(group.dimensions[axis] == 0 for axis in lacking) else place
 
 
-def _aligned(group: _Group, walk: Walk) -> dict[int, int]:
+def _aligned(group: _OutputGroup, walk: Walk) -> dict[int, int]:
     """Where an output's dimensions go so that what it reads is read where the group reads it."""
     found: dict[int, int] = {}
     for parameter, places in walk.placed.items():

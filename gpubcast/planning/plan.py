@@ -1,6 +1,6 @@
 """The broadcast plan: one iteration space, and one stride per array and axis.
 
-``building`` turns a graph and its operands into a plan whose axes are the output's dimensions. A
+``build`` turns a graph and its operands into a plan whose axes are the output's dimensions. A
 broadcast axis has stride 0. ``simplify`` then normalises it. A plan is plain data: hashable,
 picklable, the same for every device.
 """

@@ -23,7 +23,7 @@ OutLayouts = tuple[Layout | None, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class CallPlan:
     """A call planned.
 
     Attributes:
@@ -45,13 +45,13 @@ def plan_for(
     operands: tuple[Operand, ...],
     outs: tuple[Operand, ...] | None = None,
     out_layouts: OutLayouts = None,
-) -> Planned:
+) -> CallPlan:
     """The plans of a call; nothing is compiled.
 
     Raises:
         Error: a rule refuses the operands, ``outs`` or ``out_layouts``.
     """
-    nodes = graph_inference.typed(graph, tuple(o.shape for o in operands))
+    nodes = graph_inference.infer_nodes(graph, tuple(o.shape for o in operands))
     inferred = tuple(nodes[index].shape for index in graph.outputs)
     if outs is not None:
         _check_outs(inferred, outs, out_layouts)
@@ -59,7 +59,7 @@ def plan_for(
         inferred = _laid_out(inferred, out_layouts)
         outs = tuple(map(Operand.of, inferred))
     made = partition(graph, nodes, operands, outs)
-    kernels = tuple(Kernel(normalise(one.plan), one.views) for one in made.kernels)
+    kernels = tuple(Kernel(normalise(one.plan), one.arguments) for one in made.kernels)
     if made.why:
         size = sum(shape.byte_size for shape in made.temporaries)
         warnings.warn(
@@ -69,7 +69,7 @@ def plan_for(
         )
     unmerged = tuple(one.plan for one in made.kernels)
     shapes = tuple(out.shape for out in outs)
-    return Planned(nodes, unmerged, kernels, shapes, made.temporaries)
+    return CallPlan(nodes, unmerged, kernels, shapes, made.temporaries)
 
 
 def _levels_to_caller() -> int:

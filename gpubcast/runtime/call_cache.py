@@ -93,17 +93,17 @@ def _record(call: Call, launch: Launch, packed: bool) -> RecordedCall:
     (step,), (_, operands, out, *_) = launch.steps, call
     target, chosen = launch.backend.target(), step.schedule
     threaded = isinstance(target, CpuTarget) and work(step.plan) >= PARALLEL_BYTES
-    kind = next((type(x) for x in operands if isinstance(x, DeviceArray)), None)
+    array_type = next((type(x) for x in operands if isinstance(x, DeviceArray)), None)
     return RecordedCall(
         launch.backend,
         launch.device,
         launch.arguments,
         len(operands),
-        step.table,
+        step.parameters,
         step.kernel,
         *((0, (1, 1)) if chosen is None else chosen.launch_configuration),
         step.plan.num_bytes,
         target if threaded else None,
-        results_of(launch, kind) if out is None else (),
+        results_of(launch, array_type) if out is None else (),
         packed,
     )

@@ -15,7 +15,7 @@ def say(text: str) -> None:
     print(f"gpubcast: {text}", file=sys.stderr)
 
 
-def dump(source: KernelSource, kind: str) -> None:
+def dump(source: KernelSource, device_type: str) -> None:
     """Write a kernel's source to the folder that is asked for, if one is.
 
     Raises:
@@ -24,7 +24,7 @@ def dump(source: KernelSource, kind: str) -> None:
     folder = config.dump_dir()
     if folder is None:
         return
-    suffix = "cu" if kind == "cuda" else "py"
+    suffix = "cu" if device_type == "cuda" else "py"
     try:
         os.makedirs(folder, exist_ok=True)
         with open(os.path.join(folder, f"{source.entry}.{suffix}"), "w") as file:

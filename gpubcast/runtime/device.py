@@ -12,7 +12,7 @@ _DEVICE = re.compile(r"cpu|cuda(:(?P<index>[0-9]{1,4}))?")
 
 
 def parse_device(text: str) -> Device:
-    """``"cpu"``, ``"cuda"`` or ``"cuda:1"`` as kind and index.
+    """``"cpu"``, ``"cuda"`` or ``"cuda:1"`` as type and index.
 
     Raises:
         DeviceError: anything else.
@@ -29,5 +29,5 @@ def parse_device(text: str) -> Device:
 
 def device_name(device: Device) -> str:
     """``"cpu"`` or ``"cuda:<index>"``."""
-    kind, index = device
-    return kind if kind == "cpu" else f"{kind}:{index}"
+    device_type, index = device
+    return device_type if device_type == "cpu" else f"{device_type}:{index}"

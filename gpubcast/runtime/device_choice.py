@@ -21,7 +21,7 @@ def choose_device(wanted: str | None) -> tuple[str, str]:
     if wanted is not None:
         state.backend(parse_device(wanted)[0])
         return wanted, "as asked"
-    allowed = config.backend()
+    allowed = config.allowed_device_type()
     if allowed is not None:
         state.backend(allowed)
         return allowed, f"GPUBCAST_BACKEND={allowed}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpubcast import config
 from gpubcast.backends.base import Backend
-from gpubcast.backends.native_calls.record import Argument, NewResult, ParameterTable, conflicts
+from gpubcast.backends.native_calls.record import Argument, NewResult, PackedParameters, conflicts
 from gpubcast.codegen.source import KernelSource
 from gpubcast.errors import DeviceError
 from gpubcast.planning.plan import BroadcastPlan, Operand
@@ -17,34 +17,34 @@ from gpubcast.runtime.debug import say
 from gpubcast.runtime.device import Device
 from gpubcast.runtime.overlap import relative_span, share_memory
 from gpubcast.runtime.view import View
-from gpubcast.schedules.families import Schedule
+from gpubcast.schedules.choose import Schedule
 from gpubcast.schedules.schedule import Target
 from gpubcast.shapes.shape import Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class LaunchStep:
     """One kernel of a launch.
 
     Attributes:
         plan, schedule: what runs, and how; no schedule where nothing is visited.
         source: the generated kernel; None where nothing is visited.
         kernel: the backend's handle.
-        table: its parameters; their arguments are operands, outputs and temporaries, and INDEX,
-            which begins at address 0.
+        parameters: packed; their arguments are operands, outputs and temporaries, and INDEX, which
+            begins at address 0.
     """
 
     plan: BroadcastPlan
     schedule: Schedule | None
     source: KernelSource | None
     kernel: Any
-    table: ParameterTable
+    parameters: PackedParameters
 
-    def parameters(self, values: list[int]) -> bytearray:
+    def filled(self, values: list[int]) -> bytearray:
         """The parameters with slots filled in: addresses or bits of all arguments."""
-        packed = bytearray(self.table.template)
+        packed = bytearray(self.parameters.packed)
         if packed:
-            self.table.fill(packed, values)
+            self.parameters.fill(packed, values)
         return packed
 
 
@@ -64,7 +64,7 @@ class Launch:
     """
 
     backend: Backend
-    steps: tuple[Step, ...]
+    steps: tuple[LaunchStep, ...]
     outputs: tuple[Operand, ...]
     sizes: tuple[int, ...]
     temporaries: tuple[Shape, ...]
@@ -81,7 +81,7 @@ class Launch:
     def parameters(self, values: list[int]) -> tuple[bytearray, ...]:
         """Every kernel's parameters: operands' addresses or bits, outputs', temporaries'."""
         values = [*values, 0]  # where INDEX, counted from the end, finds its address
-        return tuple([step.parameters(values) for step in self.steps])
+        return tuple([step.filled(values) for step in self.steps])
 
     def start(self, parameters: tuple[bytearray, ...]) -> None:
         """Start the kernels on the current stream; its device is current."""
@@ -103,7 +103,7 @@ class Launch:
         grid, block = step.schedule.launch_configuration
         return self.backend.bound(step.kernel, grid, block, packed, self.device[1])
 
-    def _finish(self, step: Step, began: float) -> None:
+    def _finish(self, step: LaunchStep, began: float) -> None:
         assert step.source is not None
         try:
             self.backend.synchronize()
@@ -121,16 +121,16 @@ class Launch:
         return any(i < arity and share_memory(every[i], every[k]) for i, k in found)
 
 
-def arguments_of(
-    operands: tuple[Operand, ...], outputs: tuple[Operand, ...], steps: tuple[Step, ...]
+def launch_arguments(
+    operands: tuple[Operand, ...], outputs: tuple[Operand, ...], steps: tuple[LaunchStep, ...]
 ) -> tuple[Argument, ...]:
     """What the operands and outputs of some kernels must keep to."""
     arity = len(operands)
     wide = {
-        view: read.element_type.itemsize
+        number: read.element_type.itemsize
         for step in steps
-        for (view, _), read in zip(step.table.slots, step.plan.reads, strict=False)
-        if 0 <= view < arity and not read.by_value
+        for (number, _), read in zip(step.parameters.slots, step.plan.reads, strict=False)
+        if 0 <= number < arity and not read.by_value
     }
     return tuple(
         Argument(scalar=operand.shape.element_type)
@@ -144,7 +144,7 @@ def arguments_of(
     )
 
 
-def _in_place(operand: int, arity: int, steps: tuple[Step, ...]) -> int:
+def _in_place(operand: int, arity: int, steps: tuple[LaunchStep, ...]) -> int:
     """The outputs that may lie in the very memory of an operand, a bit each: its elements are read
     from the very places where their results go, and no other thread or kernel reads them."""
     if len(steps) != 1:
@@ -153,5 +153,5 @@ def _in_place(operand: int, arity: int, steps: tuple[Step, ...]) -> int:
     plan, found = step.plan, 0
     for number, write in enumerate(plan.writes):
         if not plan.lacks(write) and plan.in_place(operand, write):
-            found |= 1 << step.table.slots[len(plan.reads) + number][0] - arity
+            found |= 1 << step.parameters.slots[len(plan.reads) + number][0] - arity
     return found

@@ -12,24 +12,24 @@ from gpubcast.runtime import state
 from gpubcast.runtime.entry_point import Call
 
 if TYPE_CHECKING:
-    from gpubcast.backends.native_calls.table import NativeCall, Table
+    from gpubcast.backends.native_calls.call_table import CallTable, NativeCall
 
 
 @functools.cache
-def call_table() -> Table | None:
+def process_table() -> CallTable | None:
     """The calls that machine code replays, which stands in front of every entry point from then on;
     None where there is none."""
     from gpubcast.backends.native_calls import build
 
     with state.compiling():
-        found = build.table()
+        found = build.new_call_table()
     if found is not None:
         state.forget_with(found.clear)
         _stand_in_front(found)
     return found
 
 
-def _stand_in_front(table: Table) -> None:
+def _stand_in_front(table: CallTable) -> None:
     for entry in state.entry_points():
         entry.to_native(table.callable)
 
@@ -38,7 +38,7 @@ def _servable(call: Call, signed: tuple[Any, ...], record: RecordedCall) -> Nati
     """A record in the words of machine code; None where that cannot or may not do such calls."""
     if call[0] is None or not config.native_calls():
         return None
-    from gpubcast.backends.native_calls.table import native_call
+    from gpubcast.backends.native_calls.call_table import native_call
 
     return native_call(call, signed, record)
 
@@ -76,7 +76,7 @@ def hand_over(call: Call, signed: tuple[Any, ...], record: RecordedCall, *, wait
     if not wait and not build.is_compiled():
         return
     build.COMPILER.wait("gpubcast makes the machine code of calls, once")
-    table = call_table()
+    table = process_table()
     if table is None:
         return
     _stand_in_front(table)  # the module of the entry point may be younger than the table

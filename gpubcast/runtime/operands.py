@@ -179,12 +179,13 @@ def _no_array(text: str) -> ElementTypeError:
 
 
 def _from_dlpack(x: Any) -> tuple[Any, Device]:
-    kind = int(x.__dlpack_device__()[0])
-    if kind in _CPU_DLPACK:
+    device_type = int(x.__dlpack_device__()[0])
+    if device_type in _CPU_DLPACK:
         return state.backend("cpu").adopt(x)[0], CPU
-    if kind != _CUDA_DLPACK:
+    if device_type != _CUDA_DLPACK:
         raise DeviceError(
-            f"{type(x).__name__} lives on DLPack device type {kind}; gpubcast runs on CPU and CUDA",
+            f"{type(x).__name__} lives on DLPack device type {device_type}; "
+            "gpubcast runs on CPU and CUDA",
             rule="A1",
             kind="gpubcast:device",
         )
@@ -205,12 +206,12 @@ def operand_of(
     Returns:
         The operand, and the size of an element if all strides are multiples of it, else 0.
     """
-    kind = element_type(dtype)
+    element = element_type(dtype)
     layout = Layout(_axis_order(shape, strides))
-    size = kind.itemsize
+    size = element.itemsize
     steps = tuple(stride // size for stride in strides)
     exact = not any(stride % size for stride in strides)
-    return Operand(Shape(kind, shape, layout), steps, shape), size if exact else 0
+    return Operand(Shape(element, shape, layout), steps, shape), size if exact else 0
 
 
 def memory_view(strided: Any, device: Device) -> View | None:
@@ -248,16 +249,16 @@ def _axis_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, 
     return tuple(order)
 
 
-def scalar_view(value: Any, kind: ElementType) -> View:
+def scalar_view(value: Any, element_type: ElementType) -> View:
     """A scalar of a type, passed by value.
 
     Raises:
         ElementTypeError: the value does not fit the type.
     """
-    return View(scalar_operand(kind), scalar_bits(value, kind), None)
+    return View(scalar_operand(element_type), scalar_bits(value, element_type), None)
 
 
 @functools.cache
-def scalar_operand(kind: ElementType) -> Operand:
+def scalar_operand(element_type: ElementType) -> Operand:
     """The operand of a scalar that is passed by value."""
-    return Operand(Shape(kind, ()), (), (), by_value=True)
+    return Operand(Shape(element_type, ()), (), (), by_value=True)

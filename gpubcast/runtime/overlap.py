@@ -37,7 +37,7 @@ def shared(one: int, other: int) -> LayoutError:
     )
 
 
-class _Memory:
+class _OperandMemory:
     """Memory described to NumPy, which compares addresses and never reads them."""
 
     def __init__(self, view: View) -> None:
@@ -55,7 +55,7 @@ class _Memory:
 def share_memory(one: View, other: View) -> bool:
     """Whether two arrays have a byte in common; where that is too hard to tell, they may."""
     try:
-        return arrays_share(np.asarray(_Memory(one)), np.asarray(_Memory(other)))
+        return arrays_share(np.asarray(_OperandMemory(one)), np.asarray(_OperandMemory(other)))
     except ValueError:
         return True
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from gpubcast import config
 from gpubcast.backends import kernel_store
 from gpubcast.backends.base import Backend
-from gpubcast.backends.native_calls.record import ParameterTable
+from gpubcast.backends.native_calls.record import PackedParameters
 from gpubcast.codegen.generator import generate, parameters
 from gpubcast.codegen.source import KernelSource
 from gpubcast.errors import DeviceError
@@ -19,10 +19,10 @@ from gpubcast.planning.planner import OutLayouts, plan_for
 from gpubcast.runtime import streaming_threshold
 from gpubcast.runtime.debug import dump, say
 from gpubcast.runtime.device import Device, device_name
-from gpubcast.runtime.launch import Launch, Step, arguments_of
+from gpubcast.runtime.launch import Launch, LaunchStep, launch_arguments
 from gpubcast.runtime.state import MAX_PLANS, STATE, backend
-from gpubcast.runtime.target import architecture
-from gpubcast.schedules.families import Schedule
+from gpubcast.runtime.target import target_architecture
+from gpubcast.schedules.choose import Schedule
 from gpubcast.schedules.schedule import Target
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def prepare(
         Error: a rule refuses the operands, ``outs`` or ``out_layouts``.
         DeviceError: GPUBCAST_BACKEND forbids the device.
     """
-    allowed = config.backend()
+    allowed = config.allowed_device_type()
     if allowed not in (None, device[0]):
         raise DeviceError(f"the call runs on {device[0]!r}, but GPUBCAST_BACKEND={allowed}")
     host = backend(device[0])
@@ -84,12 +84,12 @@ def _make(
     device: Device,
     alignment: tuple[int, ...],
 ) -> Launch:
-    planned = plan_for(graph, operands, outs, out_layouts)
-    steps = tuple(_step(host, target, one, device, alignment) for one in planned.kernels)
-    outputs = outs or tuple(map(Operand.of, planned.outputs))
-    sizes = tuple(shape.byte_size for shape in planned.outputs)
-    arguments = arguments_of(operands, outputs, steps)
-    return Launch(host, steps, outputs, sizes, planned.temporaries, device, target, arguments)
+    call_plan = plan_for(graph, operands, outs, out_layouts)
+    steps = tuple(_step(host, target, one, device, alignment) for one in call_plan.kernels)
+    outputs = outs or tuple(map(Operand.of, call_plan.outputs))
+    sizes = tuple(shape.byte_size for shape in call_plan.outputs)
+    arguments = launch_arguments(operands, outputs, steps)
+    return Launch(host, steps, outputs, sizes, call_plan.temporaries, device, target, arguments)
 
 
 def generated(
@@ -108,26 +108,27 @@ def generated(
     if one.plan.num_visited == 0:
         return None
     addresses = [
-        (alignment[view] if 0 <= view < len(alignment) else 0) + add for view, add in _offsets(one)
+        (alignment[number] if 0 <= number < len(alignment) else 0) + add
+        for number, add in _offsets(one)
     ]
     return generate(one.plan, target, tuple(addresses))
 
 
 def _offsets(one: Kernel) -> tuple[tuple[int, int], ...]:
-    """Per access, its view and how many bytes behind its address the first element lies."""
+    """Per access, the number of its array, and how far behind its address the first element is."""
     return tuple(
-        (view, 0 if access.by_value else access.offset * access.element_type.itemsize)
-        for view, access in zip(one.views, one.plan.accesses, strict=True)
+        (number, 0 if access.by_value else access.offset * access.element_type.itemsize)
+        for number, access in zip(one.arguments, one.plan.accesses, strict=True)
     )
 
 
 def _step(
     host: Backend, target: Target, one: Kernel, device: Device, alignment: tuple[int, ...]
-) -> Step:
+) -> LaunchStep:
     plan, offsets = one.plan, _offsets(one)
     found = generated(one, target, alignment)
     if found is None:
-        return Step(plan, None, None, None, ParameterTable(b"", offsets))
+        return LaunchStep(plan, None, None, None, PackedParameters(b"", offsets))
     long = {access.operand for access in plan.reads if access.by_value and access.offset}
     parts = tuple(
         (slot, 8 * WORD * access.offset)
@@ -139,8 +140,8 @@ def _step(
         say(f"{plan}\n{chosen}")
     kernel = _loaded(host, device, target, source)
     calibrate(host, chosen)
-    table = ParameterTable(parameters(plan, chosen), offsets, parts)
-    return Step(plan, chosen, source, kernel, table)
+    packed = PackedParameters(parameters(plan, chosen), offsets, parts)
+    return LaunchStep(plan, chosen, source, kernel, packed)
 
 
 def calibrate(host: Backend, chosen: Schedule) -> None:
@@ -153,7 +154,7 @@ def calibrate(host: Backend, chosen: Schedule) -> None:
 
 def _loaded(host: Backend, device: Device, target: Target, source: KernelSource) -> Any:
     """The loaded kernel of a source: one compilation per key and device."""
-    key = (host, device, architecture(target), source.key)
+    key = (host, device, target_architecture(target), source.key)
     kernel = STATE.kernels.get(key)
     if kernel is not None:
         return kernel
@@ -163,7 +164,7 @@ def _loaded(host: Backend, device: Device, target: Target, source: KernelSource)
         if kernel is not None:
             return kernel
         began = time.perf_counter()
-        dump(source, host.kind)
+        dump(source, host.device_type)
         kernel = host.load(source)
         with STATE.lock:
             STATE.kernels[key] = kernel

@@ -15,7 +15,7 @@ from gpubcast.runtime.operands import byte_strides, no_such_array
 from gpubcast.runtime.overlap import byte_span
 
 # Results of so many bytes come from the backend, which keeps what they leave behind.
-LARGE = LEAST
+LARGE_RESULT = LEAST
 
 
 def flat_buffers(launch: Launch) -> list[Any]:
@@ -23,15 +23,15 @@ def flat_buffers(launch: Launch) -> list[Any]:
     return [launch.backend.allocate(size) for size in launch.sizes]
 
 
-def new_results(kind: type[DeviceArray] | None, launch: Launch) -> list[Any]:
-    """New results: arrays of a kind; for None, NumPy's or CuPy's, by the device.
+def new_results(array_type: type[DeviceArray] | None, launch: Launch) -> list[Any]:
+    """New results: arrays of ``array_type``; for None, NumPy's or CuPy's, by the device.
 
     Raises:
         ShapeError: NumPy or CuPy has no such arrays.
         DeviceError: there is no memory.
     """
     made = []
-    for number, new in enumerate(results_of(launch, kind)):
+    for number, new in enumerate(results_of(launch, array_type)):
         try:
             made.append(new.make())
         except ValueError as error:
@@ -39,13 +39,13 @@ def new_results(kind: type[DeviceArray] | None, launch: Launch) -> list[Any]:
     return made
 
 
-def results_of(launch: Launch, kind: type[DeviceArray] | None) -> tuple[NewResult, ...]:
+def results_of(launch: Launch, array_type: type[DeviceArray] | None) -> tuple[NewResult, ...]:
     """How the results of a launch are made."""
-    found = launch.results.get(kind)
+    found = launch.results.get(array_type)
     if found is None:
-        one = _strided if kind is None else functools.partial(_flat, kind)
+        one = _strided if array_type is None else functools.partial(_flat, array_type)
         found = tuple([one(launch, number) for number in range(len(launch.sizes))])
-        launch.results[kind] = found
+        launch.results[array_type] = found
     return found
 
 
@@ -55,7 +55,7 @@ def _strided(launch: Launch, number: int) -> NewResult:
     dtype, dimensions = operand.shape.element_type.dtype, operand.shape.dimensions
     strides = byte_strides(operand)
     make = functools.partial(launch.backend.empty, size, dtype, dimensions, strides)
-    if launch.device[0] != "cpu" or size >= LARGE:
+    if launch.device[0] != "cpu" or size >= LARGE_RESULT:
         return NewResult(make)
     try:
         plain = np.empty(dimensions, dtype)
@@ -70,14 +70,14 @@ def _strided(launch: Launch, number: int) -> NewResult:
     return NewResult(make, StridedResult(dtype, dimensions, strides))
 
 
-def _flat(kind: type[DeviceArray], launch: Launch, number: int) -> NewResult:
+def _flat(array_type: type[DeviceArray], launch: Launch, number: int) -> NewResult:
     """How an array over a flat buffer is made."""
     operand, size, device = launch.outputs[number], launch.sizes[number], launch.device
 
     def make() -> DeviceArray:
-        return kind(operand, launch.backend.allocate(size), None, device)
+        return array_type(operand, launch.backend.allocate(size), None, device)
 
-    if device[0] != "cpu" or size >= LARGE:
+    if device[0] != "cpu" or size >= LARGE_RESULT:
         return NewResult(make)
     like = DeviceArray(operand, None, None, device)  # whose operand and device are the common ones
     return NewResult(make, FlatResult(like._operand, like._device, size))

@@ -66,30 +66,30 @@ def after_fork(*, child: bool) -> None:
         STATE.lock, STATE.compiling = threading.Lock(), threading.RLock()
 
 
-def backend(kind: str) -> Backend:
-    """The backend of a device kind, made on first use.
+def backend(device_type: str) -> Backend:
+    """The backend of a device type, made on first use.
 
     Raises:
-        DeviceError: no such kind, no device, or CuPy missing.
+        DeviceError: no such device type, no device, or CuPy missing.
     """
-    found = STATE.backends.get(kind)
+    found = STATE.backends.get(device_type)
     if found is None:
         # Making one imports its libraries and the generator of its code, which a fork must not cut
         # in half.
         with STATE.compiling:
-            found = STATE.backends.get(kind) or _new_backend(kind)
-            generator.load(found.target())
-            STATE.backends[kind] = found
+            found = STATE.backends.get(device_type) or _new_backend(device_type)
+            generator.import_generator(found.target())
+            STATE.backends[device_type] = found
     return found
 
 
-def _new_backend(kind: str) -> Backend:
-    if kind == "cpu":
+def _new_backend(device_type: str) -> Backend:
+    if device_type == "cpu":
         from gpubcast.backends.cpu.backend import CpuBackend
 
         return CpuBackend(streaming_threshold.stored(config.threads()))
-    if kind != "cuda":
-        raise DeviceError(f"no device {kind!r}; devices are 'cpu' and 'cuda'")
+    if device_type != "cuda":
+        raise DeviceError(f"no device {device_type!r}; devices are 'cpu' and 'cuda'")
     try:
         from gpubcast.backends.cuda.backend import CupyBackend
     except ImportError as error:
@@ -101,11 +101,11 @@ def _new_backend(kind: str) -> Backend:
 
 @contextlib.contextmanager
 def use_backend(substitute: Backend) -> Iterator[None]:
-    """Replace the backend of a kind for a while (the tests run CUDA source in an emulator)."""
-    kind = substitute.kind
+    """Replace a device type's backend for a while (the tests run CUDA source in an emulator)."""
+    device_type = substitute.device_type
     with STATE.lock:
-        before = STATE.backends.get(kind)
-        STATE.backends[kind] = substitute
+        before = STATE.backends.get(device_type)
+        STATE.backends[device_type] = substitute
         _forget_calls()
     try:
         yield
@@ -113,9 +113,9 @@ def use_backend(substitute: Backend) -> Iterator[None]:
         with STATE.lock:
             _forget_calls()
             if before is None:
-                del STATE.backends[kind]
+                del STATE.backends[device_type]
             else:
-                STATE.backends[kind] = before
+                STATE.backends[device_type] = before
 
 
 def clear() -> None:
@@ -180,7 +180,7 @@ def cache_call(key: Any, call: Any) -> None:
 
 
 @contextlib.contextmanager
-def tracing(trace: Any) -> Iterator[None]:
+def active_trace(trace: Any) -> Iterator[None]:
     """Say which trace an operation without operands belongs to, in this thread for a while."""
     token = _TRACE.set(trace)
     try:
@@ -190,7 +190,7 @@ def tracing(trace: Any) -> Iterator[None]:
 
 
 def current_trace() -> Any:
-    """The trace that ``tracing`` has named, or None."""
+    """The trace that ``active_trace`` has named, or None."""
     return _TRACE.get()
 
 
@@ -200,10 +200,10 @@ def kernels() -> tuple[str, ...]:
         return tuple(key for *_, key in STATE.kernels)
 
 
-def is_loaded(kind: str, architecture: str, key: str) -> bool:
-    """Whether a kernel is ready on a device of a kind and architecture."""
+def is_loaded(device_type: str, architecture: str, key: str) -> bool:
+    """Whether a kernel is ready on a device of a type and architecture."""
     with STATE.lock:
-        host = STATE.backends.get(kind)
+        host = STATE.backends.get(device_type)
         return any(
             (found, arch, name) == (host, architecture, key)
             for found, _, arch, name in STATE.kernels

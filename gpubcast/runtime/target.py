@@ -67,6 +67,6 @@ def target(arch: str | None) -> Target:
     return cpu_target() if arch is None else cuda_target(arch)
 
 
-def architecture(target: Target) -> str:
+def target_architecture(target: Target) -> str:
     """What machine code is for: ``"sm_90"``, or the machine's name."""
     return target.arch if isinstance(target, CudaTarget) else platform.machine()

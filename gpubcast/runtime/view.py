@@ -19,7 +19,7 @@ class View:
         operand: shape and strides.
         slot: address of the first element, or the storage bits of a host scalar, which may be
             more than one word.
-        device: kind and index; None for a host scalar, which fits any device.
+        device: type and index; None for a host scalar, which fits any device.
         array: whatever keeps the memory alive.
     """
 

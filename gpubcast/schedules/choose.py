@@ -3,6 +3,9 @@
 A schedule is a pure function of the plan, the target and the alignment of the operands. The part
 of it that enters the kernel key (family, patterns, vector width, what a thread has, index width,
 rank) never depends on a size, so a new size does not compile; the rest is passed at launch.
+
+A schedule is one of the families listed here, and code that needs to know which matches them all,
+so that mypy names every place that a new one is missing from.
 """
 
 from __future__ import annotations
@@ -11,18 +14,21 @@ from typing import overload
 
 from gpubcast.errors import ShapeError
 from gpubcast.planning.plan import BroadcastPlan
-from gpubcast.schedules.cpu.nest import nest
-from gpubcast.schedules.cpu.runs import runs
-from gpubcast.schedules.cpu.tiles import tiles
-from gpubcast.schedules.cuda.flat import flat
-from gpubcast.schedules.cuda.gather import gather
+from gpubcast.schedules.cpu.nest import Nest, nest
+from gpubcast.schedules.cpu.runs import Runs, runs
+from gpubcast.schedules.cpu.tiles import Tiles, tiles
+from gpubcast.schedules.cuda.flat import Flat, flat
+from gpubcast.schedules.cuda.gather import Gather, gather
 from gpubcast.schedules.cuda.phase import Phase, phase
 from gpubcast.schedules.cuda.rows import Rows, rows
 from gpubcast.schedules.cuda.running import Running, running
 from gpubcast.schedules.cuda.vectors import MAX_GRID
 from gpubcast.schedules.cuda.xpose import Xpose, xpose
-from gpubcast.schedules.families import CpuSchedule, CudaSchedule, Schedule
 from gpubcast.schedules.schedule import CpuTarget, CudaTarget, Target, VectorScheduleBase
+
+CudaSchedule = Flat | Rows | Xpose | Phase | Running | Gather
+CpuSchedule = Nest | Runs | Tiles
+Schedule = CudaSchedule | CpuSchedule
 
 # With accesses of this size a GPU's memory is still kept busy; not with smaller ones.
 NARROW_BYTES = 8

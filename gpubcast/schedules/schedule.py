@@ -1,6 +1,6 @@
 """The vocabulary of schedules: targets, access patterns, and what every schedule has.
 
-Each family of kernels is a dataclass of its own, in the module that chooses it; ``families`` lists
+Each family of kernels is a dataclass of its own, in the module that chooses it; ``choose`` lists
 them.
 """
 

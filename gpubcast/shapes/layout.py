@@ -53,13 +53,6 @@ class PaddingValue(enum.Enum):
         return self not in (PaddingValue.INVALID, PaddingValue.UNKNOWN)
 
 
-def refused(
-    error: type[Error], message: str, *, rule: str, kind: str, operands: tuple[Any, ...] = ()
-) -> Error:
-    """An error to raise; its text ends in the id of its rule."""
-    return error(f"{message} [{rule}]", rule=rule, kind=kind, operands=operands)
-
-
 def listed(values: Iterable[int]) -> str:
     """``"2, 3"``; an integer too long to be worth reading is shown by its width."""
     return ", ".join(
@@ -89,8 +82,7 @@ def integers(values: object, what: str, error: type[Error], rule: str) -> tuple[
     unordered = isinstance(values, (str, bytes, bytearray, Set, Mapping))
     # An iterator has no length, and might have no end.
     if unordered or not hasattr(values, "__len__") or not isinstance(values, Iterable):
-        raise refused(
-            error,
+        raise error(
             f"{what} must be a sequence of integers, got {_brief(values)}",
             rule=rule,
             kind="gpubcast:not integers",
@@ -98,8 +90,7 @@ def integers(values: object, what: str, error: type[Error], rule: str) -> tuple[
     try:
         return tuple(integer(value, f"an entry of {what}", error, rule) for value in values)
     except TypeError:  # Iterable by its type, but not in fact: a rank-0 NumPy array.
-        raise refused(
-            error,
+        raise error(
             f"{what} must be a sequence of integers, got {_brief(values)}",
             rule=rule,
             kind="gpubcast:not integers",
@@ -115,8 +106,7 @@ def integer(value: object, what: str, error: type[Error], rule: str) -> int:
             return operator.index(value)
     except TypeError:
         pass
-    raise refused(
-        error,
+    raise error(
         f"{what} must be an integer, got {_brief(value)}",
         rule=rule,
         kind="gpubcast:not integers",
@@ -135,24 +125,21 @@ def check_minor_to_major(minor_to_major: tuple[int, ...], rank: int) -> None:
     """
     entries = f"{{{listed(minor_to_major)}}}"
     if len(minor_to_major) != rank:
-        raise refused(
-            LayoutError,
+        raise LayoutError(
             f"layout minor_to_major field contains {len(minor_to_major)} elements, "
             f"but shape is rank {rank}: {entries}",
             rule="L2",
             kind=_KIND_COUNT,
         )
     if any(not 0 <= d < rank for d in minor_to_major):
-        raise refused(
-            LayoutError,
+        raise LayoutError(
             f"layout minor_to_major field has out-of-bounds value: {entries}; "
             f"the dimensions are 0 to {rank - 1}",
             rule="L3",
             kind=_KIND_BOUNDS,
         )
     if len(set(minor_to_major)) != rank:
-        raise refused(
-            LayoutError,
+        raise LayoutError(
             f"layout minor_to_major field has duplicate values: {entries}",
             rule="L4",
             kind=_KIND_DUPLICATE,
@@ -162,15 +149,13 @@ def check_minor_to_major(minor_to_major: tuple[int, ...], rank: int) -> None:
 def _check_padded_range(padded: tuple[int, ...]) -> None:
     # Smaller than every size, so XLA's template holds before the shape is known.
     if any(size < 0 for size in padded):
-        raise refused(
-            LayoutError,
+        raise LayoutError(
             f"padded_dimensions ({listed(padded)}) has a negative size",
             rule="L6",
             kind=_KIND_PADDED_SMALL,
         )
     if any(size > MAX_SIZE for size in padded):
-        raise refused(
-            LayoutError,
+        raise LayoutError(
             f"padded_dimensions ({listed(padded)}) has a size of 2^63 or more",
             rule="L6",
             kind="gpubcast:padded size",
@@ -241,30 +226,26 @@ class Layout:
         if padded_dimensions is not None:
             padded = integers(padded_dimensions, "padded_dimensions", LayoutError, "L1")
             if len(padded) != len(order):
-                raise refused(
-                    LayoutError,
+                raise LayoutError(
                     f"layout has {len(padded)} padded dimensions, but shape is rank {len(order)}",
                     rule="L5",
                     kind=_KIND_PADDED_COUNT,
                 )
             _check_padded_range(padded)
         if not isinstance(padding_value, PaddingValue):
-            raise refused(
-                LayoutError,
+            raise LayoutError(
                 f"padding_value must be a PaddingValue, got {_brief(padding_value)}",
                 rule="L7",
                 kind="gpubcast:padding value",
             )
         if padded is None and padding_value is not PaddingValue.INVALID:
-            raise refused(
-                LayoutError,
+            raise LayoutError(
                 f"padding_value {padding_value.name} needs padded_dimensions",
                 rule="L7",
                 kind="gpubcast:padding value",
             )
         if not isinstance(attributes, str) or not _ATTRIBUTES.fullmatch(attributes):
-            raise refused(
-                LayoutError,
+            raise LayoutError(
                 f"{_brief(attributes)} is no canonical text of layout attributes, such as 'S(1)'",
                 rule="L9",
                 kind="gpubcast:layout attributes",
@@ -285,8 +266,7 @@ class Layout:
         """
         number = integer(rank, "rank", LayoutError, "L1")
         if number < 0:
-            raise refused(
-                LayoutError,
+            raise LayoutError(
                 f"rank must be at least 0, got {listed((number,))}",
                 rule="L1",
                 kind="gpubcast:negative rank",
@@ -315,8 +295,7 @@ class Layout:
             return
         for d, (padded, size) in enumerate(zip(self.padded_dimensions, dimensions, strict=True)):
             if padded < size:
-                raise refused(
-                    LayoutError,
+                raise LayoutError(
                     f"for dimension {d}, dimension padding ({listed((padded,))}) is smaller than "
                     f"the dimension size ({listed((size,))}) of the shape",
                     rule="L6",
@@ -334,8 +313,7 @@ class Layout:
         """
         sources = integers(permutation, "permutation", LayoutError, "L8")
         if sorted(sources) != list(range(self.rank)):
-            raise refused(
-                LayoutError,
+            raise LayoutError(
                 f"({listed(sources)}) is not a permutation of the {self.rank} dimensions",
                 rule="L8",
                 kind="gpubcast:not a permutation",
@@ -392,8 +370,7 @@ def check_layout(layout: object, what: str) -> None:
         LayoutError: rule L11.
     """
     if layout is not None and not isinstance(layout, Layout):
-        raise refused(
-            LayoutError,
+        raise LayoutError(
             f"{what} must be a Layout or None, got {_brief(layout)}",
             rule="L11",
             kind="gpubcast:not a layout",

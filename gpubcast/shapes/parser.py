@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from gpubcast.errors import Error, LayoutError, ShapeError
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
-from gpubcast.shapes.layout import MAX_SIZE, Layout, PaddingValue, check_minor_to_major, refused
+from gpubcast.shapes.layout import MAX_SIZE, Layout, PaddingValue, check_minor_to_major
 
 # Types that some version of XLA reads and that have no row in the element type table.
 _OTHER_TYPES = frozenset(("s1", "u1", "s2", "u2", "f8e3m4", "f8e4m3", "f4e2m1fn", "f8e8m0fnu"))
@@ -43,7 +43,7 @@ _INT = re.compile(r"(-?)0*([0-9]{1,20})")
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    kind: str
+    type: str
     text: str
     offset: int
 
@@ -69,7 +69,7 @@ class ParsedShape:
     layout_at: int
 
 
-def located(error: Error, text: str, offset: int) -> Error:
+def with_caret(error: Error, text: str, offset: int) -> Error:
     """The same error with the line of ``text`` that holds ``offset`` and a caret under it."""
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
@@ -94,8 +94,7 @@ def parse_shape_text(text: str) -> ParsedShape:
         LayoutError: rules L2 to L7 (an invalid layout), L9 (an attribute refused by name).
     """
     if not isinstance(text, str):
-        raise refused(
-            ShapeError,
+        raise ShapeError(
             f"the text of a shape must be a str, got {type(text).__name__}",
             rule="S8",
             kind="gpubcast:shape text",
@@ -124,11 +123,11 @@ class _Parser:
 
     def run(self) -> ParsedShape:
         parsed = self.shape()
-        if self.token.kind != "end":
+        if self.token.type != "end":
             raise self.expected("the end of the text")
         if parsed is None or self.refusals:
             error, offset = self.refusals[0]
-            raise located(error, self.text, offset)
+            raise with_caret(error, self.text, offset)
         return parsed
 
     @property
@@ -136,8 +135,8 @@ class _Parser:
         return self.tokens[self.at]
 
     def error(self, message: str) -> Error:
-        error = refused(ShapeError, message, rule="S8", kind="gpubcast:shape text")
-        return located(error, self.text, self.token.offset)
+        error = ShapeError(message, rule="S8", kind="gpubcast:shape text")
+        return with_caret(error, self.text, self.token.offset)
 
     def expected(self, what: str, hint: str = "") -> Error:
         token = self.token
@@ -159,7 +158,7 @@ class _Parser:
     def integer(self) -> int:
         match = _INT.fullmatch(self.token.text)
         if match is None:
-            long = self.token.kind == "int" and self.token.text.lstrip("-").isdigit()
+            long = self.token.type == "int" and self.token.text.lstrip("-").isdigit()
             raise self.expected("an integer of 64 bits" if long else "an integer")
         self.at += 1
         return int(match[1] + match[2])
@@ -182,8 +181,8 @@ class _Parser:
         last = self.tokens[self.at - 1]
         offset = self.tokens[start].offset
         written = _clip(self.text[offset : last.offset + len(last.text)])
-        error = refused(
-            LayoutError if rule == "L9" else ShapeError,
+        error_type = LayoutError if rule == "L9" else ShapeError
+        error = error_type(
             f"{what} {written} are parsed but not supported yet",
             rule=rule,
             kind=f"gpubcast:unsupported {what}",
@@ -314,7 +313,7 @@ class _Parser:
             value = _PADDING_WORDS.get(self.token.text)
             if value is not None:
                 self.at += 1
-            elif self.token.kind == "word":
+            elif self.token.type == "word":
                 raise self.expected(f"one of {', '.join(_PADDING_WORDS)}")
             else:
                 sizes.append(self.integer())

@@ -14,7 +14,7 @@ from gpubcast.shapes.element_types import Category, ElementType
 _FLOATS = {"f32": struct.Struct("<f"), "f64": struct.Struct("<d")}
 
 
-def scalar_bits(value: Any, kind: ElementType) -> int:
+def scalar_bits(value: Any, element_type: ElementType) -> int:
     """The storage bits of a scalar of a type, which may be more than one word.
 
     A NumPy scalar must have the type. A bool fits pred; an int fits integers (in range), floats and
@@ -23,51 +23,51 @@ def scalar_bits(value: Any, kind: ElementType) -> int:
     Raises:
         ElementTypeError: the value does not fit the type.
     """
-    packer = _FLOATS.get(kind.name) if type(value) is float else None
+    packer = _FLOATS.get(element_type.name) if type(value) is float else None
     if packer is not None:
         # C rounds as NumPy does; it refuses what is too large for an f32, which becomes infinite.
         try:
             return int.from_bytes(packer.pack(value), "little")
         except OverflowError:
             pass
-    return int.from_bytes(_scalar_bytes(value, kind), "little")
+    return int.from_bytes(_scalar_bytes(value, element_type), "little")
 
 
-def _scalar_bytes(value: Any, kind: ElementType) -> bytes:
-    dtype = kind.dtype
+def _scalar_bytes(value: Any, element_type: ElementType) -> bytes:
+    dtype = element_type.dtype
     if isinstance(value, np.generic):
         if value.dtype != dtype:
-            raise _misfit(value, kind)
+            raise _misfit(value, element_type)
         return value.tobytes()
     fits = {
-        bool: kind.category is Category.PRED,
-        int: kind.is_integral or kind.is_floating or kind.is_complex,
-        float: kind.is_floating or kind.is_complex,
-        complex: kind.is_complex,
+        bool: element_type.category is Category.PRED,
+        int: element_type.is_integral or element_type.is_floating or element_type.is_complex,
+        float: element_type.is_floating or element_type.is_complex,
+        complex: element_type.is_complex,
     }.get(type(value), False)
-    if fits and kind.is_integral:
+    if fits and element_type.is_integral:
         # s4 and u4 have a narrower range than their dtype; np.iinfo does not know them.
-        low = -(1 << kind.bits - 1) if kind.category is Category.SIGNED else 0
-        fits = low <= value < low + (1 << kind.bits)
+        low = -(1 << element_type.bits - 1) if element_type.category is Category.SIGNED else 0
+        fits = low <= value < low + (1 << element_type.bits)
     if not fits:
-        raise _misfit(value, kind)
+        raise _misfit(value, element_type)
     with np.errstate(over="ignore"):
-        return np.array(_rounds_once(value, kind), dtype).tobytes()
+        return np.array(_rounds_once(value, element_type), dtype).tobytes()
 
 
-def _misfit(value: Any, kind: ElementType) -> ElementTypeError:
+def _misfit(value: Any, element_type: ElementType) -> ElementTypeError:
     return ElementTypeError(
-        f"the {type(value).__name__} {brief(value)} does not fit {kind}",
+        f"the {type(value).__name__} {brief(value)} does not fit {element_type}",
         rule="A4",
         kind="gpubcast:scalar",
     )
 
 
-def _rounds_once(value: Any, kind: ElementType) -> Any:
+def _rounds_once(value: Any, element_type: ElementType) -> Any:
     """A value that NumPy's conversion rounds only once: intermediate types are rounded to odd."""
-    if type(value) is int and not kind.is_integral:
-        value = _integer_as_float(value, odd=kind.bits < 64)
-    if kind.rounds and kind.name != "f16" and type(value) is float:
+    if type(value) is int and not element_type.is_integral:
+        value = _integer_as_float(value, odd=element_type.bits < 64)
+    if element_type.rounds and element_type.name != "f16" and type(value) is float:
         # ml_dtypes converts through f32.
         near = np.float32(value)
         if np.isfinite(near) and float(near) != value:

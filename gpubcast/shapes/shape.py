@@ -21,10 +21,9 @@ from gpubcast.shapes.layout import (
     integer,
     integers,
     listed,
-    refused,
     strides_of,
 )
-from gpubcast.shapes.parser import located, parse_shape_text
+from gpubcast.shapes.parser import parse_shape_text, with_caret
 
 _DIMENSION_NAMES = {2: ("y", "x"), 3: ("z", "y", "x"), 4: ("p", "z", "y", "x")}
 _EXTREMES = (PaddingValue.LOWEST, PaddingValue.HIGHEST)
@@ -91,8 +90,7 @@ class Shape:
                 byte_size = _checked_bytes(row, padded, rule="S3")
                 allocated = byte_size // itemsize
                 if row.is_complex and layout.padding_value in _EXTREMES:
-                    raise refused(
-                        LayoutError,
+                    raise LayoutError(
                         f"complex numbers have no order, so the padding of {row}"
                         f"[{_joined(sizes)}] cannot be {layout.padding_value.name}",
                         rule="L10",
@@ -121,9 +119,9 @@ class Shape:
         try:
             return cls(parsed.element_type, parsed.dimensions, parsed.layout)
         except LayoutError as error:
-            raise located(error, text, parsed.layout_at) from None
+            raise with_caret(error, text, parsed.layout_at) from None
         except ShapeError as error:
-            raise located(error, text, parsed.dimensions_at) from None
+            raise with_caret(error, text, parsed.dimensions_at) from None
 
     @property
     def rank(self) -> int:
@@ -160,8 +158,7 @@ class Shape:
         rank = len(self.dimensions)
         if not -rank <= number < rank:
             legal = f"has dimensions {-rank} to {rank - 1}" if rank else "has no dimensions"
-            raise refused(
-                ShapeError,
+            raise ShapeError(
                 f"dimension number {listed((number,))} is out of range: "
                 f"{self.text(layout=False)} {legal}",
                 rule="S4",
@@ -190,8 +187,7 @@ class Shape:
             0 <= i < size for i, size in zip(index, sizes, strict=True)
         )
         if not inside:
-            raise refused(
-                ShapeError,
+            raise ShapeError(
                 f"index ({listed(index)}) is not inside {self.text(layout=False)}",
                 rule="S5",
                 kind="gpubcast:index out of bounds",
@@ -207,8 +203,7 @@ class Shape:
         """
         rest = integer(linear, "a linear index", ShapeError, "S6")
         if not 0 <= rest < self.allocated_elements:
-            raise refused(
-                ShapeError,
+            raise ShapeError(
                 f"linear index {listed((rest,))} is outside {self}, "
                 f"which allocates {self.allocated_elements} elements",
                 rule="S6",
@@ -245,8 +240,7 @@ class Shape:
         """
         sources = integers(permutation, "permutation", ShapeError, "S7")
         if sorted(sources) != list(range(self.rank)):
-            raise refused(
-                ShapeError,
+            raise ShapeError(
                 f"Transpose dimensions [{_joined(sources)}] are not a permutation of the operand "
                 f"dimensions (operand shape is {self}).",
                 rule="S7",
@@ -302,8 +296,7 @@ def _checked_bytes(row: ElementType, sizes: tuple[int, ...], *, rule: str) -> in
         if any(extent < 0 for extent in sizes)
         else f"a signed 64-bit integer cannot count the bytes of its {row} elements"
     )
-    raise refused(
-        ShapeError,
+    raise ShapeError(
         f"invalid shape type={row.primitive_type}, dims=[{_joined(sizes)}]"
         f"{' (padded)' if rule == 'S3' else ''}: {reason}",
         rule=rule,

@@ -10,14 +10,14 @@ import pytest
 
 import gpubcast as gb
 from gpubcast import plans
-from gpubcast.fusion import fused
-from gpubcast.runtime import call_cache, eager, execute, native_handover, state
+from gpubcast.fusion import fused_function
+from gpubcast.runtime import call_cache, eager_call, execute, native_handover, state
 from gpubcast.schedules.cpu.cost import PARALLEL_BYTES
 
 Array = np.ndarray[Any, Any]
 
 
-ENTRIES = (eager.APPLY, plans._CALLED, fused._CALLED)
+ENTRIES = (eager_call.APPLY, plans._CALLED, fused_function._CALLED)
 
 REPEATED = state.repeated
 
@@ -27,11 +27,11 @@ def forgotten(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     """Each test starts without known calls. In the first round the second call is machine code's
     already, in the second round no call is."""
     if request.param == "python":
-        monkeypatch.setattr(native_handover, "call_table", lambda: None)
+        monkeypatch.setattr(native_handover, "process_table", lambda: None)
         for entry in ENTRIES:
             monkeypatch.setattr(entry, "call", entry.python)
     else:
-        assert native_handover.call_table() is not None
+        assert native_handover.process_table() is not None
         monkeypatch.setattr(call_cache, "REPEATS", 0)
     monkeypatch.setattr(state, "repeated", lambda launch: True)
     state.clear()

@@ -15,12 +15,12 @@ import pytest
 
 import gpubcast as gb
 from gpubcast import arrays, plans
-from gpubcast.fusion import fused
-from gpubcast.runtime import call_cache, eager, execute, native_handover, state
+from gpubcast.fusion import fused_function
+from gpubcast.runtime import call_cache, eager_call, execute, native_handover, state
 from tests.support import fake_gpu
 
 cupy = pytest.importorskip("cupy")
-ENTRIES = (eager.APPLY, plans._CALLED, fused._CALLED)
+ENTRIES = (eager_call.APPLY, plans._CALLED, fused_function._CALLED)
 
 
 class Pointer:
@@ -53,11 +53,11 @@ def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iter
     from gpubcast.backends.cuda import backend
 
     if request.param == "python":
-        monkeypatch.setattr(native_handover, "call_table", lambda: None)
+        monkeypatch.setattr(native_handover, "process_table", lambda: None)
         for entry in ENTRIES:
             monkeypatch.setattr(entry, "call", entry.python)
     else:
-        assert native_handover.call_table() is not None
+        assert native_handover.process_table() is not None
         monkeypatch.setattr(call_cache, "REPEATS", 0)
         monkeypatch.setattr(state, "repeated", lambda launch: True)
     monkeypatch.setattr(backend, "CPointer", Pointer)
@@ -246,11 +246,11 @@ def test_a_forked_child_is_refused(gpu: Any) -> None:
 
 
 def test_arrays_built_otherwise_are_pythons(gpu: Any) -> None:
-    from gpubcast.backends.native_calls import object_layout, table
+    from gpubcast.backends.native_calls import call_table, object_layout
 
     x = gpu.array((6, 8))
-    assert table._as_expected(x)
+    assert call_table._as_expected(x)
     for name in ("GPU_DESCRIPTOR", "GPU_POINTER", "GPU_ADDRESS", "GPU_DEVICE", "GPU_END"):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(object_layout, name, getattr(object_layout, name) - 8)
-            assert not table._as_expected(x)
+            assert not call_table._as_expected(x)

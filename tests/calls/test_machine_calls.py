@@ -20,18 +20,18 @@ import pytest
 import gpubcast as gb
 from gpubcast import plans
 from gpubcast.backends.cpu.jit import object_cache
-from gpubcast.backends.native_calls import build, builtin, object_layout, record_layout, table
-from gpubcast.fusion import fused as fusion_fused
-from gpubcast.runtime import call_cache, eager, native_handover, results, state
+from gpubcast.backends.native_calls import build, call_table, object_layout, record_layout
+from gpubcast.fusion import fused_function as fusion_fused
+from gpubcast.runtime import call_cache, eager_call, native_handover, results, state
 
 Array = np.ndarray[Any, Any]
-ENTRIES = (eager.APPLY, plans._CALLED, fusion_fused._CALLED)
+ENTRIES = (eager_call.APPLY, plans._CALLED, fusion_fused._CALLED)
 
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A call that was made twice is machine code's."""
-    assert native_handover.call_table() is not None
+    assert native_handover.process_table() is not None
     monkeypatch.setattr(call_cache, "REPEATS", 0)
     monkeypatch.setattr(state, "repeated", lambda launch: True)
     state.clear()
@@ -316,7 +316,7 @@ def test_defaults_and_statics_are_pythons() -> None:
 def test_the_public_functions_are_functions_still() -> None:
     for _ in range(3):
         gb.add(X, X)
-    assert eager.APPLY.state == "native"
+    assert eager_call.APPLY.state == "native"
     assert inspect.isfunction(gb.add) and gb.add.__doc__.startswith("x + y")
     assert list(inspect.signature(gb.add).parameters)[:2] == ["x", "y"]
     assert pickle.loads(pickle.dumps(gb.add)) is gb.add
@@ -374,12 +374,12 @@ def test_memory_stays_flat() -> None:
 
 
 def test_too_many_calls_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "MOST_CALLS", 8)
+    monkeypatch.setattr(call_table, "MOST_CALLS", 8)
     for n in range(1, 30):
         x = grid(n, 3)
         for _ in range(3):
             np.testing.assert_array_equal(gb.add(x, x), x + x)
-    assert len(native_handover.call_table()._held) <= 8
+    assert len(native_handover.process_table()._held) <= 8
 
 
 def test_threads_call_and_forget() -> None:
@@ -427,8 +427,8 @@ def test_a_forked_child_calls_too() -> None:
 
 
 def test_other_interpreters_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(builtin, "call_definition", lambda: None)
-    assert build.table() is None
+    monkeypatch.setattr(build, "call_definition", lambda: None)
+    assert build.new_call_table() is None
     monkeypatch.undo()
     load = object_cache.load
 
@@ -438,7 +438,7 @@ def test_other_interpreters_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
         return load(source, make)
 
     monkeypatch.setattr(object_cache, "load", refuse)
-    assert build.table() is None
+    assert build.new_call_table() is None
 
 
 def _reloaded(*modules: Any) -> Any:
@@ -469,12 +469,12 @@ def test_the_trial_finds_what_is_elsewhere(name: str, monkeypatch: pytest.Monkey
         "load",
         lambda source, make: replay_is.get(source.entry) or load(source, make),
     )
-    assert build.table() is None
+    assert build.new_call_table() is None
 
 
 def test_large_results_come_from_the_pool(python: Any) -> None:
     """Python makes them in the middle of the call, and may forget the call meanwhile."""
-    x = np.arange(results.LARGE // 4, dtype=np.float32)
+    x = np.arange(results.LARGE_RESULT // 4, dtype=np.float32)
     columns = np.asfortranarray(grid(64, 64))
     padded = gb.Layout((1, 0))
     for _ in range(3):
@@ -494,7 +494,7 @@ def test_large_results_come_from_the_pool(python: Any) -> None:
 def test_a_large_call_that_is_forgotten_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpubcast.backends.cpu.result_pool import ResultPool
 
-    x = np.arange(results.LARGE // 4, dtype=np.float32)
+    x = np.arange(results.LARGE_RESULT // 4, dtype=np.float32)
     for _ in range(3):
         gb.add(x, x)
     lease, forgotten = ResultPool.lease, []
@@ -515,7 +515,7 @@ def test_a_large_call_that_is_forgotten_while_it_runs(monkeypatch: pytest.Monkey
 def test_what_interrupts_the_making_of_a_result_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpubcast.backends.cpu.result_pool import ResultPool
 
-    x = np.arange(results.LARGE // 4, dtype=np.float32)
+    x = np.arange(results.LARGE_RESULT // 4, dtype=np.float32)
     for _ in range(3):
         gb.add(x, x)
 
@@ -538,7 +538,7 @@ import gpubcast as gb
 x = np.ones(4, np.float32)
 for _ in range(5000):
     gb.add(x, x)
-assert "gpubcast.fusion.fused" not in sys.modules
+assert "gpubcast.fusion.fused_function" not in sys.modules
 scaled = gb.fuse(lambda x: x * 2 - x)
 for _ in range(200):
     scaled(x)

@@ -15,12 +15,11 @@ import gpubcast as gb
 from gpubcast.codegen.cuda import kernel
 from gpubcast.planning.partition import MAX_CODE, MAX_READS, MAX_WRITES
 from gpubcast.planning.plan import MAX_RANK, Access, Axis, BroadcastPlan, Instruction, Program
-from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.choose import Schedule, schedule
 from gpubcast.schedules.cuda.flat import Flat
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.rows import Rows
-from gpubcast.schedules.families import Schedule
 from gpubcast.schedules.schedule import CudaTarget
 from gpubcast.shapes.element_types import ELEMENT_TYPES
 from gpubcast.shapes.layout import PaddingValue

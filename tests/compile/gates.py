@@ -25,14 +25,13 @@ from gpubcast.hlo import expression, graph_inference
 from gpubcast.planning import simplify
 from gpubcast.planning.build import build
 from gpubcast.planning.plan import Access, BroadcastPlan, Operand
-from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.choose import CudaSchedule, schedule
 from gpubcast.schedules.cuda.flat import Flat
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.rows import Rows
 from gpubcast.schedules.cuda.running import Running
 from gpubcast.schedules.cuda.xpose import Xpose
-from gpubcast.schedules.families import CudaSchedule
 from gpubcast.schedules.schedule import AccessPattern, CudaTarget
 from gpubcast.shapes.element_types import element_type
 from gpubcast.shapes.shape import Shape
@@ -251,7 +250,7 @@ def gate(pattern: Pattern, kind: str, arch: str = "sm_90") -> Gate:
         name = "broadcast_in_dim"
         attributes = {"shape": output.dimensions, "broadcast_dimensions": dimensions}
     graph = expression.single(name, attributes)
-    nodes = graph_inference.typed(graph, shapes)
+    nodes = graph_inference.infer_nodes(graph, shapes)
     plan = simplify.normalise(build(graph, nodes, operands, (Operand.of(output),)))
     size = element_type(kind).itemsize
     places = tuple(size * pattern.start(slot) for slot in range(len(plan.accesses)))

@@ -15,13 +15,13 @@ import pytest
 import gpubcast as gb
 from gpubcast.codegen.cuda import kernel
 from gpubcast.errors import CompileError
+from gpubcast.schedules.choose import CudaSchedule
 from gpubcast.schedules.cuda.flat import Flat
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.rows import Rows
 from gpubcast.schedules.cuda.running import Running
 from gpubcast.schedules.cuda.xpose import Xpose
-from gpubcast.schedules.families import CudaSchedule
 from gpubcast.schedules.schedule import AccessPattern
 from gpubcast.shapes.element_types import element_type
 from gpubcast.shapes.layout import Layout

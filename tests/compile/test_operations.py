@@ -15,13 +15,12 @@ from gpubcast.hlo.ops import OPS
 from gpubcast.planning import simplify
 from gpubcast.planning.build import build
 from gpubcast.planning.plan import Operand
-from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.choose import Schedule, schedule
 from gpubcast.schedules.cuda.flat import Flat
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.rows import Rows
 from gpubcast.schedules.cuda.xpose import Xpose
-from gpubcast.schedules.families import Schedule
 from gpubcast.schedules.schedule import CudaTarget
 from gpubcast.shapes.shape import Shape
 from tests.compile import sass
@@ -66,7 +65,7 @@ def source(name: str, kind: str, family: type[Schedule], **attributes: object) -
         texts = [kind + "[]", kind + small, kind + _same(large)]
     shapes = tuple(Shape.parse(text) for text in texts)
     graph = expression.single(name, attributes)
-    nodes = graph_inference.typed(graph, shapes)
+    nodes = graph_inference.infer_nodes(graph, shapes)
     inferred = nodes[graph.outputs[0]].shape
     output = Shape(inferred.element_type, inferred.dimensions)
     if layout:

@@ -12,7 +12,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast import config
-from gpubcast.runtime import call_cache, eager, native_handover, state
+from gpubcast.runtime import call_cache, eager_call, native_handover, state
 
 
 class InPython(Exception):
@@ -22,7 +22,7 @@ class InPython(Exception):
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
     """A call that was made twice is machine code's; and, once called, the others raise."""
-    assert native_handover.call_table() is not None
+    assert native_handover.process_table() is not None
     monkeypatch.setattr(call_cache, "REPEATS", 0)
     monkeypatch.setattr(state, "repeated", lambda launch: True)
     state.clear()
@@ -142,7 +142,7 @@ def test_a_subclass_of_array_is_pythons(at_once: Callable[[], None]) -> None:
 
 
 def test_an_entry_point_says_where_calls_begin(at_once: Callable[[], None]) -> None:
-    entry = eager.APPLY
+    entry = eager_call.APPLY
     assert entry.state == "native" and entry.call is not entry.python
     entry.to_python()
     assert entry.state == "python" and entry.call is entry.python
@@ -178,5 +178,5 @@ def test_a_record_that_is_off_is_not_handed_over(
     monkeypatch.setenv("GPUBCAST_NATIVE_CALLS", "off")
     for _ in range(4):
         np.testing.assert_array_equal(gb.add(X, X), X + X)
-    found = native_handover.call_table()
+    found = native_handover.process_table()
     assert found is not None and not found._held

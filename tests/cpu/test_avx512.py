@@ -60,7 +60,7 @@ def test_instructions_give_the_bits_of_the_formulas(
     found = {}
     for native in (True, False):
         if not native:
-            monkeypatch.setattr(elementary, "wide", lambda: False)
+            monkeypatch.setattr(elementary, "has_avx512", lambda: False)
         code = kernel(name, kind, count, native=native)
         operands = accuracy.samples(name, ELEMENT_TYPES[kind], 40_000, seed=5)
         found[native] = run(code, *operands)
@@ -80,7 +80,7 @@ def test_loops_call_nothing(name: str, kind: str) -> None:
     assert not any(step in code.image for step in (b"gb_lookup", b"gb_scaled", b"gb_mantissa"))
 
 
-@pytest.mark.skipif(not processor.wide(), reason="the processor has no AVX-512")
+@pytest.mark.skipif(not processor.has_avx512(), reason="the processor has no AVX-512")
 def test_a_wrong_instruction_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def off(builder: Any, y: Any, n: Any) -> Any:
         return builder.fadd(scaled(builder, y, n), y)

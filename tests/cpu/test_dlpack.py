@@ -59,7 +59,7 @@ def test_the_capsule_lives_as_long_as_the_array() -> None:
     values = np.ones(4, np.uint16)
     capsule = Capsule()
     alive = weakref.ref(capsule)
-    array = np.asarray(dlpack._Memory(capsule, Exporter(values, 4).managed.tensor))[1:]
+    array = np.asarray(dlpack._TensorMemory(capsule, Exporter(values, 4).managed.tensor))[1:]
     del capsule
     gc.collect()
     assert alive() is not None

@@ -41,7 +41,7 @@ def function(address: int | None) -> Callable[[float, int, int], float]:
     return ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, *[ctypes.c_int64] * 2)(address)
 
 
-def parsed(image: bytes) -> elf_loader.Object:
+def parsed(image: bytes) -> elf_loader.ElfObject:
     found = elf_loader.parsed(image)
     assert found is not None
     return found

@@ -104,7 +104,7 @@ def test_a_built_in_function_keeps_what_it_is_made_of() -> None:
     # Two threads that ask for the first at once get two definitions, of which one is kept.
     definition = builtins.definition(builtins._TEXT, "gpubcast_entry")
     assert definition is not None
-    made = builtins.made(definition, 0)
+    made = builtins.builtin_function(definition, 0)
     known = weakref.ref(definition)
     del definition
     gc.collect()

@@ -10,7 +10,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.backends.cpu import backend
-from gpubcast.backends.cpu.jit import llvm_passes, nontemporal
+from gpubcast.backends.cpu.jit import llvm_passes, nontemporal_accesses
 from gpubcast.codegen.cpu import kernel as code
 from gpubcast.schedules.choose import schedule
 from gpubcast.schedules.schedule import CpuTarget
@@ -39,18 +39,18 @@ TEXT = """define void @f(ptr %x, ptr %z) {
 
 
 def test_marked_vectors_that_are_aligned_go_past_the_caches() -> None:
-    made = nontemporal.streamed(TEXT)
+    made = nontemporal_accesses.with_nontemporal_accesses(TEXT)
     found = [line for line in made.splitlines() if "!nontemporal !7" in line]
     assert len(found) == 2
     assert found[0].startswith("  store <8 x float> %a, ptr %z, align 32, !noalias !5")
     assert found[1].startswith("  store <16 x double> zeroinitializer")
-    assert nontemporal.streamed(TEXT).count(
+    assert nontemporal_accesses.with_nontemporal_accesses(TEXT).count(
         "nontemporal"
-    ) == 2 and "!7 = !{i32 1}" in nontemporal.streamed(TEXT)
+    ) == 2 and "!7 = !{i32 1}" in nontemporal_accesses.with_nontemporal_accesses(TEXT)
 
 
 def test_marked_vector_loads_ask_ahead() -> None:
-    made = nontemporal.streamed(TEXT).splitlines()
+    made = nontemporal_accesses.with_nontemporal_accesses(TEXT).splitlines()
     asked = [i for i, line in enumerate(made) if "call void @llvm.prefetch" in line]
     assert len(asked) == 1
     assert made[asked[0] - 2].startswith("  %a = load <8 x float>")
@@ -60,7 +60,7 @@ def test_marked_vector_loads_ask_ahead() -> None:
 
 def test_other_code_is_left_alone() -> None:
     text = TEXT.replace('!"streamed"', '!"others"')
-    assert nontemporal.streamed(text) == text
+    assert nontemporal_accesses.with_nontemporal_accesses(text) == text
 
 
 def optimised(plan: Any, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -68,10 +68,10 @@ def optimised(plan: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     known: list[str] = []
 
     def kept(text: str) -> str:
-        known.append(nontemporal.streamed(text))
+        known.append(nontemporal_accesses.with_nontemporal_accesses(text))
         return known[-1]
 
-    monkeypatch.setattr(llvm_passes, "streamed", kept)
+    monkeypatch.setattr(llvm_passes, "with_nontemporal_accesses", kept)
     chosen = schedule(plan.broadcast_plan, CpuTarget(1, 0), ())
     backend._compiled(code.generate(plan.broadcast_plan, chosen))
     return known[-1]

@@ -179,7 +179,7 @@ def test_a_second_process_imports_no_compiler(folder: Path) -> None:
 def test_what_is_not_loaded_here_is_loaded_by_llvm(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(elf_loader.Object, "load", lambda *_: None)
+    monkeypatch.setattr(elf_loader.ElfObject, "load", lambda *_: None)
     for name, value in (("first", "1"), ("second", "2"), ("first", "3")):
         kernel = CpuBackend().load(source(name, f"float32({value})"))
         assert fill(kernel) == [0, int(value), int(value), 0]
@@ -195,7 +195,7 @@ def test_a_kernel_that_numba_refuses_is_an_error(folder: Path) -> None:
 def test_a_long_compilation_is_announced(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("gpubcast.backends.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("gpubcast.backends.progress.SILENT_SECONDS", 0.0)
     CpuBackend().load(source("unheard"))
     assert capsys.readouterr().err == ""
     monkeypatch.setenv("GPUBCAST_PROGRESS", "1")

@@ -75,11 +75,11 @@ def run(function: Any, operands: list[Any], parts: int = 1) -> tuple[list[Any], 
     plan = function.plan(*operands)
     one = plan.broadcast_plan
     outs = [np.full(s.dimensions, np.nan, np.float32) for s in plan.output_shapes]
-    (kernel,) = plan._planned().kernels
+    (kernel,) = plan._call_plan().kernels
     memory = [*operands, *outs]
     slots = b"".join(
-        (memory[view].ctypes.data + access.offset * 4).to_bytes(8, "little")
-        for view, access in zip(kernel.views, one.accesses, strict=True)
+        (memory[number].ctypes.data + access.offset * 4).to_bytes(8, "little")
+        for number, access in zip(kernel.arguments, one.accesses, strict=True)
     )
     chosen = schedule(one, CpuTarget(), (16,) * len(one.accesses))
     packed = bytearray(cpu_code.parameters(one, chosen))

@@ -18,17 +18,17 @@ from gpubcast.backends.cpu.backend import CpuBackend
 from gpubcast.backends.cpu.intrinsics.c_memory import put
 from gpubcast.backends.cpu.jit import builtins, object_cache
 from gpubcast.backends.cpu.jit.compile import machine_code
-from gpubcast.backends.native_calls import builtin, lookup, record_layout, table
+from gpubcast.backends.native_calls import build, call_table, lookup, record_layout
+from gpubcast.backends.native_calls.call_table import CallTable, native_call
 from gpubcast.backends.native_calls.record import (
     Argument,
     NewResult,
-    ParameterTable,
+    PackedParameters,
     RecordedCall,
     StridedResult,
     conflicts,
 )
 from gpubcast.backends.native_calls.signature import mixed, signature, words
-from gpubcast.backends.native_calls.table import Table, native_call
 from gpubcast.runtime import native_handover
 from gpubcast.shapes.element_types import ELEMENT_TYPES
 
@@ -68,12 +68,12 @@ def native_words() -> Callable[..., tuple[list[int], list[int]]]:
     return native
 
 
-def a_table(code: int, variables: Any = None) -> Table:
+def a_table(code: int, variables: Any = None) -> CallTable:
     """A table of its own, which watches variables of its own."""
-    definition = builtin.call_definition()
+    definition = build.call_definition()
     assert definition is not None
     names = tuple(b"abcdef"[i : i + 1] for i in range(6))
-    return Table(definition, code, ({} if variables is None else variables, names))
+    return CallTable(definition, code, ({} if variables is None else variables, names))
 
 
 def an_operand(rng: random.Random) -> Any:
@@ -154,7 +154,7 @@ class Notes:
         self._code, kernel = builtins.as_code(self._note)
         self.kernel = builtins.callable_at(kernel)
         self.refused = 0
-        found = native_handover.call_table()
+        found = native_handover.process_table()
         assert found is not None
         self.variables: dict[bytes, bytes] = {}
         (code,) = (ctypes.c_int64.from_buffer_copy(found._site).value,)
@@ -169,10 +169,10 @@ class Notes:
         self.refused += 1
 
     def record(
-        self, arguments: tuple[Argument, ...], arity: int, parameters: ParameterTable,
+        self, arguments: tuple[Argument, ...], arity: int, parameters: PackedParameters,
         *new: NewResult,
     ) -> RecordedCall:  # fmt: skip
-        self.size = len(parameters.template)
+        self.size = len(parameters.packed)
         return RecordedCall(
             CpuBackend(), ("cpu", 0), arguments, arity, parameters, self.kernel, 7, (1, 1), 0,
             None, new, len(new) > 1,
@@ -220,7 +220,7 @@ def test_overlap_alignment_and_parameters(notes: Notes) -> None:
         )
         slots = tuple((i, abs(add) if i < 0 else add) for i, add in slots)
         template = rng.randbytes(8 * (len(slots) + rng.randrange(4)))
-        record = notes.record(arguments, arity, ParameterTable(template, slots))
+        record = notes.record(arguments, arity, PackedParameters(template, slots))
 
         calls, name = [], f"case {case}"
         for _ in range(11):
@@ -277,7 +277,7 @@ def test_bits_of_scalars(notes: Notes) -> None:
         slots, parts = ((0, 0),), ()
         if kind.itemsize > 8:
             slots, parts = ((0, 0), (0, 0)), ((0, 0), (1, 64))
-        table_ = ParameterTable(bytes(8 * len(slots)), slots, parts)
+        table_ = PackedParameters(bytes(8 * len(slots)), slots, parts)
         record = notes.record((Argument(scalar=kind), Argument(0, (0, 32))), 1, table_)
         first = f"scalar {case}", (scalars[0],), out
         found = signature(first[1], first[2])
@@ -299,7 +299,7 @@ def test_bits_of_scalars(notes: Notes) -> None:
 
 def test_what_was_set_is_pythons(notes: Notes) -> None:
     out = np.zeros(4)
-    record = notes.record((Argument(0, (0, 32)),), 0, ParameterTable(bytes(8), ((0, 0),)))
+    record = notes.record((Argument(0, (0, 32)),), 0, PackedParameters(bytes(8), ((0, 0),)))
     given = "what", (), out
     native = native_call(given, (0, np.ndarray, np.ndarray, out.dtype, 1, 4, 8), record)
     assert native is not None and notes.table.add(native)
@@ -332,7 +332,7 @@ def test_new_results(notes: Notes, count: int) -> None:
         new = [NewResult(lambda: None, StridedResult(x.dtype, x.shape, x.strides)) for x in arrays]
         limits = tuple(Argument(0, (0, x.nbytes)) for x in arrays)
         slots = tuple((i, 0) for i in range(count))
-        record = notes.record(limits, 0, ParameterTable(bytes(8 * count), slots), *new)
+        record = notes.record(limits, 0, PackedParameters(bytes(8 * count), slots), *new)
         given = f"new {case}", (), None
         native = native_call(given, (0, type(None)), record)
         assert native is not None and notes.table.add(native)
@@ -349,7 +349,7 @@ def test_most_of_a_table_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> No
     """Records whose places are taken are not added."""
     tried = a_table(0)
     record = RecordedCall(
-        CpuBackend(), ("cpu", 0), (), 0, ParameterTable(b"", ()), None, 0, (1, 1), 0, None, (),
+        CpuBackend(), ("cpu", 0), (), 0, PackedParameters(b"", ()), None, 0, (1, 1), 0, None, (),
         False,
     )  # fmt: skip
     native = native_call(("what", (), None), (0, type(None)), record)
@@ -358,4 +358,4 @@ def test_most_of_a_table_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> No
         *[True] * record_layout.PROBES,
         False,
     ]
-    assert table.MOST_CALLS > record_layout.PROBES
+    assert call_table.MOST_CALLS > record_layout.PROBES

@@ -19,7 +19,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.backends.cpu import result_pool
-from gpubcast.backends.cpu.result_pool import HUGE, LEAST, ResultPool, rounded
+from gpubcast.backends.cpu.result_pool import HUGE, LEAST, ResultPool, block_size
 
 BYTES = 8 << 20
 SIZE = BYTES // 4
@@ -173,7 +173,7 @@ def test_what_comes_back_while_the_pool_is_busy(monkeypatch: pytest.MonkeyPatch)
         other = own.lease(BYTES)
         assert other is not None
     del other
-    assert own.trim() == 2 * rounded(BYTES)
+    assert own.trim() == 2 * block_size(BYTES)
 
 
 def test_an_interruption_within_the_pool(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +211,7 @@ def test_old_sizes_make_room_for_new_ones(monkeypatch: pytest.MonkeyPatch) -> No
     own = ResultPool()
     for num_bytes in (*[BYTES] * 6, 4 * BYTES, 4 * BYTES, 8 * BYTES):
         held = own.lease(num_bytes)
-        assert ctypes.sizeof(held) == rounded(num_bytes)
+        assert ctypes.sizeof(held) == block_size(num_bytes)
         place = at(held)
         del held
         again = own.lease(num_bytes)
@@ -222,8 +222,8 @@ def test_old_sizes_make_room_for_new_ones(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("num_bytes", [LEAST, LEAST + 1, BYTES, 7 * HUGE + 5, 100 << 20, 1 << 40])
 def test_sizes(num_bytes: int) -> None:
-    assert num_bytes <= rounded(num_bytes) <= num_bytes * 9 // 8 + 1
-    assert rounded(rounded(num_bytes)) == rounded(num_bytes)
+    assert num_bytes <= block_size(num_bytes) <= num_bytes * 9 // 8 + 1
+    assert block_size(block_size(num_bytes)) == block_size(num_bytes)
 
 
 @pytest.mark.parametrize("num_bytes", [LEAST, LEAST + 5, BYTES + 5])

@@ -16,11 +16,10 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.runtime import state
-from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.choose import Schedule, schedule
 from gpubcast.schedules.cpu.cost import STRETCH
 from gpubcast.schedules.cpu.nest import Nest
 from gpubcast.schedules.cpu.runs import Runs
-from gpubcast.schedules.families import Schedule
 from gpubcast.schedules.schedule import CpuTarget
 from tests.support.guarded import Guarded
 

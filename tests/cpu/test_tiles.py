@@ -16,9 +16,8 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.runtime import state
-from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.choose import Schedule, schedule
 from gpubcast.schedules.cpu.tiles import MOST_CROSSED, Tiles
-from gpubcast.schedules.families import Schedule
 from gpubcast.schedules.schedule import AccessPattern, CpuTarget
 from tests.support.guarded import Guarded
 

@@ -28,7 +28,7 @@ def entry(formula: Formula) -> str:
 
 
 def element_type(formula: Formula) -> ElementType:
-    bits = formula.kind.bits
+    bits = formula.machine_type.bits
     return ELEMENT_TYPES[f"c{2 * bits}" if formula.complex else f"f{bits}"]
 
 
@@ -56,11 +56,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 def arguments(formula: Formula) -> tuple[Array, ...]:
     """Random bits, values at the edges in all pairs, and where the function lives."""
     rng = np.random.default_rng(3)
-    dtype = ELEMENT_TYPES[formula.kind.value].dtype
+    dtype = ELEMENT_TYPES[formula.machine_type.value].dtype
     parts = formula.arity * (2 if formula.complex else 1)
     bits = [accuracy.random_bits(rng, dtype, COUNT) for _ in range(parts)]
     if not formula.complex:
-        kind = ELEMENT_TYPES[formula.kind.value]
+        kind = ELEMENT_TYPES[formula.machine_type.value]
         lived = accuracy.samples(formula.name, kind, COUNT // 2, seed=3)
         return tuple(map(np.concatenate, zip(bits, lived, strict=True)))
     edges = rng.choice(accuracy.special(dtype), (parts, COUNT))

@@ -17,9 +17,9 @@ from gpubcast.planning.plan import Operand
 from gpubcast.runtime import execute, state
 from gpubcast.runtime.device import Device
 from gpubcast.runtime.view import View
+from gpubcast.schedules.choose import Schedule
 from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.rows import Rows
-from gpubcast.schedules.families import Schedule
 from gpubcast.schedules.schedule import CudaTarget
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape

@@ -12,7 +12,7 @@ import pytest
 
 from gpubcast.codegen.source import KernelSource
 from gpubcast.hlo import rules
-from gpubcast.hlo.op import Op, Result
+from gpubcast.hlo.op import Op, ResultType
 from gpubcast.hlo.ops import OPS
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
 from tests.emulated.kernels import COMPUTE, Array, Case, Slot, kernel
@@ -39,7 +39,7 @@ CONVERSIONS = [
 EXACT = [
     row
     for row in OPS.values()
-    if row.reference and row.cuda and row.ulp == (0, 0) and row.result is not Result.COMPLEX
+    if row.reference and row.cuda and row.ulp == (0, 0) and row.result is not ResultType.COMPLEX
 ] + [OPS["pow"]]
 # Float powers are the C library's.
 OPERATIONS = [

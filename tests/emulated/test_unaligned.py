@@ -13,7 +13,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.arrays import from_strided
-from gpubcast.codegen.key import kernel_key
+from gpubcast.codegen.source import kernel_key
 from gpubcast.runtime.device import Device
 from gpubcast.schedules.choose import schedule
 from gpubcast.schedules.cuda.phase import Phase

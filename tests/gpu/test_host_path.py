@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from gpubcast.runtime import call_cache, eager, native_handover, state
+from gpubcast.runtime import call_cache, eager_call, native_handover, state
 
 pytestmark = pytest.mark.gpu
 
@@ -24,7 +24,7 @@ def cupy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """CuPy; a call that was made twice is machine code's."""
     import cupy
 
-    assert native_handover.call_table() is not None
+    assert native_handover.process_table() is not None
     monkeypatch.setattr(call_cache, "REPEATS", 0)
     monkeypatch.setattr(state, "repeated", lambda launch: True)
     state.clear()
@@ -53,7 +53,7 @@ def test_machine_code_launches(cupy: Any, python: Any) -> None:
         plan(x, x, out=out)
         both(x, x)
     python()
-    assert eager.APPLY.state == "native"
+    assert eager_call.APPLY.state == "native"
     for _ in range(100):
         found = gb.add(x, row, broadcast_dimensions=(1,))
     np.testing.assert_array_equal(found.get(), x.get() + row.get())

@@ -83,7 +83,7 @@ def test_a_process_that_died_holds_nothing(
     holder: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not waited for: there is no patience that could end."""
-    monkeypatch.setattr(kernel_store, "PATIENCE", math.inf)
+    monkeypatch.setattr(kernel_store, "LOCK_TIMEOUT", math.inf)
     holder.send_signal(signal.SIGKILL)
     holder.wait()
     assert CUBINS.fetch("abcd", lambda: b"image") == b"image"
@@ -94,7 +94,7 @@ def test_a_process_that_stands_still_is_not_waited_for_for_ever(
 ) -> None:
     """It is asked for until patience ends, by a clock that only the questions move."""
     now = [0.0]
-    monkeypatch.setattr(kernel_store, "PATIENCE", 10.0)
+    monkeypatch.setattr(kernel_store, "LOCK_TIMEOUT", 10.0)
     clock = SimpleNamespace(
         monotonic=lambda: now[0],
         monotonic_ns=lambda: 1,

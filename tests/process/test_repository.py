@@ -81,6 +81,11 @@ def test_every_owner_of_state_is_there(repository: Path) -> None:
             "kept_values: say hoisted, cached or stored",
         ),
         ("planning/plan.py", "class Door: ...", "Door: say entry point for 'door'"),
+        ("planning/plan.py", "class TracedValue: ...", "TracedValue: say Tracer, trace or formula"),
+        ("fusion/labelled.py", "", "labelled: say with labels"),
+        ("fusion/fused.py", "", "fused: no module's name; say fused_function"),
+        ("planning/plan.py", "def f(kind): ...", "kind is the kind of an error"),
+        ("planning/plan.py", "def f():\n    kind = 1", "kind is the kind of an error"),
         (
             "planning/plan.py",
             "import importlib\nimportlib.import_module('llvmlite.ir')",
@@ -104,6 +109,16 @@ def test_planted_violations_are_found(tmp_path: Path, path: str, text: str, expe
     assert lint_house.main([str(package)]) == 1
 
 
+def test_two_classes_of_one_name_are_found(tmp_path: Path) -> None:
+    package = tmp_path / "gpubcast"
+    for path in ("hlo/op.py", "planning/plan.py"):
+        (package / path).parent.mkdir(parents=True)
+        (package / path).write_text("class Table: ...")
+    (found,) = lint_house.lint(package)
+    assert found.path == "gpubcast/planning/plan.py"
+    assert found.message == "Table is a class of hlo/op.py, too: two things, two names"
+
+
 @pytest.mark.parametrize(
     ("path", "text"),
     [
@@ -117,6 +132,8 @@ def test_planted_violations_are_found(tmp_path: Path, path: str, text: str, expe
         ("cli/main.py", "import gpubcast as gb\nfrom gpubcast import add, plan"),
         ("hlo/rows/arithmetic.py", "x = 1\n" * 1000),
         ("planning/plan.py", "x = 1\n" * 450),
+        ("errors.py", "def f(kind): ..."),
+        ("planning/plan.py", "def f(error): return Error('no', kind=error.kind)"),
     ],
 )
 def test_what_the_house_allows(tmp_path: Path, path: str, text: str) -> None:

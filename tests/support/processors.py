@@ -116,7 +116,11 @@ def main(triple: str, processor: str, features: str = "") -> int:
         for call in calls():
             label, function, operands, keywords = call
             function(*operands, **keywords)
-    for native, arguments in ((team_loop.work, 3), (team_loop.run, 3), (replay.replay, 4)):
+    for native, arguments in (
+        (team_loop.worker_loop, 3),
+        (team_loop.run_parts, 3),
+        (replay.replay, 4),
+    ):
         tell(native.__name__, compile.machine_code(native, arguments)[0])
     return 0
 

@@ -45,7 +45,7 @@ class Recorder(CpuBackend):
 class CudaRecorder(Recorder):
     """A GPU that keeps its arrays in host memory."""
 
-    kind = "cuda"
+    device_type = "cuda"
 
     def __init__(self, arch: str, multiprocessors: int) -> None:
         super().__init__()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpubcast.hlo import rules
-from gpubcast.hlo.op import Op, Result
+from gpubcast.hlo.op import Op, ResultType
 from gpubcast.hlo.ops import OPS
 from gpubcast.shapes.element_types import Category, ElementType, element_type
 
@@ -45,11 +45,11 @@ def lower(kind: ElementType, value: Any) -> Any:
 def result_type(row: Op, kind: ElementType) -> ElementType:
     """Element type of a row's result on operands of a type."""
     match row.result:
-        case Result.PRED:
+        case ResultType.PRED:
             return element_type("pred")
-        case Result.COMPLEX:
+        case ResultType.COMPLEX:
             return element_type({"f32": "c64", "f64": "c128"}.get(kind.name, kind))
-        case Result.REAL:
+        case ResultType.REAL:
             return kind.component
         case _:
             return kind

@@ -24,7 +24,7 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     assert config.debug() == 0
     assert config.sync() is False
     assert config.check() is False
-    assert config.backend() is None
+    assert config.allowed_device_type() is None
     assert config.dump_dir() is None
     assert config.cache_dir() == "/home/someone/.cache/gpubcast"
 
@@ -44,9 +44,9 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
         ("GPUBCAST_STREAMING", "On", config.streaming_bytes, 0),
         ("GPUBCAST_STREAMING", "off", config.streaming_bytes, config.NEVER),
         ("GPUBCAST_STREAMING", "1000", config.streaming_bytes, 1000),
-        ("GPUBCAST_BACKEND", "cpu", config.backend, "cpu"),
-        ("GPUBCAST_BACKEND", " CUDA ", config.backend, "cuda"),
-        ("GPUBCAST_BACKEND", " ", config.backend, None),
+        ("GPUBCAST_BACKEND", "cpu", config.allowed_device_type, "cpu"),
+        ("GPUBCAST_BACKEND", " CUDA ", config.allowed_device_type, "cuda"),
+        ("GPUBCAST_BACKEND", " ", config.allowed_device_type, None),
         ("GPUBCAST_DUMP", "/tmp/dump", config.dump_dir, "/tmp/dump"),
         ("GPUBCAST_CACHE_DIR", "/tmp/cache", config.cache_dir, "/tmp/cache"),
     ],
@@ -78,7 +78,7 @@ def test_values(monkeypatch: pytest.MonkeyPatch, name: str, text: str, read, val
             config.streaming_bytes,
             "expected auto, on, off or a number of bytes",
         ),
-        ("GPUBCAST_BACKEND", "tpu", config.backend, "expected cpu or cuda"),
+        ("GPUBCAST_BACKEND", "tpu", config.allowed_device_type, "expected cpu or cuda"),
     ],
 )
 def test_refused_values(

@@ -35,7 +35,7 @@ class CpuBackend:
             where it is not known. The runtime measures it.
     """
 
-    kind = "cpu"
+    device_type = "cpu"
 
     def __init__(self, streaming_bytes: int | None = None) -> None:
         self._target = CpuTarget(config.threads())

@@ -28,7 +28,7 @@ class _Tensor(ctypes.Structure):
     )
 
 
-class _Memory:
+class _TensorMemory:
     """Memory described to NumPy; the capsule that owns it is held until the array goes."""
 
     def __init__(self, capsule: Any, tensor: _Tensor) -> None:
@@ -56,13 +56,13 @@ def adopt(array: Any) -> np.ndarray[Any, Any]:
     try:
         return np.from_dlpack(array)
     except RuntimeError:
-        found = _known(array.__dlpack__())
+        found = _from_tensor(array.__dlpack__())
         if found is None:
             raise
         return found
 
 
-def _known(capsule: Any) -> np.ndarray[Any, Any] | None:
+def _from_tensor(capsule: Any) -> np.ndarray[Any, Any] | None:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     tensor = _Tensor.from_address(pointer(capsule, b"dltensor"))
@@ -71,6 +71,6 @@ def _known(capsule: Any) -> np.ndarray[Any, Any] | None:
         return None
     import ml_dtypes
 
-    words: np.ndarray[Any, Any] = np.asarray(_Memory(capsule, tensor))
+    words: np.ndarray[Any, Any] = np.asarray(_TensorMemory(capsule, tensor))
     found: np.ndarray[Any, Any] = words.view(getattr(ml_dtypes, name))
     return found

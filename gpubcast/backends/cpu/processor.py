@@ -83,7 +83,7 @@ def architecture() -> str:
     return "aarch64" if name == "arm64" else name
 
 
-def wide() -> bool:
+def has_avx512() -> bool:
     """Whether kernels are compiled for a processor that has these instructions."""
     return "+avx512f" in _target()[1]
 

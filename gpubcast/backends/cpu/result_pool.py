@@ -47,7 +47,7 @@ class _Block:
     lease: Any
 
 
-def rounded(num_bytes: int) -> int:
+def block_size(num_bytes: int) -> int:
     """The size of the block for so many bytes: at most an eighth more."""
     step = (1 << (num_bytes.bit_length() - 1)) // _SIZES
     return -(-num_bytes // step) * step
@@ -84,7 +84,7 @@ class ResultPool:
         bytes, and for more than may be kept."""
         if num_bytes < LEAST:
             return None
-        size, self._most = rounded(num_bytes), config.pool_bytes()
+        size, self._most = block_size(num_bytes), config.pool_bytes()
         if size > self._most:
             return None
         block = self._taken(size) or _new(size)

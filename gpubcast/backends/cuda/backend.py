@@ -59,7 +59,7 @@ def _reported() -> Iterator[None]:
 class CupyBackend:
     """CuPy's current device; see ``backends.base.Backend``."""
 
-    kind = "cuda"
+    device_type = "cuda"
 
     def __init__(self) -> None:
         self._count = device_count()

@@ -12,7 +12,7 @@ SCHEMA = 3
 
 def key(text: str, arch: str, options: tuple[str, ...] = ()) -> str:
     """The cache key of a program."""
-    parts = (str(SCHEMA), text, headers.digest(), arch, nvrtc.identity())
+    parts = (str(SCHEMA), text, headers.headers_digest(), arch, nvrtc.identity())
     joined = "\0".join((*parts, *nvrtc.OPTIONS, *options))
     return digest(joined.encode())
 

@@ -31,7 +31,7 @@ def texts() -> dict[str, str]:
 
 
 @functools.cache
-def digest() -> str:
+def headers_digest() -> str:
     """Changes when any header changes."""
     joined = "\0".join(part for item in texts().items() for part in item)
     return hashing.digest(joined.encode())

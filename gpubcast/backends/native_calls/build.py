@@ -1,4 +1,5 @@
-"""The machine code of calls (``replay``): made once on a machine, tried once in a process."""
+"""The machine code of calls (``replay``): made once on a machine, tried once in a process; and the
+built-in function that hands it a call's arguments."""
 
 from __future__ import annotations
 
@@ -12,19 +13,19 @@ from gpubcast import config
 from gpubcast.backends.array_types import DeviceArray
 from gpubcast.backends.base import Backend
 from gpubcast.backends.cpu.jit import builtins, object_cache
-from gpubcast.backends.cpu.ndarray_address import ALIGNMENT, address
-from gpubcast.backends.native_calls import builtin
+from gpubcast.backends.cpu.ndarray_address import ALIGNMENT, OFFSET_OF_DATA, address
 from gpubcast.backends.native_calls.background import BackgroundProcess
+from gpubcast.backends.native_calls.call_table import CallTable, native_call
+from gpubcast.backends.native_calls.object_layout import BYTES, ITEMS
 from gpubcast.backends.native_calls.record import (
     Argument,
     FlatResult,
     NewResult,
-    ParameterTable,
+    PackedParameters,
     RecordedCall,
     StridedResult,
 )
 from gpubcast.backends.native_calls.signature import signature
-from gpubcast.backends.native_calls.table import Table, native_call
 from gpubcast.codegen.source import KernelSource
 from gpubcast.planning.plan import Operand
 from gpubcast.schedules.cuda.vectors import ALIGNED
@@ -33,6 +34,27 @@ from gpubcast.shapes.shape import Shape
 
 # What ``replay`` is stored under, with all that every kernel depends on.
 _SOURCE = KernelSource("gpubcast_replay", f"aligned to {ALIGNED}", "gpubcast_replay")
+
+# `self` is a tuple whose first item holds the address of the code as its first word; see `replay`.
+_BUILTIN = f"""
+define ptr @gpubcast_call(ptr %self, ptr %args, i64 %count) {{
+  %made = alloca i64
+  %nothing = alloca ptr
+  %error = alloca ptr
+  %at.site = getelementptr i8, ptr %self, i64 {ITEMS}
+  %site = load ptr, ptr %at.site
+  %at.code = getelementptr i8, ptr %site, i64 {BYTES}
+  %code = load ptr, ptr %at.code
+  %given = ptrtoint ptr %self to i64
+  %first = ptrtoint ptr %args to i64
+  %result = ptrtoint ptr %made to i64
+  %status = call i32 %code(ptr %nothing, ptr %error, i64 %given, i64 %first, i64 %count,
+                        i64 %result)
+  %address = load i64, ptr %made
+  %found = inttoptr i64 %address to ptr
+  ret ptr %found
+}}
+"""
 
 
 def is_compiled() -> bool:
@@ -49,15 +71,20 @@ def make() -> int:
 COMPILER = BackgroundProcess(make)
 
 
-def table() -> Table | None:
+def call_definition() -> builtins.MethodDef | None:
+    """The function through which calls reach machine code."""
+    return builtins.definition(_BUILTIN, "gpubcast_call") if OFFSET_OF_DATA else None
+
+
+def new_call_table() -> CallTable | None:
     """A new table, after a trial; None where the machine code is not to be trusted."""
     environment = config.watched()
-    definition = builtin.call_definition()
+    definition = call_definition()
     if environment is None or definition is None:
         return None
     try:
         code = make()
-        return Table(definition, code, environment) if _works(definition, code) else None
+        return CallTable(definition, code, environment) if _works(definition, code) else None
     except Exception:  # numba's, LLVM's, or there is no such C function: Python does without
         return None
 
@@ -72,7 +99,7 @@ def _compiled() -> tuple[bytes, str]:
 def _record(kernel: int, arguments: tuple[Argument, ...], *new: NewResult) -> RecordedCall:
     """A record of a kernel with a table of a word per argument, the first 8 bytes further on."""
     slots = ((0, 8), *((i, 0) for i in range(1, len(arguments))))
-    parameters = ParameterTable(bytes(8 * len(arguments)), slots)
+    parameters = PackedParameters(bytes(8 * len(arguments)), slots)
     start, nobody = builtins.callable_at(kernel), cast("Backend", None)
     return RecordedCall(
         nobody, ("cpu", 0), arguments, len(arguments) - 1, parameters, start, 5, (1, 1), 0, None,
@@ -87,7 +114,7 @@ def _works(definition: Any, code: int) -> bool:
         lambda table, low, high: notes.append(ctypes.string_at(table, 40) + bytes((low, high)))
     )
     variables: dict[bytes, bytes] = {}
-    tried = Table(definition, code, (variables, tuple(b"abcdef"[i : i + 1] for i in range(6))))
+    tried = CallTable(definition, code, (variables, tuple(b"abcdef"[i : i + 1] for i in range(6))))
     call = tried.callable(lambda *given: None)
     f32, s8 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["s8"]
     raw = np.zeros(256, np.uint8)
@@ -96,7 +123,11 @@ def _works(definition: Any, code: int) -> bool:
     fixed.flags.writeable = False
     scalars = (2.5, np.float32(1.5), -3)
     argument = Argument(7, (0, 32))
-    arguments = (argument, *(Argument(scalar=kind) for kind in (f32, f32, s8)), argument)
+    arguments = (
+        argument,
+        *(Argument(scalar=element_type) for element_type in (f32, f32, s8)),
+        argument,
+    )
     strided = NewResult(lambda: None, StridedResult(out.dtype, out.shape, out.strides))
     operand, device = Operand.of(Shape("f64", (2, 2))), ("cpu", 0)
     own = DeviceArray(operand, memory[32:], None, device)

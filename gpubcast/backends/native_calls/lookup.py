@@ -5,7 +5,7 @@ Compiled by numba, as part of ``replay``.
 
 from __future__ import annotations
 
-from gpubcast.backends.cpu.intrinsics.c_memory import compiled, number, put, word
+from gpubcast.backends.cpu.intrinsics.c_memory import compiled, put, s32, word
 from gpubcast.backends.native_calls import object_layout
 from gpubcast.backends.native_calls import record_layout as w
 from gpubcast.schedules.cuda.vectors import ALIGNED
@@ -27,8 +27,8 @@ def memory_of(control: int, x: int) -> int:
         if memory == 0:
             return 0
         x = memory
-    kind = word(x + object_layout.TYPE)
-    return x if kind == of(control, w.ARRAY_TYPE) or kind == of(control, w.GPU_TYPE) else 0
+    cls = word(x + object_layout.TYPE)
+    return x if cls == of(control, w.ARRAY_TYPE) or cls == of(control, w.GPU_TYPE) else 0
 
 
 @compiled
@@ -62,7 +62,7 @@ def _gpu_array_signed(x: int, words: int, count: int) -> int:
     put(words + 8 * count, word(x + object_layout.GPU_DESCRIPTOR))
     at = _vectors_signed(rank, dimensions, strides, words + 8 * count + 8)
     pointer = word(x + object_layout.GPU_POINTER)
-    put(at, number(pointer + object_layout.GPU_DEVICE))
+    put(at, s32(pointer + object_layout.GPU_DEVICE))
     put(at + 8, word(pointer + object_layout.GPU_ADDRESS) & (ALIGNED - 1))
     return count + 2 * rank + 4
 
@@ -98,8 +98,8 @@ def write_signature(control: int, args: int, num_args: int, words: int, values: 
             x = out
         if count > w.MOST_WORDS - w.LONGEST:
             return 0
-        kind = word(x + object_layout.TYPE)
-        put(words + 8 * count, kind)
+        cls = word(x + object_layout.TYPE)
+        put(words + 8 * count, cls)
         count += 1
         value, memory = values + 8 * w.VALUE_WORDS * i, memory_of(control, x)
         if memory == 0:
@@ -109,13 +109,13 @@ def write_signature(control: int, args: int, num_args: int, words: int, values: 
         put(value, address_of(control, memory))
         put(value + 16, memory)
         at = words + 8 * count
-        if kind == of(control, w.ARRAY_TYPE):
-            rank = number(x + object_layout.RANK)
+        if cls == of(control, w.ARRAY_TYPE):
+            rank = s32(x + object_layout.RANK)
             put(at, word(x + object_layout.DESCRIPTOR))
             dimensions = word(x + object_layout.DIMENSIONS)
             _vectors_signed(rank, dimensions, word(x + object_layout.STRIDES), at + 8)
             count += 2 * rank + 2
-        elif kind == of(control, w.GPU_TYPE):
+        elif cls == of(control, w.GPU_TYPE):
             count = _gpu_array_signed(x, words, count)
         else:
             put(at, word(x + of(control, w.AT_OPERAND)))

@@ -1,9 +1,10 @@
 """The record of a call: all that calls like it need not ask again.
 
-It is read twice: ``RecordedCall.run`` replays a call in Python, and ``table`` writes a record down
-for the machine code (``replay``) that does the same. What a replay is made of has its definition
-here, and the tests hold the machine code to it: how a call is recognised (``signature``), which
-arrays must not share memory (``conflicts``), a kernel's parameters (``ParameterTable``) and new
+It is read twice: ``RecordedCall.run`` replays a call in Python, and ``call_table`` writes a record
+down for the machine code (``replay``) that does the same. What a replay is made of has its
+definition here, and the tests hold the machine code to it: how a call is recognised
+(``signature``), which
+arrays must not share memory (``conflicts``), a kernel's parameters (``PackedParameters``) and new
 results (``NewResult``).
 """
 
@@ -72,17 +73,17 @@ def conflicts(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ParameterTable:
+class PackedParameters:
     """The parameters of a kernel: first a word per slot, then what is the same in every call.
 
     Attributes:
-        template: the packed parameters with empty slots.
+        packed: the parameters with empty slots.
         slots: per slot, the number of its argument, counted from the end where it is negative, and
             bytes to add.
         parts: the slots that take one word of a longer scalar, and how many bits are below it.
     """
 
-    template: bytes
+    packed: bytes
     slots: tuple[tuple[int, int], ...]
     parts: tuple[tuple[int, int], ...] = ()
     _words: struct.Struct = field(init=False)
@@ -91,7 +92,7 @@ class ParameterTable:
         object.__setattr__(self, "_words", struct.Struct(f"<{len(self.slots)}Q"))
 
     def fill(self, table: bytearray, values: Sequence[int]) -> None:
-        """Fill the slots of a copy of the template in.
+        """Fill the slots of a copy in.
 
         Args:
             table: the copy.
@@ -156,7 +157,7 @@ class RecordedCall:
     device: tuple[str, int]
     arguments: tuple[Argument, ...]
     arity: int
-    parameters: ParameterTable
+    parameters: PackedParameters
     kernel: Any
     grid: int
     block: tuple[int, int]
@@ -178,9 +179,9 @@ class RecordedCall:
             return None
         try:
             for i, value in enumerate(values):
-                kind = self.arguments[i].scalar
-                if kind is not None:
-                    values[i] = scalar_bits(value, kind)
+                element_type = self.arguments[i].scalar
+                if element_type is not None:
+                    values[i] = scalar_bits(value, element_type)
                 elif value & self.arguments[i].misaligned:
                     return None
         except Error:
@@ -199,7 +200,9 @@ class RecordedCall:
     def _allowed(self) -> bool:
         """Whether no variable says otherwise."""
         if not config.plain() and (
-            config.backend() not in (None, self.device[0]) or config.debug() or config.sync()
+            config.allowed_device_type() not in (None, self.device[0])
+            or config.debug()
+            or config.sync()
         ):
             return False
         return self.target is None or self.backend.target() == self.target
@@ -210,7 +213,7 @@ class RecordedCall:
         try:
             table, start = self._idle.pop()
         except IndexError:
-            table = bytearray(self.parameters.template)
+            table = bytearray(self.parameters.packed)
             launch = self.kernel, self.grid, self.block, table
             bound = self.backend.bound(*launch, self.device[1])
             start = bound or functools.partial(self.backend.launch, *launch)

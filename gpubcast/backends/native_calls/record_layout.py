@@ -1,6 +1,6 @@
 """Where the machine code of calls finds what it needs: words of eight bytes, by number.
 
-``replay`` and ``lookup`` read these words, ``table`` writes them.
+``replay`` and ``lookup`` read these words, ``call_table`` writes them.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ LANES = 4
 # dtype, what makes the result in Python, or a DeviceArray's operand; then rank, dimensions and
 # strides, or the bytes of a buffer and the device.
 (
-    KIND, MISALIGNED, LOW, HIGH, IN_PLACE, RESULT, RESULT_TYPE, RESULT_RANK, RESULT_DIMENSIONS,
-    RESULT_STRIDES, ARGUMENT_WORDS,
+    CONVERSION, MISALIGNED, LOW, HIGH, IN_PLACE, RESULT, RESULT_TYPE, RESULT_RANK,
+    RESULT_DIMENSIONS, RESULT_STRIDES, ARGUMENT_WORDS,
 ) = range(11)  # fmt: skip
 RESULT_OPERAND, RESULT_BYTES, RESULT_DEVICE = RESULT_TYPE, RESULT_RANK, RESULT_DIMENSIONS
 MADE_BY_PYTHON, STRIDED, FLAT = range(3)

@@ -14,20 +14,20 @@ from __future__ import annotations
 from gpubcast.backends.cpu.intrinsics.c_memory import (
     bits_of_double,
     bits_of_float,
-    byte,
     call0,
     call1,
     call2,
     call4,
     call8,
     compiled,
-    number,
-    pair,
+    f64,
     put,
-    quad,
-    real,
     run_kernel,
+    s32,
     stack,
+    u8,
+    u16,
+    u32,
     word,
 )
 from gpubcast.backends.cpu.ndarray_address import ALIGNMENT
@@ -54,13 +54,13 @@ _ON = int.from_bytes(b"on", "little")
 
 
 @compiled
-def _integer_bits(control: int, value: int, argument: int, kind: int) -> bool:
+def _integer_bits(control: int, value: int, argument: int, conversion: int) -> bool:
     """A Python integer's bits; whether it has them."""
     overflow = _overflow()
     given = call2(of(control, w.AS_LONG_LONG), word(value + 16), overflow)
-    if number(overflow) != 0:
+    if s32(overflow) != 0:
         return False
-    if kind == w.INTEGER:
+    if conversion == w.INTEGER:
         if given < of(argument, w.LOW) or given > of(argument, w.HIGH):
             return False
         size = of(argument, w.MISALIGNED)
@@ -71,36 +71,38 @@ def _integer_bits(control: int, value: int, argument: int, kind: int) -> bool:
     # Exact as a double, so a float is rounded once.
     put(
         value,
-        bits_of_double(float(given)) if kind == w.INTEGER_F64 else bits_of_float(float(given)),
+        bits_of_double(float(given))
+        if conversion == w.INTEGER_F64
+        else bits_of_float(float(given)),
     )
     return True
 
 
 @compiled
-def _scalar_bits(control: int, value: int, argument: int, kind: int) -> bool:
+def _scalar_bits(control: int, value: int, argument: int, conversion: int) -> bool:
     """A scalar operand's bits, in place of its address; whether it has them."""
     at = word(value)
-    if kind == w.COPIED:
+    if conversion == w.COPIED:
         size = of(argument, w.MISALIGNED)
         if size == 4:
-            put(value, quad(at))
+            put(value, u32(at))
         elif size == 8:
             put(value, word(at))
         elif size == 2:
-            put(value, pair(at))
+            put(value, u16(at))
         elif size == 1:
-            put(value, byte(at))
+            put(value, u8(at))
         else:
             put(value, word(at))
             put(value + 8, word(at + 8))
-    elif kind == w.FLOAT_F32:
-        put(value, bits_of_float(real(at)))
-    elif kind == w.FLOAT_F64:
+    elif conversion == w.FLOAT_F32:
+        put(value, bits_of_float(f64(at)))
+    elif conversion == w.FLOAT_F64:
         put(value, word(at))
-    elif kind == w.BOOLEAN:
+    elif conversion == w.BOOLEAN:
         put(value, 1 if word(value + 16) == of(control, w.TRUE) else 0)
     else:
-        return _integer_bits(control, value, argument, kind)
+        return _integer_bits(control, value, argument, conversion)
     return True
 
 
@@ -120,7 +122,7 @@ def _conflicts(record: int, values: int, k: int) -> bool:
     for i in range(arity + k):
         other = arguments + 8 * w.ARGUMENT_WORDS * i
         at = word(values + 8 * w.VALUE_WORDS * i)
-        if of(other, w.KIND) != w.MEMORY or _apart(out, argument, at, other):
+        if of(other, w.CONVERSION) != w.MEMORY or _apart(out, argument, at, other):
             continue
         if i >= arity or at != out or not (of(other, w.IN_PLACE) >> k) & 1:
             return True
@@ -138,7 +140,7 @@ def _given_ready(record: int, values: int) -> bool:
             return False
         if (
             of(record, w.HOW) != w.BY_DRIVER
-            and not number(word(value + 16) + object_layout.FLAGS) & object_layout.WRITEABLE
+            and not s32(word(value + 16) + object_layout.FLAGS) & object_layout.WRITEABLE
         ):
             return False
         if _conflicts(record, values, k):
@@ -171,7 +173,7 @@ def _plain(control: int) -> bool:
             return False
     text = call2(get_item, environment, of(control, w.NATIVE_CALLS))
     if text != 0 and (
-        word(text + object_layout.LENGTH) != 2 or pair(text + object_layout.BYTES) != _ON
+        word(text + object_layout.LENGTH) != 2 or u16(text + object_layout.BYTES) != _ON
     ):
         return False
     put(control + 8 * w.VERSION, version)
@@ -196,11 +198,11 @@ def _ready(control: int, record: int, values: int) -> bool:
     arguments = of(record, w.AT_ARGUMENTS)
     for i in range(of(record, w.ARITY)):
         argument, value = arguments + 8 * w.ARGUMENT_WORDS * i, values + 8 * w.VALUE_WORDS * i
-        kind = of(argument, w.KIND)
-        if kind == w.MEMORY:
+        conversion = of(argument, w.CONVERSION)
+        if conversion == w.MEMORY:
             if word(value) & of(argument, w.MISALIGNED):
                 return False
-        elif not _scalar_bits(control, value, argument, kind):
+        elif not _scalar_bits(control, value, argument, conversion):
             return False
     return of(record, w.NEW) != w.GIVEN or _given_ready(record, values)
 

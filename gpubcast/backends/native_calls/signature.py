@@ -19,7 +19,7 @@ from gpubcast.shapes.element_types import ElementType
 # Keywords of these types are what they are as long as they live.
 _CONSTANT = (type(None), bool, int, str, type, np.dtype, ElementType)
 _ITEMS = (type(None), bool, int, str)
-_MODULUS = 1 << 64
+MODULUS = 1 << 64
 
 
 def signature(operands: tuple[Any, ...], out: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
@@ -37,22 +37,22 @@ def signature(operands: tuple[Any, ...], out: Any) -> tuple[tuple[Any, ...], lis
     values: list[Any] = []
     outs = () if out is None else out if type(out) is tuple else (out,)
     for i, x in enumerate((*operands, *outs)):
-        kind = type(x)
-        if kind is np.ndarray:
-            signed += (kind, x.dtype, x.ndim, *x.shape, *x.strides)
+        cls = type(x)
+        if cls is np.ndarray:
+            signed += (cls, x.dtype, x.ndim, *x.shape, *x.strides)
             values.append(address(x) if x.ndim or i >= arity else x[()])
-        elif kind in SCALARS or issubclass(kind, np.generic):
-            signed.append(kind)
+        elif cls in SCALARS or issubclass(cls, np.generic):
+            signed.append(cls)
             values.append(x)
-        elif issubclass(kind, DeviceArray):
+        elif issubclass(cls, DeviceArray):
             at = _address(x.memory)
             if at is None:
                 return None
-            signed += (kind, x._operand, x._device, at % ALIGNED)
+            signed += (cls, x._operand, x._device, at % ALIGNED)
             values.append(at)
-        elif kind is cupy_array():
+        elif cls is cupy_array():
             at = x.data.ptr
-            signed += (kind, x.dtype, x.ndim, *x.shape, *x.strides, x.data.device_id, at % ALIGNED)
+            signed += (cls, x.dtype, x.ndim, *x.shape, *x.strides, x.data.device_id, at % ALIGNED)
             values.append(at)
         else:
             return None
@@ -87,5 +87,5 @@ def mixed(signed: Iterable[int]) -> int:
     """Where in the table a signature's words are looked for first, modulo 2**64."""
     total = 0
     for one in signed:
-        total = (total * record_layout.MULTIPLIER + one) % _MODULUS
+        total = (total * record_layout.MULTIPLIER + one) % MODULUS
     return total ^ (total >> 32)

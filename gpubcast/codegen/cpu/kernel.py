@@ -12,14 +12,13 @@ from typing import assert_never
 
 from gpubcast.codegen.bit_carriers import carried
 from gpubcast.codegen.cpu import nest, runs, tiles
-from gpubcast.codegen.cpu.parameter_table import INDENT, Table
-from gpubcast.codegen.key import entry_name, kernel_key
-from gpubcast.codegen.source import KernelSource
+from gpubcast.codegen.cpu.parameter_table import INDENT, ParameterTable
+from gpubcast.codegen.source import KernelSource, entry_name, kernel_key
 from gpubcast.planning.plan import BroadcastPlan
+from gpubcast.schedules.choose import CpuSchedule
 from gpubcast.schedules.cpu.nest import Nest
 from gpubcast.schedules.cpu.runs import Runs
 from gpubcast.schedules.cpu.tiles import Tiles
-from gpubcast.schedules.families import CpuSchedule
 
 
 def generate(plan: BroadcastPlan, schedule: CpuSchedule) -> KernelSource:
@@ -27,7 +26,7 @@ def generate(plan: BroadcastPlan, schedule: CpuSchedule) -> KernelSource:
     key = kernel_key(plan, schedule)
     entry = entry_name(key)
     plan = carried(plan)
-    table = Table(plan, schedule)
+    table = ParameterTable(plan, schedule)
     expensive = any(map(plan.program.expensive, plan.program.code))
     body = ["wide_vectors()"] * expensive + table.lines() + _loops(table, schedule)
     lines = [f"# {key}", f"def {entry}(table, low, high):", *(INDENT + line for line in body)]
@@ -36,10 +35,10 @@ def generate(plan: BroadcastPlan, schedule: CpuSchedule) -> KernelSource:
 
 def parameters(plan: BroadcastPlan, schedule: CpuSchedule) -> bytes:
     """The table with empty slots: 8 bytes per access come first, in slot order."""
-    return Table(plan, schedule).packed()
+    return ParameterTable(plan, schedule).packed()
 
 
-def _loops(table: Table, schedule: CpuSchedule) -> list[str]:
+def _loops(table: ParameterTable, schedule: CpuSchedule) -> list[str]:
     match schedule:
         case Nest():
             return nest.loops(table, schedule)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gpubcast.codegen.cpu.parameter_table import INDENT, Table
+from gpubcast.codegen.cpu.parameter_table import INDENT, ParameterTable
 from gpubcast.codegen.cpu.scalar_code import expression, scratch_type
 from gpubcast.planning.plan import Program
 from gpubcast.schedules.cpu.cost import STRETCH
 from gpubcast.schedules.cpu.nest import Nest
 
 
-def loops(table: Table, schedule: Nest) -> list[str]:
+def loops(table: ParameterTable, schedule: Nest) -> list[str]:
     """One nest of loops for the outputs that have every axis, or lack inner ones only, and one for
     each set of axes that other outputs have."""
     plan, order = table.plan, schedule.loop_order
@@ -19,11 +19,11 @@ def loops(table: Table, schedule: Nest) -> list[str]:
         # An output that lacks inner axes only is stored on the way.
         on_the_way = axes is None or set(axes) == set(order[: len(axes)])
         found.setdefault(order if on_the_way or axes is None else axes, []).append(output)
-    nests = [_Nest(table, schedule, axes, outputs) for axes, outputs in found.items()]
+    nests = [_NestLoops(table, schedule, axes, outputs) for axes, outputs in found.items()]
     return [line for one in nests for line in one.lines()]
 
 
-class _Nest:
+class _NestLoops:
     """Loops over some of the axes, that compute and store some of the outputs.
 
     A value is computed in front of the loops over axes along which it does not vary. Where values
@@ -32,7 +32,7 @@ class _Nest:
     """
 
     def __init__(
-        self, table: Table, schedule: Nest, axes: tuple[int, ...], outputs: list[int]
+        self, table: ParameterTable, schedule: Nest, axes: tuple[int, ...], outputs: list[int]
     ) -> None:
         self.table = table
         self.plan = table.plan

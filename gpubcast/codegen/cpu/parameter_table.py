@@ -18,7 +18,7 @@ _STEPS = {
 }
 
 
-class Table:
+class ParameterTable:
     """One kernel's plan and schedule, and the words of its table.
 
     Names: ``p<slot>`` is the address of an access, ``n<axis>`` and ``m<axis>`` are the size and the

@@ -8,7 +8,7 @@ that is streamed is computed in two: where it lies in whole lines of memory, and
 
 from __future__ import annotations
 
-from gpubcast.codegen.cpu.parameter_table import INDENT, Table
+from gpubcast.codegen.cpu.parameter_table import INDENT, ParameterTable
 from gpubcast.codegen.cpu.scalar_code import expression, scratch_type
 from gpubcast.schedules.cpu.cost import AHEAD, VECTOR
 from gpubcast.schedules.cpu.runs import Runs
@@ -16,18 +16,18 @@ from gpubcast.schedules.schedule import AccessPattern
 from gpubcast.shapes.element_types import ELEMENT_TYPES
 
 
-def loops(table: Table, schedule: Runs) -> list[str]:
+def loops(table: ParameterTable, schedule: Runs) -> list[str]:
     """The loops of one kernel."""
-    return _Loops(table, schedule).lines()
+    return _RunLoops(table, schedule).lines()
 
 
-class _Loops:
+class _RunLoops:
     """Names: ``i<axis>`` is an index, ``o<slot>_<axis>`` how far an access is after the step along
     an axis, ``a<slot>`` where the stretch begins in it, ``w<axis>`` how many elements of a run one
     index of an axis is, ``t<value>`` is memory for a value written out, ``r<output>`` for one of
     several results, that is then streamed."""
 
-    def __init__(self, table: Table, schedule: Runs) -> None:
+    def __init__(self, table: ParameterTable, schedule: Runs) -> None:
         self.table = table
         self.plan = table.plan
         self.schedule = schedule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from gpubcast.codegen.literals import parts_of, scalar_of
+from gpubcast.codegen.literals import component_bits, scalar_of
 from gpubcast.hlo import ops, rules
 from gpubcast.planning.plan import Instruction, Program
 from gpubcast.shapes.element_types import Category, ElementType
@@ -47,7 +47,9 @@ def expression(program: Program, value: int) -> str:
 
 def _constant(element_type: ElementType, bits: int) -> str:
     if element_type.is_complex:
-        re, im = (_constant(element_type.component, part) for part in parts_of(element_type, bits))
+        re, im = (
+            _constant(element_type.component, part) for part in component_bits(element_type, bits)
+        )
         return f"make_complex({re}, {im})"
     value = scalar_of(element_type, bits)
     if not math.isfinite(value):

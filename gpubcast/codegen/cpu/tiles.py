@@ -6,7 +6,7 @@ from ``left`` on. The other axes are loops around the tiles.
 
 from __future__ import annotations
 
-from gpubcast.codegen.cpu.parameter_table import INDENT, Table
+from gpubcast.codegen.cpu.parameter_table import INDENT, ParameterTable
 from gpubcast.codegen.cpu.scalar_code import expression, scratch_type
 from gpubcast.schedules.cpu.tiles import Tiles
 from gpubcast.schedules.schedule import AccessPattern
@@ -15,18 +15,18 @@ from gpubcast.schedules.schedule import AccessPattern
 ROWS_AHEAD = 4
 
 
-def loops(table: Table, schedule: Tiles) -> list[str]:
+def loops(table: ParameterTable, schedule: Tiles) -> list[str]:
     """The loops of one kernel."""
-    return _Loops(table, schedule).lines()
+    return _TileLoops(table, schedule).lines()
 
 
-class _Loops:
+class _TileLoops:
     """Names: ``i<axis>`` is an index, ``b<slot>`` where a tile begins in a crossed access,
     ``t<slot>`` its transposed tile, whose rows are ``g<slot>`` bytes apart, ``c<slot>`` a row of
     it; ``a<slot>`` where a row begins in another access, ``u<value>`` memory for a value that is
     the same in all rows, ``r<output>`` for a result that is then streamed."""
 
-    def __init__(self, table: Table, schedule: Tiles) -> None:
+    def __init__(self, table: ParameterTable, schedule: Tiles) -> None:
         self.table = table
         self.plan = table.plan
         self.schedule = schedule

@@ -7,17 +7,17 @@ import math
 import struct
 import sys
 
-from gpubcast.hlo.elementary.formula import FORMULAS, HELPERS, Formula, Traced, trace
-from gpubcast.hlo.elementary.values import Instruction, Kind
+from gpubcast.hlo.elementary.formula import FORMULAS, HELPERS, Formula, FormulaCode, formula_code
+from gpubcast.hlo.elementary.values import FormulaInstruction, MachineType
 
 TYPES = {
-    Kind.F32: "float",
-    Kind.F64: "double",
-    Kind.U32: "u32",
-    Kind.U64: "u64",
-    Kind.BOOL: "bool",
+    MachineType.F32: "float",
+    MachineType.F64: "double",
+    MachineType.U32: "u32",
+    MachineType.U64: "u64",
+    MachineType.BOOL: "bool",
 }
-SIGNED = {Kind.U32: "i32", Kind.U64: "i64"}
+SIGNED = {MachineType.U32: "i32", MachineType.U64: "i64"}
 INFIX = {
     **{"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^"},
     **{"shl": "<<", "lshr": ">>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
@@ -95,7 +95,7 @@ def header(module: str) -> str:
     called = {
         step.extra[0].module
         for formula in formulas
-        for step in trace(formula).code
+        for step in formula_code(formula).instructions
         if step.op in ("call", "rarely")
     }
     needs = sorted(called - {module})
@@ -122,27 +122,27 @@ def header(module: str) -> str:
 
 def value_type(formula: Formula, *, result: bool = False) -> str:
     """The C type of an operand or of the result."""
-    kind = TYPES[formula.kind]
+    machine_type = TYPES[formula.machine_type]
     real = not formula.complex or (result and formula.real_result)
-    return kind if real else f"complex<{kind}>"
+    return machine_type if real else f"complex<{machine_type}>"
 
 
 def function(formula: Formula, tables: set[str] | None = None) -> list[str]:
     """The lines of one function, and before them the tables that it looks up and that are not
     among ``tables``, the names of those written before."""
-    traced = trace(formula)
-    writer = _Writer(traced, set() if tables is None else tables)
-    names = [traced.names.get(i, f"x{i}") for i in traced.parameters]
+    code = formula_code(formula)
+    writer = _Writer(code, set() if tables is None else tables)
+    names = [code.names.get(i, f"x{i}") for i in code.parameters]
     operands = names
     if formula.complex:
         operands = [name.removesuffix("_re") for name in names[::2]]
         names = [f"{operands[i // 2]}.{PARTS[i % 2]}" for i in range(len(names))]
-    writer.texts.update(zip(traced.parameters, names, strict=True))
+    writer.texts.update(zip(code.parameters, names, strict=True))
     writer.taken.update(operands)
     given = ", ".join(f"{value_type(formula)} {name}" for name in operands)
     body = writer.body()
-    results = ", ".join(writer.texts[i] for i in traced.results)
-    body += _wrapped(f"return {results if len(traced.results) == 1 else f'{{{results}}}'};")
+    results = ", ".join(writer.texts[i] for i in code.results)
+    body += _wrapped(f"return {results if len(code.results) == 1 else f'{{{results}}}'};")
     rare = formula in HELPERS.values() and not formula.native
     linkage = "GB_RARE" if rare else "GB_FN"
     head = f"{linkage} {value_type(formula, result=True)} {formula.name}({given}) {{"
@@ -158,55 +158,57 @@ def _summary(formula: Formula) -> list[str]:
 class _Writer:
     """Writes the body of one function: a value used once stands where it is used."""
 
-    def __init__(self, traced: Traced, known_tables: set[str]) -> None:
-        self.traced = traced
-        self.known_tables = known_tables
+    def __init__(self, code: FormulaCode, declared_tables: set[str]) -> None:
+        self.code = code
+        self.declared_tables = declared_tables
         self.texts: dict[int, str] = {}
         self.loose: set[int] = set()  # values whose text needs parentheses beside an operator
         self.taken: set[str] = set(RESERVED)
         self.tables: list[str] = []
         self.structs: dict[tuple[Formula, tuple[int, ...]], str] = {}
-        self.uses = [0] * len(traced.code)
-        for index in (*(a for step in traced.code for a in step.args), *traced.results):
+        self.uses = [0] * len(code.instructions)
+        for index in (*(a for step in code.instructions for a in step.args), *code.results):
             self.uses[index] += 1
 
     def body(self) -> list[str]:
         """The statements in front of the return."""
         lines: list[str] = []
-        for index, instruction in enumerate(self.traced.code):
+        for index, instruction in enumerate(self.code.instructions):
             if instruction.op != "parameter":
                 lines += self._statement(index, instruction)
         return lines
 
-    def _statement(self, index: int, instruction: Instruction) -> list[str]:
+    def _statement(self, index: int, instruction: FormulaInstruction) -> list[str]:
         if instruction.op == "constant":
-            self._inline(index, number(instruction.kind, instruction.extra))
+            self._inline(index, cuda_literal(instruction.machine_type, instruction.extra))
             return []
         if instruction.op == "call" and instruction.extra[0].results == 2:
             return self._pair(index, instruction)
         text = self._expression(instruction)
-        name = self.traced.names.get(index)
-        returned = index in self.traced.results
+        name = self.code.names.get(index)
+        returned = index in self.code.results
         if self.uses[index] <= 1 and (name is None or returned) and len(text) < WIDTH - 30:
             self._inline(index, text, loose=instruction.op in (*INFIX, "select", "rarely"))
             return []
         self.texts[index] = self._fresh(name or f"t{index}")
-        return _wrapped(f"const {TYPES[instruction.kind]} {self.texts[index]} = {text};")
+        return _wrapped(f"const {TYPES[instruction.machine_type]} {self.texts[index]} = {text};")
 
     def _inline(self, index: int, text: str, *, loose: bool = False) -> None:
         self.texts[index] = text
         if loose or text.startswith("-"):
             self.loose.add(index)
 
-    def _pair(self, index: int, instruction: Instruction) -> list[str]:
+    def _pair(self, index: int, instruction: FormulaInstruction) -> list[str]:
         """A call that returns a pair: the pair is a variable, this value one of its parts."""
         formula, part = instruction.extra
         key = (formula, instruction.args)
         lines = []
         if key not in self.structs:
             self.structs[key] = name = self._fresh(f"{formula.name}_{index}")
-            kind = value_type(formula, result=True)
-            lines = _wrapped(f"const {kind} {name} = {self._call(formula, instruction.args)};")
+            machine_type = value_type(formula, result=True)
+            lines = _wrapped(
+                f"const {machine_type} {name} = {self._call(formula, instruction.args)};"
+            )
         self.texts[index] = f"{self.structs[key]}.{PARTS[part]}"
         return lines
 
@@ -221,24 +223,25 @@ class _Writer:
     def _call(self, formula: Formula, args: tuple[int, ...]) -> str:
         operands = [self.texts[a] for a in args]
         if formula.complex:
-            kind = value_type(formula)
+            machine_type = value_type(formula)
             pairs = zip(operands[::2], operands[1::2], strict=True)
-            operands = [f"{kind}{{{re}, {im}}}" for re, im in pairs]
+            operands = [f"{machine_type}{{{re}, {im}}}" for re, im in pairs]
         return f"{formula.name}({', '.join(operands)})"
 
-    def _expression(self, instruction: Instruction) -> str:
-        op, kind, args, extra = instruction
+    def _expression(self, instruction: FormulaInstruction) -> str:
+        op, machine_type, args, extra = instruction
         bare = [self.texts[a] for a in args]
         operands = [f"({self.texts[a]})" if a in self.loose else self.texts[a] for a in args]
-        source, to = self.traced.code[args[0]].kind, TYPES[kind]
+        source, to = self.code.instructions[args[0]].machine_type, TYPES[machine_type]
         match op:
             case "shl" | "lshr" | "ashr" if operands[1].startswith("0x"):
                 by = int(bare[1].rstrip("ul"), 16)
                 if op != "ashr":
                     return f"{operands[0]} {INFIX[op]} {by}"
-                return f"static_cast<{to}>(static_cast<{SIGNED[kind]}>({bare[0]}) >> {by})"
+                return f"static_cast<{to}>(static_cast<{SIGNED[machine_type]}>({bare[0]}) >> {by})"
             case "ashr":
-                return f"static_cast<{to}>(static_cast<{SIGNED[kind]}>({bare[0]}) >> {operands[1]})"
+                value = f"static_cast<{SIGNED[machine_type]}>({bare[0]})"
+                return f"static_cast<{to}>({value} >> {operands[1]})"
             case _ if op in INFIX:
                 return f"{operands[0]} {INFIX[op]} {operands[1]}"
             case "neg":
@@ -258,25 +261,25 @@ class _Writer:
             case "rarely":
                 return f"{operands[0]} ? {self._call(extra[0], args[2:])} : {operands[1]}"
             case "table":
-                return f"{self._table(kind, extra)}[{bare[0]}]"
+                return f"{self._table(machine_type, extra)}[{bare[0]}]"
             case "lookup":
-                return f"{self._table(kind, extra)}[{operands[0]} & {len(extra) - 1}]"
-        name = (CALLS_32 if kind is Kind.U32 else CALLS).get(op) or CALLS[op]
+                return f"{self._table(machine_type, extra)}[{operands[0]} & {len(extra) - 1}]"
+        name = (CALLS_32 if machine_type is MachineType.U32 else CALLS).get(op) or CALLS[op]
         return f"{name}({', '.join(bare)})"
 
-    def _table(self, kind: Kind, words: tuple[int, ...]) -> str:
-        name = f"TABLE_{_digest(kind, words)}"
-        if name not in self.known_tables:
-            self.known_tables.add(name)
-            declared = f"GB_TABLE {TYPES[kind]} {name}[{len(words)}] = {{"
-            entries = [number(kind, word) for word in words]
+    def _table(self, machine_type: MachineType, words: tuple[int, ...]) -> str:
+        name = f"TABLE_{_digest(machine_type, words)}"
+        if name not in self.declared_tables:
+            self.declared_tables.add(name)
+            declared = f"GB_TABLE {TYPES[machine_type]} {name}[{len(words)}] = {{"
+            entries = [cuda_literal(machine_type, word) for word in words]
             rows = [", ".join(entries[i : i + 4]) for i in range(0, len(entries), 4)]
             self.tables += [declared, *(f"  {row}," for row in rows), "};"]
         return name
 
 
-def _digest(kind: Kind, words: tuple[int, ...]) -> str:
-    return hashlib.sha256(f"{kind.value} {words}".encode()).hexdigest()[:8]
+def _digest(machine_type: MachineType, words: tuple[int, ...]) -> str:
+    return hashlib.sha256(f"{machine_type.value} {words}".encode()).hexdigest()[:8]
 
 
 def _wrapped(line: str) -> list[str]:
@@ -291,23 +294,23 @@ def _wrapped(line: str) -> list[str]:
     return [*lines, line]
 
 
-def number(kind: Kind, word: int) -> str:
+def cuda_literal(machine_type: MachineType, word: int) -> str:
     """The bits of a number as C++ writes it, exactly."""
-    if kind is Kind.BOOL:
+    if machine_type is MachineType.BOOL:
         return "true" if word else "false"
-    if not kind.is_float:
-        return f"{word:#x}{'u' if kind is Kind.U32 else 'ull'}"
-    suffix, code = ("f", "<f") if kind is Kind.F32 else ("", "<d")
-    value = struct.unpack(code, word.to_bytes(kind.bits // 8, "little"))[0]
+    if not machine_type.is_float:
+        return f"{word:#x}{'u' if machine_type is MachineType.U32 else 'ull'}"
+    suffix, code = ("f", "<f") if machine_type is MachineType.F32 else ("", "<d")
+    value = struct.unpack(code, word.to_bytes(machine_type.bits // 8, "little"))[0]
     if not math.isfinite(value):
-        unsigned = f"{word:#x}{'u' if kind is Kind.F32 else 'ull'}"
-        return f"bits_as<{TYPES[kind]}>({unsigned})"
-    return f"{_shortest(kind, value)}{suffix}"
+        unsigned = f"{word:#x}{'u' if machine_type is MachineType.F32 else 'ull'}"
+        return f"bits_as<{TYPES[machine_type]}>({unsigned})"
+    return f"{_shortest(machine_type, value)}{suffix}"
 
 
-def _shortest(kind: Kind, value: float) -> str:
+def _shortest(machine_type: MachineType, value: float) -> str:
     """The shortest decimal that rounds to the value."""
-    if kind is Kind.F64:
+    if machine_type is MachineType.F64:
         return repr(value)
     for digits in range(1, 10):
         text = f"{value:.{digits}g}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import math
 
-from gpubcast.codegen.literals import parts_of, scalar_of
+from gpubcast.codegen.literals import component_bits, scalar_of
 from gpubcast.hlo import ops, rules
 from gpubcast.planning.plan import BroadcastPlan, Instruction, Program
 from gpubcast.schedules.schedule import AccessPattern, CudaScheduleBase
@@ -154,7 +154,9 @@ def _expression(program: Program, instruction: Instruction, index: int, names: l
 def _constant(element_type: ElementType, bits: int) -> str:
     """A constant as CUDA writes it; parenthesised where a sign could meet an operator."""
     if element_type.is_complex:
-        re, im = (_constant(element_type.component, part) for part in parts_of(element_type, bits))
+        re, im = (
+            _constant(element_type.component, part) for part in component_bits(element_type, bits)
+        )
         return f"{element_type.compute}{{{re}, {im}}}"
     scalar = scalar_of(element_type, bits)
     if element_type.category is Category.PRED:

@@ -15,18 +15,17 @@ from gpubcast.codegen.bit_carriers import carried
 from gpubcast.codegen.cuda import flat, gather, phase, rows, running, xpose
 from gpubcast.codegen.cuda.functor import cuda_type, functor
 from gpubcast.codegen.cuda.template import Template
-from gpubcast.codegen.key import entry_name, kernel_key
-from gpubcast.codegen.source import KernelSource
+from gpubcast.codegen.source import KernelSource, entry_name, kernel_key
 from gpubcast.hlo import ops
 from gpubcast.planning.plan import BroadcastPlan, Program
+from gpubcast.schedules.choose import CudaSchedule
 from gpubcast.schedules.cuda.flat import Flat
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.rows import Rows
 from gpubcast.schedules.cuda.running import Running
-from gpubcast.schedules.cuda.vectors import THREADS
+from gpubcast.schedules.cuda.vectors import BLOCK_THREADS
 from gpubcast.schedules.cuda.xpose import Xpose
-from gpubcast.schedules.families import CudaSchedule
 from gpubcast.schedules.schedule import AccessPattern
 
 _CALLED = re.compile(r"\b([a-z_]\w*)\(")
@@ -50,7 +49,7 @@ def generate(plan: BroadcastPlan, schedule: CudaSchedule) -> KernelSource:
         *(f"  {line}" for line in functor(plan, schedule, tiled=template.tiled)),
         "};",
         "}  // namespace gb",
-        f'extern "C" __global__ void __launch_bounds__({THREADS})',
+        f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS})',
         f"{entry}(const __grid_constant__ gb::{template.parameters} p) {{",
         f"  gb::{template.function}<{arguments}, gb::{body}, {operands}>(p);",
         "}",
@@ -122,13 +121,15 @@ def _elementary(plan: BroadcastPlan) -> list[str]:
     from gpubcast.codegen.cuda.elementary import file_name
     from gpubcast.hlo.elementary.formula import FORMULAS
 
-    formulas = {(name, kind.value, pairs): f for (name, kind, pairs), f in FORMULAS.items()}
+    formulas = {
+        (name, machine_type.value, pairs): f for (name, machine_type, pairs), f in FORMULAS.items()
+    }
     modules = {formulas[call].module for call in called if call in formulas}
     return [f'#include "{file_name(module)}"' for module in sorted(modules)]
 
 
 def _calls(program: Program) -> Iterator[tuple[str, str, bool]]:
-    """Every function that a program's expressions name and that may have a formula, on what kind of
+    """Every function that a program's expressions name and that may have a formula, on what type of
     number, and whether that is complex."""
     for instruction in program.code:
         row = None if instruction.bits is not None else ops.OPS[instruction.op]
@@ -137,6 +138,6 @@ def _calls(program: Program) -> Iterator[tuple[str, str, bool]]:
         operand = program.type_of(instruction.args[-1])
         if not any(row.ulp) and not operand.is_complex:
             continue  # correctly rounded: no approximation of ours
-        kind = "f64" if operand.component.compute == "double" else "f32"
+        machine_type = "f64" if operand.component.compute == "double" else "f32"
         for name in _CALLED.findall(row.cuda_for(operand.category)):
-            yield name, kind, operand.is_complex
+            yield name, machine_type, operand.is_complex

@@ -1,16 +1,16 @@
 """Elementary functions, each written once for both devices.
 
-A formula is a Python function over abstract values (``values.Value``). Calling it records what it
-computes; ``elementary.cuda`` writes the record as CUDA (``cuda_kernels/elementary``, made by
-``make generate``), ``backends/cpu/elementary.py`` as LLVM instructions. Both run the same IEEE 754
-operations in the same order, so both devices give the same bits, and a bound that was measured on
-one holds on the other.
+A formula is a Python function over abstract values (``values.FormulaValue``). Calling it writes
+down what it computes; ``codegen/cuda/elementary.py`` writes that as CUDA
+(``cuda_kernels/elementary``, made by ``make generate``), ``backends/cpu/intrinsics/elementary.py``
+as LLVM instructions. Both run the same IEEE 754 operations in the same order, so both devices give
+the same bits, and a bound that was measured on one holds on the other.
 
 How to write one::
 
     @formula("exp", F32)
-    def exp(x: Value) -> Value:
-        n = rint(x * 1.442695)             # Python numbers take the value's kind
+    def exp(x: FormulaValue) -> FormulaValue:
+        n = rint(x * 1.442695)             # Python numbers take the value's machine type
         r = fma(n, -0.693359375, x)        # fused only where fma says so
         y = polynomial(r, COEFFICIENTS)    # Horner, lowest power first
         return select(x > 88.7, inf, y)    # no branches: both sides are computed
@@ -42,7 +42,7 @@ from gpubcast.hlo.elementary import (
     special,
     trigonometric,
 )
-from gpubcast.hlo.elementary.formula import FORMULAS, Formula, trace
+from gpubcast.hlo.elementary.formula import FORMULAS, Formula, formula_code
 
 __all__ = [
     "FORMULAS",
@@ -51,10 +51,10 @@ __all__ = [
     "complex_functions",
     "complex_inverses",
     "exponential",
+    "formula_code",
     "gamma",
     "logarithm",
     "native",
     "special",
-    "trace",
     "trigonometric",
 ]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gpubcast.hlo.elementary.arithmetic import copysign, either, is_nan
 from gpubcast.hlo.elementary.formula import Pair, formula
-from gpubcast.hlo.elementary.values import F32, F64, Value, select, sqrt
+from gpubcast.hlo.elementary.values import F32, F64, FormulaValue, select, sqrt
 
 # Beyond these the squares of both parts are added after a scaling by a power of two.
 LARGE = {F32: 2.0**62, F64: 2.0**511}
@@ -30,51 +30,51 @@ class Scaled(NamedTuple):
     """
 
     z: Pair
-    modulus: Value
-    above: Value
-    below: Value
+    modulus: FormulaValue
+    above: FormulaValue
+    below: FormulaValue
 
-    def undo(self, x: Value, function: Callable[[float], float] = float) -> Value:
+    def undo(self, x: FormulaValue, function: Callable[[float], float] = float) -> FormulaValue:
         """x times a function of the power's inverse; both must be powers of two."""
-        up = SCALE[x.kind]
+        up = SCALE[x.machine_type]
         one = x.constant(1.0)
         factor = select(self.below, function(1 / up), one)
         return x * select(self.above, function(up), factor)
 
 
-def scaled(z: Pair) -> Scaled:
+def scaled_modulus(z: Pair) -> Scaled:
     """The number and its modulus without overflow."""
-    kind = z.re.kind
+    machine_type = z.re.machine_type
     a, b = abs(z.re), abs(z.im)
     largest = select(a < b, b, a)
-    above, below = largest > LARGE[kind], largest < SMALL[kind]
+    above, below = largest > LARGE[machine_type], largest < SMALL[machine_type]
     one = z.re.constant(1.0)
-    factor = select(above, 1 / SCALE[kind], select(below, SCALE[kind], one))
+    factor = select(above, 1 / SCALE[machine_type], select(below, SCALE[machine_type], one))
     w = Pair(z.re * factor, z.im * factor)
     return Scaled(w, sqrt(w.re * w.re + w.im * w.im), above, below)
 
 
 @formula("complex_abs", F32, F64, complex=True, real_result=True)
-def complex_abs(z: Pair) -> Value:
+def complex_abs(z: Pair) -> FormulaValue:
     """The modulus, without overflow."""
-    w = scaled(z)
+    w = scaled_modulus(z)
     return w.undo(w.modulus)
 
 
 @formula("complex_sign", F32, F64, complex=True)
 def complex_sign(z: Pair) -> Pair:
     """z divided by its modulus; 0 at 0."""
-    w = scaled(z)
+    w = scaled_modulus(z)
     zero = w.modulus == 0.0
     return Pair(*(select(zero, 0.0, part / w.modulus) for part in w.z))
 
 
-def is_infinite(x: Value) -> Value:
+def is_infinite(x: FormulaValue) -> FormulaValue:
     """Whether x is an infinity."""
     return abs(x) == math.inf
 
 
-def is_finite(x: Value) -> Value:
+def is_finite(x: FormulaValue) -> FormulaValue:
     """Whether x is neither infinite nor NaN."""
     return abs(x) < math.inf
 
@@ -90,7 +90,7 @@ def times_conjugate(x: Pair, y: Pair) -> Pair:
     return Pair(x.re * y.re + x.im * y.im, x.im * y.re - x.re * y.im)
 
 
-def times(x: Value, z: Pair) -> Pair:
+def times(x: FormulaValue, z: Pair) -> Pair:
     """Both parts multiplied by a real number."""
     return Pair(x * z.re, x * z.im)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 from gpubcast.hlo.elementary.arithmetic import copysign, either
-from gpubcast.hlo.elementary.complex_arithmetic import SCALE, is_infinite, scaled, times
+from gpubcast.hlo.elementary.complex_arithmetic import SCALE, is_infinite, scaled_modulus, times
 from gpubcast.hlo.elementary.formula import Pair, call, formula
-from gpubcast.hlo.elementary.values import F32, F64, Value, fma, select, sqrt, to_float
+from gpubcast.hlo.elementary.values import F32, F64, FormulaValue, fma, select, sqrt, to_float
 
 # From here on e^x is e^(x - STEP) e^STEP, so that x may be larger than the largest number's
 # logarithm where the other factor is small.
@@ -23,14 +23,16 @@ LN2 = (0.6931471805599453, 2.3190468138462996e-17)
 FLAT = {F32: 10.0, F64: 20.0}
 
 
-def stepped(x: Value) -> tuple[Value, Value]:
+def stepped(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
     """x, or x without a step where it is nearly the largest logarithm; and e to that step."""
-    large = x > NEARLY_ALL[x.kind]
+    large = x > NEARLY_ALL[x.machine_type]
     one = x.constant(1.0)
-    return select(large, x - STEP[x.kind], x), select(large, math.exp(STEP[x.kind]), one)
+    return select(large, x - STEP[x.machine_type], x), select(
+        large, math.exp(STEP[x.machine_type]), one
+    )
 
 
-def hyperbolic(x: Value) -> tuple[Value, Value]:
+def hyperbolic(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
     """cosh and sinh of x >= 0 from one exponential."""
     t = call("expm1", x)
     power = t + 1.0
@@ -81,20 +83,20 @@ def expm1(z: Pair) -> Pair:
     power = call("exp", z)
     half = call("sin", 0.5 * z.im)
     re = fma(call("expm1", z.re), call("cos", z.im), -2.0 * half * half)
-    re = select(z.re > NEARLY_ALL[z.re.kind], power.re, re)
+    re = select(z.re > NEARLY_ALL[z.re.machine_type], power.re, re)
     return Pair(re, select(z.im == 0.0, z.im, power.im))
 
 
-def log_modulus(z: Pair) -> Value:
+def log_modulus(z: Pair) -> FormulaValue:
     """The logarithm of the modulus, accurate where that is near 1."""
-    w = scaled(z)
+    w = scaled_modulus(z)
     a, b = abs(z.re), abs(z.im)
     large, small = either(a < b, (b, a), (a, b))
     square = w.modulus * w.modulus
     near = (large < 2.0) & (square > 0.5) & (square < 3.0)
     here = 0.5 * call("log1p", fma(large - 1.0, large + 1.0, small * small))
     none = z.re.constant(0.0)
-    exponent = math.log(SCALE[z.re.kind])
+    exponent = math.log(SCALE[z.re.machine_type])
     offset = select(w.above, exponent, select(w.below, -exponent, none))
     return select(near, here, call("log", w.modulus) + offset)
 
@@ -143,7 +145,7 @@ def logistic(z: Pair) -> Pair:
 @formula("complex_sqrt", F32, F64, complex=True)
 def complex_sqrt(z: Pair) -> Pair:
     """The root in the right half plane, from sqrt((modulus + |re|) / 2)."""
-    w = scaled(z)
+    w = scaled_modulus(z)
     major = sqrt(0.5 * (w.modulus + abs(w.z.re)))
     minor = 0.5 * abs(w.z.im) / major
     re, im = either(w.z.re < 0.0, (minor, major), (major, minor))
@@ -158,7 +160,7 @@ def complex_sqrt(z: Pair) -> Pair:
 @formula("rsqrt", F32, F64, complex=True)
 def rsqrt(z: Pair) -> Pair:
     """1 / sqrt(z): the conjugate of the root divided by the modulus."""
-    w = scaled(z)
+    w = scaled_modulus(z)
     major = sqrt(0.5 * (w.modulus + abs(w.z.re)))
     minor = 0.5 * abs(w.z.im) / major
     re, im = either(w.z.re < 0.0, (minor, major), (major, minor))
@@ -174,7 +176,7 @@ def rsqrt(z: Pair) -> Pair:
 @formula("cbrt", F32, F64, complex=True)
 def cbrt(z: Pair) -> Pair:
     """The root of a third of the angle."""
-    w = scaled(z)
+    w = scaled_modulus(z)
     size = w.undo(call("cbrt", w.modulus), lambda power: 2.0 ** round(math.log2(power) / 3))
     angle = call("atan2", z.im, z.re) * (1 / 3)
     return times(size, Pair(call("cos", angle), call("sin", angle)))
@@ -214,7 +216,7 @@ def cos(z: Pair) -> Pair:
 @formula("tanh", F32, F64, complex=True)
 def tanh(z: Pair) -> Pair:
     """(sinh re cosh re + i sin im cos im) / (cos(im)^2 + sinh(re)^2)."""
-    flat = FLAT[z.re.kind]
+    flat = FLAT[z.re.machine_type]
     size = abs(z.re)
     wide, narrow = hyperbolic(select(size > flat, flat, size))
     cosine, both = call("cos", z.im), call("sin", z.im)

@@ -12,12 +12,12 @@ from gpubcast.hlo.elementary.complex_arithmetic import (
     SCALE,
     SMALL,
     is_infinite,
-    scaled,
+    scaled_modulus,
     times,
 )
 from gpubcast.hlo.elementary.complex_functions import turned, turned_back
 from gpubcast.hlo.elementary.formula import Pair, call, formula
-from gpubcast.hlo.elementary.values import F32, F64, Value, fma, select
+from gpubcast.hlo.elementary.values import F32, F64, FormulaValue, fma, select
 
 
 def roots(z: Pair) -> tuple[Pair, Pair]:
@@ -26,7 +26,7 @@ def roots(z: Pair) -> tuple[Pair, Pair]:
     return below, call("complex_sqrt", Pair(1.0 + z.re, z.im))
 
 
-def cross(x: Pair, y: Pair) -> Value:
+def cross(x: Pair, y: Pair) -> FormulaValue:
     """The imaginary part of y times the conjugate of x."""
     return x.re * y.im - x.im * y.re
 
@@ -64,17 +64,17 @@ def acosh(z: Pair) -> Pair:
 @formula("atanh", F32, F64, complex=True)
 def atanh(z: Pair) -> Pair:
     """log1p(4 |re| / |1 - z|^2) / 4, and half the angle of (1 + z) (1 - conj z)."""
-    kind = z.re.kind
+    machine_type = z.re.machine_type
     x, y = abs(z.re), abs(z.im)
     re = 0.25 * call("log1p", 4.0 * x / ((1.0 - x) * (1.0 - x) + y * y))
     # Beside 1 the square of y may vanish.
     near_one = (x == 1.0) & (y < 2.0**-30)
     re = select(near_one, 0.5 * (math.log(2) - call("log", y)), re)
     im = 0.5 * call("atan2", 2.0 * y, (1.0 - x) * (1.0 + x) - y * y)
-    w = scaled(z)
+    w = scaled_modulus(z)
     far = w.undo(abs(w.z.re) / w.modulus / w.modulus, lambda power: 1 / power)
     quarter = im.constant(math.pi / 2)
-    re, im = either((x > LARGE[kind]) | (y > LARGE[kind]), (far, quarter), (re, im))
+    re, im = either((x > LARGE[machine_type]) | (y > LARGE[machine_type]), (far, quarter), (re, im))
     infinite = is_infinite(x) | is_infinite(y)
     re, im = either(infinite, (re.constant(0.0), quarter), (re, im))
     return Pair(copysign(re, z.re), copysign(im, z.im))
@@ -88,16 +88,18 @@ def atan(z: Pair) -> Pair:
 
 def together(x: Pair, y: Pair) -> tuple[Pair, Pair]:
     """Both times one power of two, so that no square overflows or is lost."""
-    kind = x.re.kind
+    machine_type = x.re.machine_type
     largest = abs(x.re)
     for part in (abs(x.im), abs(y.re), abs(y.im)):
         largest = select(largest < part, part, largest)
-    small = select(largest < SMALL[kind], SCALE[kind], largest.constant(1.0))
-    factor = select(largest > LARGE[kind], 1 / SCALE[kind], small)
+    small = select(largest < SMALL[machine_type], SCALE[machine_type], largest.constant(1.0))
+    factor = select(largest > LARGE[machine_type], 1 / SCALE[machine_type], small)
     return times(factor, x), times(factor, y)
 
 
-def two_products(a: Value, b: Value, c: Value, d: Value) -> Value:
+def two_products(
+    a: FormulaValue, b: FormulaValue, c: FormulaValue, d: FormulaValue
+) -> FormulaValue:
     """a b + c d, where what cancels is not lost: the error of one product is added (Kahan). A zero
     keeps the sign of the textbook's sum."""
     one = c * d

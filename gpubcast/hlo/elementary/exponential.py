@@ -17,8 +17,8 @@ from gpubcast.hlo.elementary.tables import TANH
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
-    Kind,
-    Value,
+    FormulaValue,
+    MachineType,
     bits,
     fma,
     from_bits,
@@ -26,7 +26,7 @@ from gpubcast.hlo.elementary.values import (
     select,
 )
 
-Coefficients = dict[Kind, tuple[float, ...]]
+Coefficients = dict[MachineType, tuple[float, ...]]
 
 # ln 2 in two parts. A number less a whole multiple of the first part is exact near that multiple.
 LN2 = {
@@ -84,55 +84,59 @@ TANH_START = 1 / 16
 EXPM1_LOW = {F32: -18.0, F64: -39.0}
 
 
-def clamp(x: Value, low: float, high: float) -> Value:
+def clamp(x: FormulaValue, low: float, high: float) -> FormulaValue:
     """x between two limits; NaN stays NaN."""
     x = select(x < low, low, x)
     return select(x > high, high, x)
 
 
-def whole_power(x: Value, factor: float, offset: Value | float) -> tuple[Value, Value]:
+def power_of_two(
+    x: FormulaValue, factor: float, offset: FormulaValue | float
+) -> tuple[FormulaValue, FormulaValue]:
     """n = round(factor x) as a float, and 2^(n + offset) where that is a normal number.
 
     The sum with a large number rounds; its low bits are then n and the bias of exponents.
     """
-    kind = x.kind
-    shift = offset + (1.5 * 2.0 ** MANTISSA[kind] + BIAS[kind])
+    machine_type = x.machine_type
+    shift = offset + (1.5 * 2.0 ** MANTISSA[machine_type] + BIAS[machine_type])
     total = fma(x, factor, shift)
-    return total - shift, from_bits(bits(total) << MANTISSA[kind])
+    return total - shift, from_bits(bits(total) << MANTISSA[machine_type])
 
 
-def reduced(x: Value, offset: Value | float) -> tuple[Value, Value]:
+def reduced(x: FormulaValue, offset: FormulaValue | float) -> tuple[FormulaValue, FormulaValue]:
     """r = x - n ln 2 for n = round(x / ln 2), and 2^(n + offset)."""
-    high, low = LN2[x.kind]
-    n, power = whole_power(x, 1 / math.log(2), offset)
+    high, low = LN2[x.machine_type]
+    n, power = power_of_two(x, 1 / math.log(2), offset)
     return fma(n, -low, fma(n, -high, x)), power
 
 
-def nearest(x: Value, factor: float) -> Value:
+def nearest(x: FormulaValue, factor: float) -> FormulaValue:
     """round(factor x), where that is less than 2^21 or so."""
-    shift = 1.5 * 2.0 ** MANTISSA[x.kind]
+    shift = 1.5 * 2.0 ** MANTISSA[x.machine_type]
     return fma(x, factor, shift) - shift
 
 
 @formula("exp", F32, F64)
-def exp(x: Value) -> Value:
+def exp(x: FormulaValue) -> FormulaValue:
     """e ** x: 2^n e^r with n = round(x / ln 2) and a polynomial in r."""
-    x = clamp(x, *EXP_LIMITS[x.kind])
-    high, low = LN2[x.kind]
+    x = clamp(x, *EXP_LIMITS[x.machine_type])
+    high, low = LN2[x.machine_type]
     n = nearest(x, 1 / math.log(2))
     r = fma(n, -low, fma(n, -high, x))
-    return step("scaled", polynomial(r, (1.0, 1.0, *EXP[x.kind])), n)
+    return step("scaled", polynomial(r, (1.0, 1.0, *EXP[x.machine_type])), n)
 
 
 @formula("exp2", F32, F64)
-def exp2(x: Value) -> Value:
+def exp2(x: FormulaValue) -> FormulaValue:
     """2 ** x: 2^n 2^r with n = round(x) and a polynomial in r."""
-    x = clamp(x, *EXP2_LIMITS[x.kind])
+    x = clamp(x, *EXP2_LIMITS[x.machine_type])
     n = nearest(x, 1.0)
-    return step("scaled", polynomial(x - n, (1.0, *EXP2[x.kind])), n)
+    return step("scaled", polynomial(x - n, (1.0, *EXP2[x.machine_type])), n)
 
 
-def quotient(x: Value, y: Value, x_low: Value | None, y_low: Value) -> Value:
+def quotient(
+    x: FormulaValue, y: FormulaValue, x_low: FormulaValue | None, y_low: FormulaValue
+) -> FormulaValue:
     """(x + x_low) / (y + y_low) with small lows and little more than one rounding error."""
     inverse = 1.0 / y
     near = x * inverse
@@ -141,16 +145,16 @@ def quotient(x: Value, y: Value, x_low: Value | None, y_low: Value) -> Value:
 
 
 @formula("expm1", F32, F64)
-def expm1(x: Value) -> Value:
+def expm1(x: FormulaValue) -> FormulaValue:
     """e ** x - 1, accurate near 0: twice 2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)."""
-    r, power = reduced(clamp(x, EXPM1_LOW[x.kind], EXP_LIMITS[x.kind][1]), -1.0)
-    y = r * r * polynomial(r, EXP[x.kind])
+    r, power = reduced(clamp(x, EXPM1_LOW[x.machine_type], EXP_LIMITS[x.machine_type][1]), -1.0)
+    y = r * r * polynomial(r, EXP[x.machine_type])
     y = fma(power, y, fma(power, r, power - 0.5))
-    return select(abs(x) < EXPM1_TINY[x.kind], x, y * 2.0)
+    return select(abs(x) < EXPM1_TINY[x.machine_type], x, y * 2.0)
 
 
 @formula("logistic", F32, F64)
-def logistic(x: Value) -> Value:
+def logistic(x: FormulaValue) -> FormulaValue:
     """1 / (1 + e ** -x), as e^-|x| / (1 + e^-|x|) for negative x."""
     y = call("exp", -abs(x))
     total, low = fast_two_sum(x.constant(1.0), y)
@@ -159,31 +163,39 @@ def logistic(x: Value) -> Value:
     return quotient(select(x < 0, y, 1.0), total, None, low)
 
 
-def _halves(x: Value) -> tuple[Value, Value, Value, Value, Value]:
+def _halves(
+    x: FormulaValue,
+) -> tuple[FormulaValue, FormulaValue, FormulaValue, FormulaValue, FormulaValue]:
     """With n = round(|x| / ln 2): 2^(n-2), 2^(-n-2), r, sinh r - r and cosh r - 1."""
-    kind = x.kind
+    machine_type = x.machine_type
     a = abs(x)
-    a = select(a > SINH_LIMIT[kind], SINH_LIMIT[kind], a)
+    a = select(a > SINH_LIMIT[machine_type], SINH_LIMIT[machine_type], a)
     r, up = reduced(a, -2.0)
-    down = from_bits(((2 * BIAS[kind] - 4) << MANTISSA[kind]) - bits(up))
+    down = from_bits(((2 * BIAS[machine_type] - 4) << MANTISSA[machine_type]) - bits(up))
     down = select(a > 40.0, 0.0, down)
     z = r * r
-    return up, down, r, r * z * polynomial(z, SINH[kind]), z * polynomial(z, COSH[kind])
+    return (
+        up,
+        down,
+        r,
+        r * z * polynomial(z, SINH[machine_type]),
+        z * polynomial(z, COSH[machine_type]),
+    )
 
 
 @formula("sinh", F32, F64)
-def sinh(x: Value) -> Value:
+def sinh(x: FormulaValue) -> FormulaValue:
     """(e^x - e^-x) / 2 from sinh r and cosh r: no large parts cancel."""
     up, down, r, odd, even = _halves(x)
     plus = up + down
     minus, low = fast_two_sum(up, -down)
     y = (minus + fma(plus, r, fma(plus, odd, fma(minus, even, low)))) * 2.0
-    y = select(abs(x) < SINH_TINY[x.kind], abs(x), y)
+    y = select(abs(x) < SINH_TINY[x.machine_type], abs(x), y)
     return from_bits(bits(y) | sign_bit(x))
 
 
 @formula("cosh", F32, F64)
-def cosh(x: Value) -> Value:
+def cosh(x: FormulaValue) -> FormulaValue:
     """(e^x + e^-x) / 2 from sinh r and cosh r."""
     up, down, r, odd, even = _halves(x)
     minus = up - down
@@ -191,19 +203,19 @@ def cosh(x: Value) -> Value:
 
 
 @formula("tanh", F32, F64)
-def tanh(x: Value) -> Value:
+def tanh(x: FormulaValue) -> FormulaValue:
     """The hyperbolic tangent. F32: by a polynomial for each quarter of an octave. F64: with
     y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x."""
     a = abs(x)
-    a = select(a > TANH_LIMIT[x.kind], TANH_LIMIT[x.kind], a)
-    if x.kind is F32:
+    a = select(a > TANH_LIMIT[x.machine_type], TANH_LIMIT[x.machine_type], a)
+    if x.machine_type is F32:
         # Smaller ones share the entry of the smallest.
         index = bits(select(a < TANH_START, TANH_START, a)) >> 21
         centre, *coefficients = (lookup(column, index) for column in TANH)
         y = polynomial(a - centre, coefficients)
     else:
         # e^(2 a) = 2^n e^(2 r)
-        n, twice = whole_power(a, 2 / math.log(2), 1.0)
+        n, twice = power_of_two(a, 2 / math.log(2), 1.0)
         high, low = LN2[F64]
         r = fma(n, -0.5 * low, fma(n, -0.5 * high, a))
         z = r * r

@@ -7,23 +7,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from gpubcast.hlo.elementary.values import Instruction, Kind, Record, Value
+from gpubcast.hlo.elementary.values import (
+    FormulaBuilder,
+    FormulaInstruction,
+    FormulaValue,
+    MachineType,
+)
 
 
 class Pair(NamedTuple):
     """A complex value."""
 
-    re: Value
-    im: Value
+    re: FormulaValue
+    im: FormulaValue
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Formula:
-    """One function on one kind of number.
+    """One function on one machine type.
 
     Attributes:
         name: the function's name, in CUDA and on the CPU.
-        kind: the kind of its operands, of their components where complex.
+        machine_type: that of its operands, of their components where complex.
         complex: whether operands (and the result) are pairs.
         real_result: whether a complex formula returns one real value.
         arity: number of operands.
@@ -33,7 +38,7 @@ class Formula:
     """
 
     name: str
-    kind: Kind
+    machine_type: MachineType
     complex: bool
     real_result: bool
     arity: int
@@ -49,81 +54,89 @@ class Formula:
     def __call__(self, *args: Any) -> Any:
         """Record a call in the formula that the operands belong to."""
         flat = [v for a in args for v in (a if isinstance(a, Pair) else (a,))]
-        record = next(v for v in flat if isinstance(v, Value)).record
-        first = next(v for v in flat if isinstance(v, Value))
-        if first.kind is not self.kind:
-            raise TypeError(f"{self.name} of {self.kind.value} on a value of {first.kind.value}")
+        builder = next(v for v in flat if isinstance(v, FormulaValue)).builder
+        first = next(v for v in flat if isinstance(v, FormulaValue))
+        if first.machine_type is not self.machine_type:
+            raise TypeError(
+                f"{self.name} of {self.machine_type.value} on a value of {first.machine_type.value}"
+            )
         indices = tuple(first.constant(v).index for v in flat)
-        parts = [record.add("call", self.kind, indices, (self, i)) for i in range(self.results)]
+        parts = [
+            builder.add("call", self.machine_type, indices, (self, i)) for i in range(self.results)
+        ]
         return Pair(*parts) if len(parts) == 2 else parts[0]
 
 
-FORMULAS: dict[tuple[str, Kind, bool], Formula] = {}
+FORMULAS: dict[tuple[str, MachineType, bool], Formula] = {}
 # What formulas are made of but no operation calls: the right-hand sides of ``rarely``, and steps
 # for which a processor may have an instruction.
-HELPERS: dict[tuple[str, Kind, bool], Formula] = {}
+HELPERS: dict[tuple[str, MachineType, bool], Formula] = {}
 
 
 def formula(
     name: str,
-    *kinds: Kind,
+    *machine_types: MachineType,
     complex: bool = False,
     real_result: bool = False,
     helper: bool = False,
     native: bool = False,
 ) -> Callable[[Callable[..., Any]], Formula]:
-    """Register a formula for some kinds; a decorated name stands for the last of them."""
+    """Register a formula for some machine types; a decorated name stands for the last of them."""
 
     def register(function: Callable[..., Any]) -> Formula:
         arity = function.__code__.co_argcount
         module = function.__module__.rsplit(".", 1)[-1]
-        for kind in kinds:
-            made = Formula(name, kind, complex, real_result, arity, function, module, native)
-            (HELPERS if helper or native else FORMULAS)[name, kind, complex] = made
+        for machine_type in machine_types:
+            made = Formula(
+                name, machine_type, complex, real_result, arity, function, module, native
+            )
+            (HELPERS if helper or native else FORMULAS)[name, machine_type, complex] = made
         return made
 
     return register
 
 
 def call(name: str, *args: Any) -> Any:
-    """Call the formula of that name for the kind of the first operand."""
+    """Call the formula of that name for the machine type of the first operand."""
     first = args[0]
-    kind = first.re.kind if isinstance(first, Pair) else first.kind
-    return FORMULAS[name, kind, isinstance(first, Pair)](*args)
+    machine_type = first.re.machine_type if isinstance(first, Pair) else first.machine_type
+    return FORMULAS[name, machine_type, isinstance(first, Pair)](*args)
 
 
-def step(name: str, *args: Value) -> Value:
+def step(name: str, *args: FormulaValue) -> FormulaValue:
     """Call the native helper of that name."""
-    found: Value = HELPERS[name, args[0].kind, False](*args)
+    found: FormulaValue = HELPERS[name, args[0].machine_type, False](*args)
     return found
 
 
-def rarely(condition: Value, name: str, x: Value, otherwise: Value) -> Value:
+def rarely(
+    condition: FormulaValue, name: str, x: FormulaValue, otherwise: FormulaValue
+) -> FormulaValue:
     """The real helper of that name on ``x`` where the condition holds, else ``otherwise``.
 
     The one branch there is: the helper runs only where a condition holds, so it may be long, and
     its table indices need not be inside for other operands. The CPU's loops stay vector loops.
     """
-    helper = HELPERS[name, x.kind, False]
+    helper = HELPERS[name, x.machine_type, False]
     args = (condition.index, otherwise.index, x.index)
-    return x.record.add("rarely", x.kind, args, (helper, 0))
+    return x.builder.add("rarely", x.machine_type, args, (helper, 0))
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class FormulaCode:
     """What a formula does: its instructions, its parameters and results, names for values."""
 
-    code: tuple[Instruction, ...]
+    instructions: tuple[FormulaInstruction, ...]
     parameters: tuple[int, ...]
     results: tuple[int, ...]
     names: dict[int, str]
 
 
-def trace(formula: Formula) -> Traced:
+def formula_code(formula: Formula) -> FormulaCode:
     """Record a formula. Local variables of the Python function give values their names."""
-    record = Record()
+    builder = FormulaBuilder()
     count = formula.arity * (2 if formula.complex else 1)
-    flat = [record.add("parameter", formula.kind, (), i) for i in range(count)]
+    flat = [builder.add("parameter", formula.machine_type, (), i) for i in range(count)]
     args: list[Any] = flat
     if formula.complex:
         args = [Pair(*flat[i : i + 2]) for i in range(0, count, 2)]
@@ -136,7 +149,7 @@ def trace(formula: Formula) -> Traced:
                 if isinstance(value, Pair):
                     parts = [(f"{name}_re", value.re), (f"{name}_im", value.im)]
                 for label, part in parts:
-                    if isinstance(part, Value):
+                    if isinstance(part, FormulaValue):
                         names.setdefault(part.index, label)
 
     before = sys.getprofile()
@@ -148,8 +161,8 @@ def trace(formula: Formula) -> Traced:
     results = tuple(returned) if isinstance(returned, Pair) else (returned,)
     if len(results) != formula.results:
         raise TypeError(f"{formula.name} returns {len(results)} values, not {formula.results}")
-    kept, where = _needed(record.code, count, [v.index for v in results])
-    return Traced(
+    kept, where = _needed(builder.code, count, [v.index for v in results])
+    return FormulaCode(
         tuple(kept),
         tuple(range(count)),
         tuple(where[v.index] for v in results),
@@ -158,8 +171,8 @@ def trace(formula: Formula) -> Traced:
 
 
 def _needed(
-    code: list[Instruction], parameters: int, results: list[int]
-) -> tuple[list[Instruction], dict[int, int]]:
+    code: list[FormulaInstruction], parameters: int, results: list[int]
+) -> tuple[list[FormulaInstruction], dict[int, int]]:
     """The parameters, and the instructions that the results need, in order."""
     wanted = set(results) | set(range(parameters))
     for index in reversed(range(len(code))):

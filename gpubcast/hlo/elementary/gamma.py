@@ -13,13 +13,13 @@ from gpubcast.hlo.elementary.arithmetic import (
 )
 from gpubcast.hlo.elementary.formula import formula
 from gpubcast.hlo.elementary.steps import log_parts, signed
-from gpubcast.hlo.elementary.values import F32, F64, Kind, Value, fma, rint, select
+from gpubcast.hlo.elementary.values import F32, F64, FormulaValue, MachineType, fma, rint, select
 
 INF, NAN = math.inf, math.nan
 
 # lgamma(2 + d) / d on |d| <= 1/2, degree 8 (F32) and 17 (F64), and the rest of the first
 # coefficient.
-GAMMA: dict[Kind, tuple[float, ...]] = {
+GAMMA: dict[MachineType, tuple[float, ...]] = {
     F32: (
         *(0.422784328, 0.322467029, -0.0673521161, 0.02058121, -0.00738992915),
         *(0.00288256304, -0.00116152258, 0.000561239431, -0.00030258231),
@@ -36,7 +36,7 @@ GAMMA: dict[Kind, tuple[float, ...]] = {
 GAMMA_REST = {F32: 6.63777e-09, F64: 4.942915152430645e-18}
 # z (lgamma(z) - (z - 1/2)(ln z - 1) - (ln(2 pi) - 1) / 2) in 1 / z^2 for z >= 3.5, degree 3 (F32)
 # and 10 (F64).
-STIRLING: dict[Kind, tuple[float, ...]] = {
+STIRLING: dict[MachineType, tuple[float, ...]] = {
     F32: (0.0833333358, -0.00277793151, 0.000793867162, -0.00052164396),
     F64: (
         *(0.08333333333333331, -0.0027777777777570757, 0.0007936507867864125),
@@ -51,7 +51,7 @@ STIRLING_CONSTANT = {
     F64: (0.4189385332046727, 1.6728209650585413e-17),
 }
 # (sin(pi r) / (pi r) - 1) / r^2 in r^2 on |r| <= 1/2, degree 4 (F32) and 7 (F64).
-SINE: dict[Kind, tuple[float, ...]] = {
+SINE: dict[MachineType, tuple[float, ...]] = {
     F32: (-1.64493406, 0.811742008, -0.190745354, 0.0261044297, -0.0022146916),
     F64: (
         *(-1.6449340668482264, 0.8117424252833467, -0.19075182412170458, 0.02614784780852221),
@@ -63,7 +63,7 @@ SINE: dict[Kind, tuple[float, ...]] = {
 SINE_SCALE = {F32: (2.0**-100, 2.0**48, 48.0), F64: (2.0**-900, 2.0**128, 128.0)}
 
 
-def _reflected(x: Value) -> tuple[Value, Value, Value, Value]:
+def _reflected(x: FormulaValue) -> tuple[FormulaValue, FormulaValue, FormulaValue, FormulaValue]:
     """Whether x < 1/2; then t = -x, else x - 1; and 1 + t with its rounding error."""
     reflect = x < 0.5
     t = select(reflect, -x, x - 1.0)
@@ -72,7 +72,7 @@ def _reflected(x: Value) -> tuple[Value, Value, Value, Value]:
 
 
 @formula("lgamma", F32, F64)
-def lgamma(x: Value) -> Value:
+def lgamma(x: FormulaValue) -> FormulaValue:
     """ln |gamma(x)|. Below 1/2: ln(pi / |sin(pi x)|) - lgamma(1 - x). From 3.5 on Stirling's
     series, between a polynomial around 2 and the logarithm of the factor that leads there."""
     reflect, t, z, z_low = _reflected(x)
@@ -88,12 +88,12 @@ def lgamma(x: Value) -> Value:
     factor = select(large, z - 0.5, select(low_part, x.constant(-1.0), 1.0))
     d = t - select(low_part, 0.0, select(high_part, x.constant(2.0), 1.0))
     inverse = 1.0 / z
-    series = inverse * polynomial(inverse * inverse, STIRLING[x.kind])
-    first, *others = GAMMA[x.kind]
+    series = inverse * polynomial(inverse * inverse, STIRLING[x.machine_type])
+    first, *others = GAMMA[x.machine_type]
     slope, slope_low = fast_two_sum(x.constant(first), d * polynomial(d, others))
     other, other_low = two_product(d, slope)
-    other_low = fma(d, slope_low + GAMMA_REST[x.kind], other_low)
-    constant, constant_low = STIRLING_CONSTANT[x.kind]
+    other_low = fma(d, slope_low + GAMMA_REST[x.machine_type], other_low)
+    constant, constant_low = STIRLING_CONSTANT[x.machine_type]
     other = select(large, constant, other)
     other_low = select(large, fma(steep, z_low, series + constant_low), other_low)
     product, product_low = two_product(factor, high)
@@ -102,8 +102,10 @@ def lgamma(x: Value) -> Value:
     # -ln(pi / |sin(pi x)|)
     r = abs(x - rint(x))
     square = r * r
-    sine, sine_low = fast_two_sum(x.constant(1.0), square * polynomial(square, SINE[x.kind]))
-    tiny, up, shift = SINE_SCALE[x.kind]
+    sine, sine_low = fast_two_sum(
+        x.constant(1.0), square * polynomial(square, SINE[x.machine_type])
+    )
+    tiny, up, shift = SINE_SCALE[x.machine_type]
     small = r < tiny
     scaled = select(small, r * up, r)
     sine, error = two_product(scaled, sine)
@@ -123,7 +125,7 @@ DIGAMMA_ZERO = {
     F32: (1.4616321325302124, 1.243815006546356e-08),
     F64: (1.4616321449683622, 9.549995429965697e-17),
 }
-DIGAMMA: dict[Kind, tuple[float, ...]] = {
+DIGAMMA: dict[MachineType, tuple[float, ...]] = {
     F32: (
         *(0.951055884, -0.423627228, 0.240540773, -0.148412228, 0.0950352103, -0.0618653856),
         *(0.0403057933, -0.0268596224, 0.0195874013, -0.0139491828, 0.00691993721),
@@ -141,7 +143,7 @@ DIGAMMA: dict[Kind, tuple[float, ...]] = {
     ),
 }
 # z^2 (ln z - 1 / (2z) - digamma(z)) in 1 / z^2 for z >= 3.5, degree 3 (F32) and 10 (F64).
-DIGAMMA_SERIES: dict[Kind, tuple[float, ...]] = {
+DIGAMMA_SERIES: dict[MachineType, tuple[float, ...]] = {
     F32: (0.0833333209, -0.00833169278, 0.00390187115, -0.00306745945),
     F64: (
         *(0.08333333333333223, -0.008333333332510292, 0.0039682537533984345),
@@ -156,14 +158,14 @@ PI_SQUARED = {
 }
 # (sin(pi r) / (pi r) - 1) / r^2 and (cos(pi r) - 1) / r^2 in r^2 on |r| <= 1/4, degrees 2 and 3
 # (F32), 5 and 6 (F64).
-SINE_QUARTER: dict[Kind, tuple[float, ...]] = {
+SINE_QUARTER: dict[MachineType, tuple[float, ...]] = {
     F32: (-1.64493287, 0.81162709, -0.187598586),
     F64: (
         *(-1.644934066848223, 0.8117424252823006, -0.19075182401257854, 0.02614784258902895),
         *(-0.002345954869779536, 0.0001469306784132575),
     ),
 }
-COSINE_QUARTER: dict[Kind, tuple[float, ...]] = {
+COSINE_QUARTER: dict[MachineType, tuple[float, ...]] = {
     F32: (-4.93480206, 4.05869627, -1.33473623, 0.228754982),
     F64: (
         *(-4.934802200544679, 4.058712126416665, -1.3352627688430894, 0.2353306297620729),
@@ -173,14 +175,14 @@ COSINE_QUARTER: dict[Kind, tuple[float, ...]] = {
 
 
 @formula("digamma", F32, F64)
-def digamma(x: Value) -> Value:
+def digamma(x: FormulaValue) -> FormulaValue:
     """The derivative of lgamma. Below 1/2: digamma(1 - x) - pi cot(pi x). From 3.5 on Stirling's
     series, between a polynomial on [1, 2.5] and at most one step of digamma(z + 1) - 1 / z."""
     reflect, t, z, _ = _reflected(x)
     below, above, large = t < 0.0, t >= 1.5, t >= 2.5
-    root, root_low = DIGAMMA_ZERO[x.kind]
+    root, root_low = DIGAMMA_ZERO[x.machine_type]
     y = select(below, t + 2.0, select(above, t, z))
-    near = ((y - root) - root_low) * polynomial(y - 1.5, DIGAMMA[x.kind])
+    near = ((y - root) - root_low) * polynomial(y - 1.5, DIGAMMA[x.machine_type])
     divisor = select(large | below, z, select(above, t, 1.0))
     inverse = 1.0 / divisor
     step = select(below, -inverse, select(above, inverse, 0.0))
@@ -188,7 +190,7 @@ def digamma(x: Value) -> Value:
     near_low = fma(fma(-inverse, divisor, 1.0), step, near_low)
     high, low = log_parts(select(large, z, 1.0))
     square = inverse * inverse
-    series = fma(square, polynomial(square, DIGAMMA_SERIES[x.kind]), 0.5 * inverse)
+    series = fma(square, polynomial(square, DIGAMMA_SERIES[x.machine_type]), 0.5 * inverse)
     value, value_low = either(large, (high, low - series), (near, near_low))
     # pi cot(pi x), as a tangent where the cosine is small.
     r = x - rint(x)
@@ -199,12 +201,16 @@ def digamma(x: Value) -> Value:
     one, zero = x.constant(1.0), x.constant(0.0)
     unit, unit_low = (
         select(far, part, other)
-        for part, other in zip(PI_SQUARED[x.kind], (one, zero), strict=True)
+        for part, other in zip(PI_SQUARED[x.machine_type], (one, zero), strict=True)
     )
-    sine, sine_low = fast_two_sum(unit, unit * (square * polynomial(square, SINE_QUARTER[x.kind])))
+    sine, sine_low = fast_two_sum(
+        unit, unit * (square * polynomial(square, SINE_QUARTER[x.machine_type]))
+    )
     sine, error = two_product(q, sine)
     sine_low = fma(q, sine_low + unit_low, error)
-    cosine, cosine_low = fast_two_sum(one, square * polynomial(square, COSINE_QUARTER[x.kind]))
+    cosine, cosine_low = fast_two_sum(
+        one, square * polynomial(square, COSINE_QUARTER[x.machine_type])
+    )
     above, above_low = either(far, (sine, sine_low), (cosine, cosine_low))
     below, below_low = either(far, (cosine, cosine_low), (sine, sine_low))
     inverse = 1.0 / below

@@ -26,12 +26,12 @@ from gpubcast.hlo.elementary.tables import (
     POW_INVERSE,
     POW_REST,
     POW_TABLE,
-    Table,
+    ConstantTable,
 )
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
-    Value,
+    FormulaValue,
     bits,
     fma,
     from_bits,
@@ -95,70 +95,75 @@ LOW_LIMIT = 2.0**-4
 NAN = math.nan
 
 
-class Parts(NamedTuple):
+class MantissaParts(NamedTuple):
     """x = m 2^e with 3/4 <= m < 3/2; m inverse = 1 + r, and log(m) = table + log(1 + r)."""
 
-    m: Value
-    inverse: Value
-    table: Value
-    r: Value
+    m: FormulaValue
+    inverse: FormulaValue
+    table: FormulaValue
+    r: FormulaValue
 
 
-def parts(x: Value, inverses: Table, logarithms: Table) -> Parts:
+def mantissa_parts(
+    x: FormulaValue, inverses: ConstantTable, logarithms: ConstantTable
+) -> MantissaParts:
     """A positive number in parts."""
-    kind = x.kind
+    machine_type = x.machine_type
     m = step("mantissa", x)
-    index = bits(m) >> (MANTISSA[kind] - 4)
-    inverse = lookup(inverses[kind], index)
-    table = lookup(logarithms[kind], index)
-    return Parts(m, inverse, table, fma(m, inverse, -1.0))
+    index = bits(m) >> (MANTISSA[machine_type] - 4)
+    inverse = lookup(inverses[machine_type], index)
+    table = lookup(logarithms[machine_type], index)
+    return MantissaParts(m, inverse, table, fma(m, inverse, -1.0))
 
 
-def log_of_sum(x: Value, low: Value | None = None, more: Value | None = None) -> Value:
+def log_of_sum(
+    x: FormulaValue, low: FormulaValue | None = None, more: FormulaValue | None = None
+) -> FormulaValue:
     """log(x + low) + more ln 2, with low at most a unit of x, and then x >= 2^-60 or so."""
-    kind = x.kind
-    m, inverse, table, r = parts(x, LOG_INVERSE, LOG_TABLE)
+    machine_type = x.machine_type
+    m, inverse, table, r = mantissa_parts(x, LOG_INVERSE, LOG_TABLE)
     e = step("exponent", x)
     e = select(m < 1.0, e + 1.0, e)
     powers = e if more is None else e + more
-    first, second = LN2[kind]
+    first, second = LN2[machine_type]
     head, tail = fast_two_sum(fma(powers, first, table), r)
-    rest = fma(r * r, polynomial(r, LOG[kind]), powers * second)
+    rest = fma(r * r, polynomial(r, LOG[machine_type]), powers * second)
     if low is not None:
         # 2^-e, and 0 for the largest numbers.
-        below = select(e < BIAS[kind], e, float(BIAS[kind]))
+        below = select(e < BIAS[machine_type], e, float(BIAS[machine_type]))
         scale = from_bits(
-            bits((1.5 * 2.0 ** MANTISSA[kind] + BIAS[kind]) - below) << MANTISSA[kind]
+            bits((1.5 * 2.0 ** MANTISSA[machine_type] + BIAS[machine_type]) - below)
+            << MANTISSA[machine_type]
         )
         rest = fma(low * scale, fma(-inverse, r, inverse), rest)
     return head + (tail + rest)
 
 
-def odd(x: Value, y: Value) -> Value:
+def odd(x: FormulaValue, y: FormulaValue) -> FormulaValue:
     """y >= 0 with the sign of x."""
     return from_bits(bits(y) | sign_bit(x))
 
 
 @formula("log", F32, F64)
-def log(x: Value) -> Value:
+def log(x: FormulaValue) -> FormulaValue:
     """The natural logarithm: e ln 2 + log(m) of x = m 2^e, and log(m) by a table."""
     return step("log_domain", x, log_of_sum(x))
 
 
 @formula("log2", F32, F64)
-def log2(x: Value) -> Value:
+def log2(x: FormulaValue) -> FormulaValue:
     """The logarithm to base 2: e + log2(m) of x = m 2^e, and log2(m) by a table."""
-    _, _, table, r = parts(x, LOG2_INVERSE, LOG2_TABLE)
-    first, second = LOG2_E[x.kind]
+    _, _, table, r = mantissa_parts(x, LOG2_INVERSE, LOG2_TABLE)
+    first, second = LOG2_E[x.machine_type]
     total = step("exponent", x) + table
     head = fma(r, first, total)
-    rest = fma(r, polynomial(r, LOG2[x.kind]), second)
+    rest = fma(r, polynomial(r, LOG2[x.machine_type]), second)
     y = head + fma(r, rest, fma(r, first, total - head))
     return step("log_domain", x, y)
 
 
 @formula("log1p", F32, F64)
-def log1p(x: Value) -> Value:
+def log1p(x: FormulaValue) -> FormulaValue:
     """log(1 + x), accurate near 0: the rounding error of the sum is carried on."""
     total, low = two_sum(x.constant(1.0), x)
     y = odd(x, log_of_sum(total, low))
@@ -166,13 +171,13 @@ def log1p(x: Value) -> Value:
 
 
 @formula("asinh", F32, F64)
-def asinh(x: Value) -> Value:
+def asinh(x: FormulaValue) -> FormulaValue:
     """log(1 + z) with the sign of x, where z = |x| + x^2 / (1 + sqrt(x^2 + 1))."""
     a = abs(x)
     square = a * a
     z, z_low = fast_two_sum(a, square / (sqrt(square + 1.0) + 1.0))
     total, low = two_sum(a.constant(1.0), z)
-    large = a > LARGE[x.kind]
+    large = a > LARGE[x.machine_type]
     y = log_of_sum(
         select(large, a, total),
         select(large, 0.0, low + z_low),
@@ -182,7 +187,7 @@ def asinh(x: Value) -> Value:
 
 
 @formula("acosh", F32, F64)
-def acosh(x: Value) -> Value:
+def acosh(x: FormulaValue) -> FormulaValue:
     """log(x / 2 + sqrt(x^2 - 1) / 2) + ln 2: the root is that of t^2 + t, t = (x - 1) / 2."""
     t = fma(x, 0.5, -0.5)
     square = fma(t, t, t)
@@ -191,13 +196,13 @@ def acosh(x: Value) -> Value:
     rest = fma(-root, root, square) + fma(t, t, t - square)
     root_low = rest * (rough_inverse(root) * 0.5)
     total, low = fast_two_sum(x * 0.5, root)
-    large = x > LARGE[x.kind]
+    large = x > LARGE[x.machine_type]
     y = log_of_sum(select(large, x, total), select(large, 0.0, low + root_low), x.constant(1.0))
     return select(x < 1, NAN, select(x < math.inf, y, x))
 
 
 @formula("atanh", F32, F64)
-def atanh(x: Value) -> Value:
+def atanh(x: FormulaValue) -> FormulaValue:
     """log((1 + |x|) / (1 - |x|)) / 2 with the sign of x; the quotient is in two parts."""
     a = abs(x)
     above, above_low = fast_two_sum(a.constant(1.0), a)
@@ -209,23 +214,23 @@ def atanh(x: Value) -> Value:
     return odd(x, select(a < 1, y, select(a > 1, NAN, select(a < 2, a.constant(math.inf), a))))
 
 
-def log_pair(x: Value) -> tuple[Value, Value]:
+def log_pair(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
     """log of a positive x in two parts, with some 10 bits more than one."""
-    kind = x.kind
+    machine_type = x.machine_type
     m, e = step("mantissa", x), step("exponent", x)
-    index = bits(m) >> (MANTISSA[kind] - {F32: 5, F64: 4}[kind])
-    first, second = POW_LN2[kind]
-    head = fma(e, first, lookup(POW_TABLE[kind], index))
-    tail = fma(e, second, lookup(POW_REST[kind], index))
+    index = bits(m) >> (MANTISSA[machine_type] - {F32: 5, F64: 4}[machine_type])
+    first, second = POW_LN2[machine_type]
+    head = fma(e, first, lookup(POW_TABLE[machine_type], index))
+    tail = fma(e, second, lookup(POW_REST[machine_type], index))
     # The inverses have so few bits that r is exact, and so are the terms r and -r^2 / 2.
-    r = fma(m, lookup(POW_INVERSE[kind], index), -1.0)
+    r = fma(m, lookup(POW_INVERSE[machine_type], index), -1.0)
     half = r * -0.5
     square = half * r
     square_low = fma(half, r, -square)
     near, near_low = fast_two_sum(r, square)
     z = r * r
-    others = POW[kind]
-    if kind is F32:
+    others = POW[machine_type]
+    if machine_type is F32:
         factor = fma(r, others[0], z * in_two(r, z, others[1:]))
         low = near_low + fma(square, factor, square_low)
     else:
@@ -239,9 +244,9 @@ def log_pair(x: Value) -> tuple[Value, Value]:
 
 
 @formula("pow", F32, F64)
-def pow(x: Value, y: Value) -> Value:
+def pow(x: FormulaValue, y: FormulaValue) -> FormulaValue:
     """x ** y = e ** (y log |x|), the exponent in two parts; signs and edges are those of C."""
-    kind = x.kind
+    machine_type = x.machine_type
     a = abs(x)
     high, low = log_pair(a)
     high = step("log_domain", a, high)
@@ -252,13 +257,13 @@ def pow(x: Value, y: Value) -> Value:
     power_low = fma(times, low, fma(times, high, -power))
     power_low = select(power_low < LOW_LIMIT, power_low, LOW_LIMIT)
     power_low = select(power_low > -LOW_LIMIT, power_low, -LOW_LIMIT)
-    power = clamp(power, *POW_LIMITS[kind])
-    n = nearest(power + power_low if kind is F32 else power, 1 / math.log(2))
-    ln2, ln2_low = EXP_LN2[kind]
+    power = clamp(power, *POW_LIMITS[machine_type])
+    n = nearest(power + power_low if machine_type is F32 else power, 1 / math.log(2))
+    ln2, ln2_low = EXP_LN2[machine_type]
     r, r_low = fma(n, -ln2, power), fma(n, -ln2_low, power_low)
     total = r + r_low
     z = total * total
-    near = r + fma(z, in_two(total, z, EXP[kind]), r_low)
+    near = r + fma(z, in_two(total, z, EXP[machine_type]), r_low)
     size = step("scaled", near + 1.0, n)
     rest = abs(fma(trunc(times * 0.5), -2.0, times))
     is_odd = rest == 1.0

@@ -10,54 +10,57 @@ import math
 
 from gpubcast.hlo.elementary.arithmetic import BIAS, MANTISSA
 from gpubcast.hlo.elementary.formula import formula
-from gpubcast.hlo.elementary.values import F32, F64, Value, bits, bits_of, from_bits, select
+from gpubcast.hlo.elementary.values import F32, F64, FormulaValue, bits, bits_of, from_bits, select
 
 # Denormal numbers are scaled by this power of two.
-_UP = {kind: MANTISSA[kind] + 1 for kind in MANTISSA}
+_UP = {machine_type: MANTISSA[machine_type] + 1 for machine_type in MANTISSA}
 
 
-def _normal(x: Value) -> tuple[Value, Value]:
+def _normal(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
     """The bits of x > 0, or where it is a denormal number those of a normal one; and which."""
-    small = x < 2.0 ** (1 - BIAS[x.kind])
-    return bits(select(small, x * 2.0 ** _UP[x.kind], x)), small
+    small = x < 2.0 ** (1 - BIAS[x.machine_type])
+    return bits(select(small, x * 2.0 ** _UP[x.machine_type], x)), small
 
 
 @formula("mantissa", F32, F64, native=True)
-def mantissa(x: Value) -> Value:
+def mantissa(x: FormulaValue) -> FormulaValue:
     """x > 0 times a power of two, from 3/4 to below 3/2; any number, where x is another one."""
-    kind = x.kind
-    low = bits_of(kind, 0.75)
+    machine_type = x.machine_type
+    low = bits_of(machine_type, 0.75)
     word = _normal(x)[0] - low
-    return from_bits((word & ((1 << MANTISSA[kind]) - 1)) + low)
+    return from_bits((word & ((1 << MANTISSA[machine_type]) - 1)) + low)
 
 
 @formula("exponent", F32, F64, native=True)
-def exponent(x: Value) -> Value:
+def exponent(x: FormulaValue) -> FormulaValue:
     """The exponent of the power of two next below x > 0; any number, where x is another one."""
-    kind = x.kind
+    machine_type = x.machine_type
     word, small = _normal(x)
     # An integer below 2^mantissa, as the low bits of a float of this exponent.
-    large = 2.0 ** MANTISSA[kind]
-    whole = from_bits((word >> MANTISSA[kind]) | bits_of(kind, large))
-    zero = x.constant(large + BIAS[kind])
-    return whole - select(small, zero + _UP[kind], zero)
+    large = 2.0 ** MANTISSA[machine_type]
+    whole = from_bits((word >> MANTISSA[machine_type]) | bits_of(machine_type, large))
+    zero = x.constant(large + BIAS[machine_type])
+    return whole - select(small, zero + _UP[machine_type], zero)
 
 
 @formula("scaled", F32, F64, native=True)
-def scaled(y: Value, n: Value) -> Value:
+def scaled(y: FormulaValue, n: FormulaValue) -> FormulaValue:
     """y 2^n, rounded once, for a whole n down to the smallest denormal number's exponent less 4 and
     1/4 <= abs(y) < 4; where y is NaN so is n."""
-    kind = y.kind
+    machine_type = y.machine_type
     negative = n < 0
     # The first product is a normal number; the second is the only one that rounds.
-    up = {F32: 32, F64: 128}[kind]
+    up = {F32: 32, F64: 128}[machine_type]
     offset = select(negative, n.constant(up), -2.0)
-    power = bits(n + offset + (1.5 * 2.0 ** MANTISSA[kind] + BIAS[kind])) << MANTISSA[kind]
+    power = (
+        bits(n + offset + (1.5 * 2.0 ** MANTISSA[machine_type] + BIAS[machine_type]))
+        << MANTISSA[machine_type]
+    )
     return y * from_bits(power) * select(negative, y.constant(2.0**-up), 4.0)
 
 
 @formula("log_domain", F32, F64, native=True)
-def log_domain(x: Value, y: Value) -> Value:
+def log_domain(x: FormulaValue, y: FormulaValue) -> FormulaValue:
     """y, a logarithm of x, where x is positive and finite, and the logarithm elsewhere."""
     edge = select(x == 0, x.constant(-math.inf), math.nan)
     return select(x > 0, select(x < math.inf, y, x), edge)

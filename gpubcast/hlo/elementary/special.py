@@ -19,8 +19,8 @@ from gpubcast.hlo.elementary.values import (
     F64,
     U32,
     U64,
-    Kind,
-    Value,
+    FormulaValue,
+    MachineType,
     ashr,
     bits,
     fma,
@@ -43,9 +43,9 @@ RSQRT_SCALE = {
 
 
 @formula("rsqrt", F32, F64)
-def rsqrt(x: Value) -> Value:
+def rsqrt(x: FormulaValue) -> FormulaValue:
     """1 / sqrt(x): the quotient, corrected by the remainders of root and division."""
-    tiny, up, back = RSQRT_SCALE[x.kind]
+    tiny, up, back = RSQRT_SCALE[x.machine_type]
     small = x < tiny
     a = select(small, x * up, x)
     root = sqrt(a)
@@ -66,18 +66,18 @@ CBRT_SCALE = {F32: (2.0**-80, 2.0**72, 2.0**-24), F64: (2.0**-800, 2.0**288, 2.0
 
 
 @formula("cbrt", F32, F64)
-def cbrt(x: Value) -> Value:
+def cbrt(x: FormulaValue) -> FormulaValue:
     """The cube root: Newton's method for x^(-1/3) from a guess made of the bits."""
-    tiny, up, back = CBRT_SCALE[x.kind]
+    tiny, up, back = CBRT_SCALE[x.machine_type]
     magnitude = abs(x)
     small = magnitude < tiny
     a = select(small, magnitude * up, magnitude)
-    word = bits(a) if x.kind is F32 else resize(bits(a) >> 32, U32)
-    guess = CBRT_GUESS[x.kind] - high_product(word, word.constant(0x55555556))
-    y = from_bits(guess if x.kind is F32 else resize(guess, U64) << 32)
+    word = bits(a) if x.machine_type is F32 else resize(bits(a) >> 32, U32)
+    guess = CBRT_GUESS[x.machine_type] - high_product(word, word.constant(0x55555556))
+    y = from_bits(guess if x.machine_type is F32 else resize(guess, U64) << 32)
     h = fma(-(a * y), y * y, 1.0)
     y = fma(y * h, polynomial(h, CBRT), y)
-    if x.kind is F64:
+    if x.machine_type is F64:
         h = fma(-(a * y), y * y, 1.0)
         y = fma(y * h, fma(h, 2 / 9, 1 / 3), y)
     square = y * y
@@ -91,7 +91,7 @@ def cbrt(x: Value) -> Value:
 # --- error functions ------------------------------------------------------------------------------
 
 # erf(x) / x - 1 in x^2 on |x| <= 1, degree 6 (F32) and 12 (F64).
-ERF: dict[Kind, tuple[float, ...]] = {
+ERF: dict[MachineType, tuple[float, ...]] = {
     F32: (
         *(0.128379166, -0.376126289, 0.112836182, -0.026855126),
         *(0.00519073335, -0.000803075032, 7.92030405e-05),
@@ -104,7 +104,7 @@ ERF: dict[Kind, tuple[float, ...]] = {
     ),
 }
 # -ln(erfc(x)) on [1, 4], degree 7 (F32), and on [1, 6], degree 17 (F64). Beyond, erf is 1.
-ERF_LOG: dict[Kind, tuple[float, ...]] = {
+ERF_LOG: dict[MachineType, tuple[float, ...]] = {
     F32: (
         *(-0.000188453603, 1.12958026, 0.633216441, 0.108422153),
         *(-0.0252104625, 0.00420537405, -0.000441501848, 2.17012457e-05),
@@ -122,13 +122,13 @@ ERF_END = {F32: 4.0, F64: 6.0}
 
 
 @formula("erf", F32, F64)
-def erf(x: Value) -> Value:
+def erf(x: FormulaValue) -> FormulaValue:
     """The error function: x + x P(x^2) up to 1, then 1 - e^Q(x)."""
     magnitude = abs(x)
-    near = fma(x, polynomial(x * x, ERF[x.kind]), x)
-    end = ERF_END[x.kind]
+    near = fma(x, polynomial(x * x, ERF[x.machine_type]), x)
+    end = ERF_END[x.machine_type]
     a = select(magnitude > end, end, magnitude)
-    n, e = exp_steps(-polynomial(a, ERF_LOG[x.kind]), 0.0)
+    n, e = exp_steps(-polynomial(a, ERF_LOG[x.machine_type]), 0.0)
     scale = power_of_two(to_integer(n))
     far = signed((1.0 - scale) - e * scale, x)
     return select(magnitude < 1.0, near, far)
@@ -136,7 +136,7 @@ def erf(x: Value) -> Value:
 
 # erfc(x) e^(x^2) (1 + 2x) in (x - K) / (x + K): K = 3, 0 <= x <= 10.5, degree 10 (F32) and
 # K = 4, 0 <= x <= 28, degree 22 (F64). Beyond, erfc is 0. The first coefficient has a second part.
-ERFC: dict[Kind, tuple[float, ...]] = {
+ERFC: dict[MachineType, tuple[float, ...]] = {
     F32: (
         *(1.25300801, -0.135621145, -0.0475624427, 0.12964648, -0.119270228, 0.0682957768),
         *(-0.0238016266, 0.00256383629, 0.00200784928, -0.000767592574, -0.000264246861),
@@ -157,17 +157,17 @@ ERFC_END = {F32: 10.5, F64: 28.0}
 
 
 @formula("erfc", F32, F64)
-def erfc(x: Value) -> Value:
+def erfc(x: FormulaValue) -> FormulaValue:
     """1 - erf(x): e^(-x^2) times a rational function, each rounding made good."""
     magnitude = abs(x)
-    end, pole = ERFC_END[x.kind], ERFC_POLE[x.kind]
+    end, pole = ERFC_END[x.machine_type], ERFC_POLE[x.machine_type]
     a = select(magnitude > end, end, magnitude)
     inverse = 1.0 / (a + pole)
     q = (a - pole) * inverse
     q = fma(fma(q, -a, fma(q + 1.0, -pole, a)), inverse, q)
-    first, *others = ERFC[x.kind]
+    first, *others = ERFC[x.machine_type]
     p, p_low = fast_two_sum(x.constant(first), q * polynomial(q, others))
-    p_low = p_low + ERFC_REST[x.kind]
+    p_low = p_low + ERFC_REST[x.machine_type]
     below = fma(a, 2.0, 1.0)
     below_low = fma(a, 2.0, 1.0 - below)
     inverse = 1.0 / below
@@ -186,7 +186,7 @@ def erfc(x: Value) -> Value:
 
 # erf_inv(x) / x as a function of w = -ln(1 - x^2): in w - c for w < limit, and in sqrt(w) - c
 # beyond. F32: w < 6 (degree 10), w < 17 (8). F64: w < 6.25 (25), w < 16 (20), w < 37 (18).
-ERF_INV: dict[Kind, tuple[tuple[float, float, tuple[float, ...]], ...]] = {
+ERF_INV: dict[MachineType, tuple[tuple[float, float, tuple[float, ...]], ...]] = {
     F32: (
         (
             *(6.0, 3.0),
@@ -248,13 +248,13 @@ ERF_INV: dict[Kind, tuple[tuple[float, float, tuple[float, ...]], ...]] = {
 
 
 @formula("erf_inv", F32, F64)
-def erf_inv(x: Value) -> Value:
+def erf_inv(x: FormulaValue) -> FormulaValue:
     """The inverse of erf: x P(w), where w = -ln(1 - x^2)."""
     magnitude = abs(x)
     inside = magnitude < 1.0
     high, low = log_parts(select(inside, fma(-x, x, 1.0), 0.5))
     w = -(high + low)
-    (limit, centre, coefficients), *tails = ERF_INV[x.kind]
+    (limit, centre, coefficients), *tails = ERF_INV[x.machine_type]
     y = polynomial(w - centre, coefficients)
     root = sqrt(w)
     for end, centre, coefficients in tails:

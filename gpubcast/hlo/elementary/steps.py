@@ -14,8 +14,8 @@ from gpubcast.hlo.elementary.arithmetic import (
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
-    Kind,
-    Value,
+    FormulaValue,
+    MachineType,
     ashr,
     bits,
     bits_of,
@@ -28,7 +28,7 @@ from gpubcast.hlo.elementary.values import (
 # ln 2 in two parts; the product of the first with an exponent is exact.
 LN2 = {F32: (0.693145752, 1.42860677e-06), F64: (0.6931471805598903, 5.497923018708371e-14)}
 # (e^r - 1 - r) / r^2 on |r| <= 0.347, degree 4 (F32) and 10 (F64).
-EXP: dict[Kind, tuple[float, ...]] = {
+EXP: dict[MachineType, tuple[float, ...]] = {
     F32: (0.5, 0.166665152, 0.0416665748, 0.0083692465, 0.00139249105),
     F64: (
         *(0.5, 0.16666666666666685, 0.04166666666666667, 0.008333333333315722),
@@ -38,7 +38,7 @@ EXP: dict[Kind, tuple[float, ...]] = {
     ),
 }
 # (ln(1 + f) - f + f^2 / 2) / f^3 on sqrt(1/2) <= 1 + f <= sqrt(2), degree 7 (F32) and 19 (F64).
-LOG: dict[Kind, tuple[float, ...]] = {
+LOG: dict[MachineType, tuple[float, ...]] = {
     F32: (
         *(0.333333313, -0.250008225, 0.200012609, -0.166233242),
         *(0.142009214, -0.131596476, 0.127674431, -0.0764345676),
@@ -53,44 +53,44 @@ LOG: dict[Kind, tuple[float, ...]] = {
 }
 
 
-def exp_steps(high: Value, low: Value | float) -> tuple[Value, Value]:
+def exp_steps(high: FormulaValue, low: FormulaValue | float) -> tuple[FormulaValue, FormulaValue]:
     """n and e^r - 1, where high + low = n ln 2 + r, |r| <= ln(2) / 2 and low is tiny."""
-    ln2_high, ln2_low = LN2[high.kind]
+    ln2_high, ln2_low = LN2[high.machine_type]
     n = rint(high * (1 / math.log(2)))
     r = fma(n, -ln2_low, fma(n, -ln2_high, high)) + low
-    return n, fma(r * r, polynomial(r, EXP[high.kind]), r)
+    return n, fma(r * r, polynomial(r, EXP[high.machine_type]), r)
 
 
 def log_parts(
-    x: Value, low: Value | None = None, shift: Value | None = None
-) -> tuple[Value, Value]:
+    x: FormulaValue, low: FormulaValue | None = None, shift: FormulaValue | None = None
+) -> tuple[FormulaValue, FormulaValue]:
     """ln(x + low) + shift ln 2 as high + low, for a normal x > 0; low is a few ulp of x at most."""
-    kind = x.kind
+    machine_type = x.machine_type
     word = bits(x)
-    k = ashr(word - bits_of(kind, math.sqrt(0.5)), MANTISSA[kind])
-    m = from_bits(word - (k << MANTISSA[kind]))
+    k = ashr(word - bits_of(machine_type, math.sqrt(0.5)), MANTISSA[machine_type])
+    m = from_bits(word - (k << MANTISSA[machine_type]))
     f = m - 1.0
     half, half_low = two_product(0.5 * f, f)
     high, rest = fast_two_sum(f, -half)
-    rest = rest + fma(f * (half + half), polynomial(f, LOG[kind]), -half_low)
+    rest = rest + fma(f * (half + half), polynomial(f, LOG[machine_type]), -half_low)
     if low is not None:
         # Divided by x: by its power of two, and roughly by 1 + f.
-        e = select(low == 0.0, 0.0, from_bits(bits(low) - (k << MANTISSA[kind])))
+        e = select(low == 0.0, 0.0, from_bits(bits(low) - (k << MANTISSA[machine_type])))
         rest = fma(e, fma(f, fma(f, 0.9, -1.0), 1.0), rest)
-    n = _small_float(k, kind)
+    n = _small_float(k, machine_type)
     if shift is not None:
         n = n + shift
-    ln2_high, ln2_low = LN2[kind]
+    ln2_high, ln2_low = LN2[machine_type]
     high, carried = fast_two_sum(n * ln2_high, high)
     return high, carried + fma(n, ln2_low, rest)
 
 
-def _small_float(n: Value, kind: Kind) -> Value:
+def _small_float(n: FormulaValue, machine_type: MachineType) -> FormulaValue:
     """A small signed integer as a float; cheaper than a conversion on both devices."""
-    shift = 1.5 * 2.0 ** MANTISSA[kind]
-    return from_bits(n + bits_of(kind, shift)) - shift
+    shift = 1.5 * 2.0 ** MANTISSA[machine_type]
+    return from_bits(n + bits_of(machine_type, shift)) - shift
 
 
-def signed(magnitude: Value, sign: Value) -> Value:
+def signed(magnitude: FormulaValue, sign: FormulaValue) -> FormulaValue:
     """A magnitude >= 0 (or NaN) with the sign of another value."""
     return from_bits(bits(magnitude) | sign_bit(sign))

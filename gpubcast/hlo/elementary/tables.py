@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from gpubcast.hlo.elementary.values import F32, F64, Kind
+from gpubcast.hlo.elementary.values import F32, F64, MachineType
 
-Table = dict[Kind, tuple[float, ...]]
+ConstantTable = dict[MachineType, tuple[float, ...]]
 
 # For logarithms, by the upper four bits of the mantissa of m, 3/4 <= m < 3/2: numbers near 1 / m
 # (1 itself beside 1) and minus their logarithms, natural and to base 2. The inverses are such that
 # these are multiples of 2^-16 (F32) and 2^-41 (F64), but for less than 2^-32 and 2^-61: their sums
 # with multiples of an equally short ln 2 are exact. To base 2, an m below 1 is read as 2 m.
-LOG_INVERSE: Table = {
+LOG_INVERSE: ConstantTable = {
     F32: (
         *(1.0, 0.91786164, 0.8701152, 0.8152427, 0.7845498, 0.74152845, 0.71087205, 0.6858854),
         *(1.3020586, 1.245546, 1.2099724, 1.1691363, 1.1174376, 1.0768616, 1.0568392, 1.0),
@@ -22,7 +22,7 @@ LOG_INVERSE: Table = {
         *(1.0857255283531642, 1.048556227717474, 1.0),
     ),
 }
-LOG_TABLE: Table = {
+LOG_TABLE: ConstantTable = {
     F32: (
         *(0.0, 0.08570862, 0.13912964, 0.20426941, 0.24264526, 0.29904175, 0.34126282),
         *(0.37704468, -0.26394653, -0.21957397, -0.19059753, -0.15626526, -0.11103821),
@@ -35,7 +35,7 @@ LOG_TABLE: Table = {
         *(-0.11507500293237172, -0.08224845324548369, -0.04741419673882774, 0.0),
     ),
 }
-LOG2_INVERSE: Table = {
+LOG2_INVERSE: ConstantTable = {
     F32: (
         *(1.0, 0.9131231, 0.8698713, 0.8162984, 0.785328, 0.7399767, 0.7099244, 0.6776938),
         *(1.3009197, 1.2638404, 1.2124486, 1.1593636, 1.1314173, 1.0779054, 1.045777, 1.0),
@@ -47,7 +47,7 @@ LOG2_INVERSE: Table = {
         *(1.084047466874075, 1.0488496484613075, 1.0),
     ),
 }
-LOG2_TABLE: Table = {
+LOG2_TABLE: ConstantTable = {
     F32: (
         *(0.0, 0.13111877, 0.2011261, 0.29283142, 0.3486328, 0.43444824, 0.4942627, 0.56129456),
         *(0.62046814, 0.66218567, 0.7220764, 0.78666687, 0.8218689, 0.8917694, 0.9354248, 1.0),
@@ -62,7 +62,7 @@ LOG2_TABLE: Table = {
 # For powers, by the same four bits (F32: five): inverses of so few bits that m inverse - 1 is
 # exact, and minus their natural logarithms in two parts, to which ln 2 is added where m is below 1.
 # The first parts are multiples of 2^-16 (F32) and 2^-42 (F64).
-POW_INVERSE: Table = {
+POW_INVERSE: ConstantTable = {
     F32: (
         *(1.0, 0.953125, 0.921875, 0.90625, 0.875, 0.859375, 0.828125, 0.8125, 0.796875),
         *(0.765625, 0.75, 0.734375, 0.71875, 0.703125, 0.6875, 0.671875, 1.3125, 1.296875),
@@ -74,7 +74,7 @@ POW_INVERSE: Table = {
         *(1.15625, 1.125, 1.09375, 1.0625, 1.0),
     ),
 }
-POW_TABLE: Table = {
+POW_TABLE: ConstantTable = {
     F32: (
         *(0.0, 0.04800415, 0.081344604, 0.09843445, 0.13352966, 0.1515503, 0.18859863),
         *(0.2076416, 0.22705078, 0.26705933, 0.2876892, 0.30873108, 0.33024597, 0.35221863),
@@ -89,7 +89,7 @@ POW_TABLE: Table = {
         *(0.5753641449034603, 0.603535021870357, 0.6325225587434034, 0.6931471805598903),
     ),
 }
-POW_REST: Table = {
+POW_REST: ConstantTable = {
     F32: (
         *(0.0, 5.068796e-06, 1.0349618e-06, 5.6245713e-06, 1.7295386e-06, -3.9484155e-07),
         *(-7.4630047e-06, -2.2367842e-06, 6.669385e-06, 3.459077e-06, -7.1365325e-06),

@@ -27,8 +27,8 @@ from gpubcast.hlo.elementary.values import (
     F64,
     U32,
     U64,
-    Kind,
-    Value,
+    FormulaValue,
+    MachineType,
     ashr,
     bits,
     fma,
@@ -115,15 +115,15 @@ ASIN = {
 class Angle(NamedTuple):
     """quarters pi / 2 + high + low, with quarters modulo 4 and |high| little above pi / 4."""
 
-    quarters: Value
-    high: Value
-    low: Value
+    quarters: FormulaValue
+    high: FormulaValue
+    low: FormulaValue
 
 
-def _reduced(x: Value) -> Angle:
+def _reduced(x: FormulaValue) -> Angle:
     """x as an angle, where |x| <= LIMIT."""
-    first, second, third = HALF_PI[x.kind]
-    shift = 1.5 * 2.0 ** MANTISSA[x.kind]
+    first, second, third = HALF_PI[x.machine_type]
+    shift = 1.5 * 2.0 ** MANTISSA[x.machine_type]
     shifted = fma(x, 2 / math.pi, shift)  # its last bits are the nearest whole number's
     n = shifted - shift
     r = fma(n, -first, x)  # exact
@@ -133,20 +133,20 @@ def _reduced(x: Value) -> Angle:
     return Angle(bits(shifted), high, fma(n, -third, low))
 
 
-def _reduced_large(x: Value) -> Angle:
+def _reduced_large(x: FormulaValue) -> Angle:
     """x as an angle, where x is finite and above LIMIT."""
-    mantissa = MANTISSA[x.kind]
+    mantissa = MANTISSA[x.machine_type]
     word = resize(bits(x), U64)
     m = word & ((1 << mantissa) - 1) | (1 << mantissa)
     # x = m 2^e; bits of 2 / pi above 2^(1 - e) make multiples of 4, and are left out.
-    position = (word >> mantissa) + (62 - BIAS[x.kind] - mantissa)
+    position = (word >> mantissa) + (62 - BIAS[x.machine_type] - mantissa)
     index, by = resize(position >> 6, U32), position & 63
-    count = {F32: 2, F64: 3}[x.kind]
+    count = {F32: 2, F64: 3}[x.machine_type]
     entries = [table(TWO_OVER_PI, index + i, U64) for i in range(count + 1)]
     window = [(a << by) | ((b >> 1) >> (63 - by)) for a, b in pairwise(entries)]
     # 2 x / pi modulo 4 in units of 2^-62, and in F64 64 bits more.
     whole, rest = m * window[0] + high_product(m, window[1]), m * window[1]
-    if x.kind is F64:
+    if x.machine_type is F64:
         carried = high_product(m, window[2])
         rest = rest + carried
         whole = whole + select(rest < carried, rest.constant(1), 0)
@@ -155,46 +155,50 @@ def _reduced_large(x: Value) -> Angle:
     negative = ashr(fraction, 63)
     fraction, rest = fraction ^ negative, rest ^ negative
     # Its size in two floats, in units of the first one's last place.
-    if x.kind is F64:
+    if x.machine_type is F64:
         below = ((fraction & 0x7FF) << 52) | (rest >> 12)
         parts, places, unit = (fraction >> 11, below), 63, 2.0**-51
     else:
         parts, places, unit = (fraction >> 38, fraction & ((1 << 38) - 1)), 38, 2.0**-24
-    high, low = fast_two_sum(to_float(parts[0], x.kind), to_float(parts[1], x.kind) * 2.0**-places)
-    first, second = HALF_PI[x.kind][0] * unit, HALF_PI[x.kind][1] * unit
+    high, low = fast_two_sum(
+        to_float(parts[0], x.machine_type), to_float(parts[1], x.machine_type) * 2.0**-places
+    )
+    first, second = HALF_PI[x.machine_type][0] * unit, HALF_PI[x.machine_type][1] * unit
     product = high * first
     error = fma(high, first, -product) + fma(high, second, low * first)
     product, error = fast_two_sum(product, error)
-    sign = resize(negative, x.kind.word) & (1 << (x.kind.bits - 1))
+    sign = resize(negative, x.machine_type.word) & (1 << (x.machine_type.bits - 1))
     return Angle(
-        resize(quarters, x.kind.word),
+        resize(quarters, x.machine_type.word),
         from_bits(bits(product) ^ sign),
         from_bits(bits(error) ^ sign),
     )
 
 
-def _series(t: Value, coefficients: dict[Kind, tuple[float, ...]]) -> tuple[Value, Value]:
+def _series(
+    t: FormulaValue, coefficients: dict[MachineType, tuple[float, ...]]
+) -> tuple[FormulaValue, FormulaValue]:
     """t (1 + t^2 p(t^2)), as a term and what is added to it."""
     square = t * t
-    return t, (t * square) * polynomial(square, coefficients[t.kind])
+    return t, (t * square) * polynomial(square, coefficients[t.machine_type])
 
 
-def _of_quarters(quarters: Value, even: Value, odd: Value) -> Value:
+def _of_quarters(quarters: FormulaValue, even: FormulaValue, odd: FormulaValue) -> FormulaValue:
     """The value for even or for odd quarters, negated in the third and fourth."""
     value = select((quarters & 1) == 0, even, odd)
-    return from_bits(bits(value) ^ ((quarters & 2) << (value.kind.bits - 2)))
+    return from_bits(bits(value) ^ ((quarters & 2) << (value.machine_type.bits - 2)))
 
 
-def _sin(angle: Angle) -> Value:
+def _sin(angle: Angle) -> FormulaValue:
     """A sine; of the low part only its effect on a small sine counts."""
-    high, kind = angle.high, angle.high.kind
+    high, machine_type = angle.high, angle.high.machine_type
     square = high * high
-    sine = high + fma(high * square, polynomial(square, SIN[kind]), angle.low)
-    cosine = fma(square, fma(square, polynomial(square, COS[kind]), -0.5), 1.0)
+    sine = high + fma(high * square, polynomial(square, SIN[machine_type]), angle.low)
+    cosine = fma(square, fma(square, polynomial(square, COS[machine_type]), -0.5), 1.0)
     return _of_quarters(angle.quarters, sine, cosine)
 
 
-def _tan(angle: Angle) -> Value:
+def _tan(angle: Angle) -> FormulaValue:
     """A tangent in two parts; its reciprocal, corrected for both parts' errors, in odd quarters."""
     term, rest = _series(angle.high, TAN)
     # The derivative, 1 + tan^2, is more than 1 + high^2 by too little to matter.
@@ -206,73 +210,73 @@ def _tan(angle: Angle) -> Value:
     return select((angle.quarters & 1) == 0, value, turned)
 
 
-def _finite(x: Value, value: Value) -> Value:
+def _finite(x: FormulaValue, value: FormulaValue) -> FormulaValue:
     return select(x < math.inf, value, math.nan)
 
 
-def _with_sign_of(x: Value, value: Value) -> Value:
+def _with_sign_of(x: FormulaValue, value: FormulaValue) -> FormulaValue:
     """The value, negated where x has a sign bit."""
     return from_bits(bits(value) ^ sign_bit(x))
 
 
 @formula("sin_large", F32, F64, helper=True)
-def sin_large(x: Value) -> Value:
+def sin_large(x: FormulaValue) -> FormulaValue:
     """The sine of x > LIMIT; NaN of inf."""
     return _finite(x, _sin(_reduced_large(x)))
 
 
 @formula("tan_large", F32, F64, helper=True)
-def tan_large(x: Value) -> Value:
+def tan_large(x: FormulaValue) -> FormulaValue:
     """The tangent of x > LIMIT; NaN of inf."""
     return _finite(x, _tan(_reduced_large(x)))
 
 
 @formula("cos_large", F32, F64, helper=True)
-def cos_large(x: Value) -> Value:
+def cos_large(x: FormulaValue) -> FormulaValue:
     """The cosine of x > LIMIT; NaN of inf."""
     angle = _reduced_large(x)
     return _finite(x, _sin(angle._replace(quarters=angle.quarters + 1)))
 
 
 @formula("sin", F32, F64)
-def sin(x: Value) -> Value:
+def sin(x: FormulaValue) -> FormulaValue:
     """The sine of x radians."""
     size = abs(x)
-    value = rarely(size > LIMIT[x.kind], "sin_large", size, _sin(_reduced(size)))
+    value = rarely(size > LIMIT[x.machine_type], "sin_large", size, _sin(_reduced(size)))
     return _with_sign_of(x, value)
 
 
 @formula("cos", F32, F64)
-def cos(x: Value) -> Value:
+def cos(x: FormulaValue) -> FormulaValue:
     """The cosine of x radians."""
     size = abs(x)
     angle = _reduced(size)
     value = _sin(angle._replace(quarters=angle.quarters + 1))
-    return rarely(size > LIMIT[x.kind], "cos_large", size, value)
+    return rarely(size > LIMIT[x.machine_type], "cos_large", size, value)
 
 
 @formula("tan", F32, F64)
-def tan(x: Value) -> Value:
+def tan(x: FormulaValue) -> FormulaValue:
     """The tangent of x radians."""
     size = abs(x)
-    value = rarely(size > LIMIT[x.kind], "tan_large", size, _tan(_reduced(size)))
+    value = rarely(size > LIMIT[x.machine_type], "tan_large", size, _tan(_reduced(size)))
     return _with_sign_of(x, value)
 
 
-def _sum(quarters: tuple[Value, ...], angle: tuple[Value, ...]) -> Value:
+def _sum(quarters: tuple[FormulaValue, ...], angle: tuple[FormulaValue, ...]) -> FormulaValue:
     """The sum of two angles in two parts each; the first angle is 0 or the larger."""
     high, error = fast_two_sum(quarters[0], angle[0])
     return high + (error + (angle[1] + quarters[1]))
 
 
-def _quarters(x: Value, count: int) -> tuple[Value, Value]:
+def _quarters(x: FormulaValue, count: int) -> tuple[FormulaValue, FormulaValue]:
     """A multiple of pi / 2 that is exact in two parts."""
-    first, second, _ = HALF_PI[x.kind]
+    first, second, _ = HALF_PI[x.machine_type]
     return x.constant(count * first), x.constant(count * second)
 
 
 @formula("asin", F32, F64)
-def asin(x: Value) -> Value:
+def asin(x: FormulaValue) -> FormulaValue:
     """The arc sine: beyond 1/2, pi/2 - 2 asin(sqrt((1 - |x|) / 2))."""
     size = abs(x)
     small = size <= 0.5
@@ -284,7 +288,7 @@ def asin(x: Value) -> Value:
 
 
 @formula("acos", F32, F64)
-def acos(x: Value) -> Value:
+def acos(x: FormulaValue) -> FormulaValue:
     """The arc cosine: pi/2 - asin(x), beyond 1/2 twice the arc sine of sqrt((1 - |x|) / 2)."""
     size = abs(x)
     small = size <= 0.5
@@ -298,7 +302,7 @@ def acos(x: Value) -> Value:
 
 
 @formula("atan", F32, F64)
-def atan(x: Value) -> Value:
+def atan(x: FormulaValue) -> FormulaValue:
     """The arc tangent: beyond 1, pi/2 - atan(1 / |x|)."""
     size = abs(x)
     large = size > 1.0
@@ -307,7 +311,7 @@ def atan(x: Value) -> Value:
 
 
 @formula("atan2", F32, F64)
-def atan2(y: Value, x: Value) -> Value:
+def atan2(y: FormulaValue, x: FormulaValue) -> FormulaValue:
     """The angle of the point (x, y): an arc tangent of at most 1, then its octant."""
     size_x, size_y = abs(x), abs(y)
     steep = size_y > size_x

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gpubcast.hlo.attributes import INTEGER, WORD, Attribute
+from gpubcast.hlo.attributes import INTEGER, STRING, Attribute
 from gpubcast.hlo.op import (
     ANY,
     ARITHMETIC,
@@ -22,11 +22,12 @@ from gpubcast.hlo.op import (
     SIGNED,
     Given,
     Op,
-    Result,
+    ResultType,
     TypeCheck,
     by,
 )
 from gpubcast.hlo.references import (
+    in_f64,
     integer_pow,
     maximum,
     minimum,
@@ -36,7 +37,6 @@ from gpubcast.hlo.references import (
     rounded,
     sign,
     truncated_div,
-    wide,
 )
 from gpubcast.hlo.rules import BINARY, UNARY
 from gpubcast.shapes.element_types import ElementType
@@ -224,7 +224,7 @@ ROWS = (
         opcode="abs",
         rule=UNARY,
         accepts=SIGNED | FLOATING | COMPLEX,
-        result=Result.REAL,
+        result=ResultType.REAL,
         doc="the absolute value; abs(INT_MIN) is INT_MIN",
         cuda=by(
             signed="{0} < 0 ? neg({0}) : {0}", floating="fabs({0})", complex="complex_abs({0})"
@@ -333,7 +333,7 @@ ROWS = (
         edges="+0.0 gives inf, -0.0 gives -inf, x < 0 gives NaN",
         cuda="rsqrt({0})",
         cpu="rsqrt({0})",
-        reference=wide(lambda x: 1 / np.sqrt(np.longdouble(x))),
+        reference=in_f64(lambda x: 1 / np.sqrt(np.longdouble(x))),
         ulp=(0.6, 0.6),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
@@ -346,7 +346,7 @@ ROWS = (
         doc="the cube root",
         cuda="cbrt({0})",
         cpu="cbrt({0})",
-        reference=wide(lambda x: np.cbrt(np.longdouble(x))),
+        reference=in_f64(lambda x: np.cbrt(np.longdouble(x))),
         ulp=(0.6, 0.6),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
@@ -388,7 +388,7 @@ ROWS = (
         attributes=(
             Attribute(
                 "method",
-                WORD,
+                STRING,
                 "``away_from_zero`` or ``even``: where halves go.",
                 choices=("away_from_zero", "even"),
                 default="away_from_zero",
@@ -401,7 +401,7 @@ ROWS = (
         opcode="is-finite",
         rule=UNARY,
         accepts=FLOATING,
-        result=Result.PRED,
+        result=ResultType.PRED,
         doc="whether x is neither infinite nor NaN",
         cuda="is_finite({0})",
         cpu="is_finite({0})",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 
 from gpubcast.errors import Error, brief
-from gpubcast.hlo.attributes import BOOLEAN, WORD, Attribute
-from gpubcast.hlo.op import ANY, ARITHMETIC, REAL, Expansion, Op, Result, by
+from gpubcast.hlo.attributes import BOOLEAN, STRING, Attribute
+from gpubcast.hlo.op import ANY, ARITHMETIC, REAL, Expansion, Op, ResultType, by
 from gpubcast.hlo.references import maximum, minimum
 from gpubcast.hlo.rules import BINARY, CLAMP, SELECT, UNARY
 
@@ -42,7 +42,7 @@ ROWS = (
         opcode="compare",
         rule=BINARY,
         accepts=ANY,
-        result=Result.PRED,
+        result=ResultType.PRED,
         doc="x == y",
         edges="any comparison with NaN is false, except ne",
         cuda="{0} == {1}",
@@ -57,7 +57,7 @@ ROWS = (
         opcode="compare",
         rule=BINARY,
         accepts=ANY,
-        result=Result.PRED,
+        result=ResultType.PRED,
         doc="x != y",
         edges="any comparison with NaN is false, except ne",
         cuda="{0} != {1}",
@@ -72,7 +72,7 @@ ROWS = (
         opcode="compare",
         rule=BINARY,
         accepts=REAL,
-        result=Result.PRED,
+        result=ResultType.PRED,
         doc="x < y",
         edges="any comparison with NaN is false, except ne",
         cuda="{0} < {1}",
@@ -87,7 +87,7 @@ ROWS = (
         opcode="compare",
         rule=BINARY,
         accepts=REAL,
-        result=Result.PRED,
+        result=ResultType.PRED,
         doc="x <= y",
         edges="any comparison with NaN is false, except ne",
         cuda="{0} <= {1}",
@@ -102,7 +102,7 @@ ROWS = (
         opcode="compare",
         rule=BINARY,
         accepts=REAL,
-        result=Result.PRED,
+        result=ResultType.PRED,
         doc="x > y",
         edges="any comparison with NaN is false, except ne",
         cuda="{0} > {1}",
@@ -117,7 +117,7 @@ ROWS = (
         opcode="compare",
         rule=BINARY,
         accepts=REAL,
-        result=Result.PRED,
+        result=ResultType.PRED,
         doc="x >= y",
         edges="any comparison with NaN is false, except ne",
         cuda="{0} >= {1}",
@@ -132,13 +132,13 @@ ROWS = (
         opcode="compare",
         rule=BINARY,
         accepts=ANY,
-        result=Result.PRED,
+        result=ResultType.PRED,
         doc="the comparison that ``direction`` names; ``total_order`` on floats: -NaN < "
         "-inf < ... < -0.0 < +0.0 < ... < inf < NaN",
         type_check=ARITHMETIC,
         attributes=(
             Attribute(
-                "direction", WORD, "one of EQ, NE, LT, LE, GT, GE.", choices=tuple(DIRECTIONS)
+                "direction", STRING, "one of EQ, NE, LT, LE, GT, GE.", choices=tuple(DIRECTIONS)
             ),
             Attribute(
                 "total_order",
@@ -154,7 +154,7 @@ ROWS = (
         opcode="bitcast-convert",
         rule=UNARY,
         accepts=REAL,
-        result=Result.KEY,
+        result=ResultType.KEY,
         doc="an integer whose order is the total order of floats",
         cuda="total_order_key({0})",
         cpu="total_order_key({0})",

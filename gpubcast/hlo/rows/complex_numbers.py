@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpubcast.hlo.op import COMPLEX, COMPONENTS, CONTINUOUS, FLOATING, Op, Result, TypeCheck, by
+from gpubcast.hlo.op import COMPLEX, COMPONENTS, CONTINUOUS, FLOATING, Op, ResultType, TypeCheck, by
 from gpubcast.hlo.rules import BINARY, UNARY
 
 ROWS = (
@@ -11,7 +11,7 @@ ROWS = (
         opcode="complex",
         rule=BINARY,
         accepts=COMPONENTS,
-        result=Result.COMPLEX,
+        result=ResultType.COMPLEX,
         doc="the complex number x + iy",
         cuda="make_complex({0}, {1})",
         cpu="make_complex({0}, {1})",
@@ -26,7 +26,7 @@ ROWS = (
         opcode="real",
         rule=UNARY,
         accepts=FLOATING | COMPLEX,
-        result=Result.REAL,
+        result=ResultType.REAL,
         doc="the real part; x itself where it is real",
         cuda=by(floating="{0}", complex="real({0})"),
         cpu=by(floating="{0}", complex="real({0})"),
@@ -38,7 +38,7 @@ ROWS = (
         opcode="imag",
         rule=UNARY,
         accepts=FLOATING | COMPLEX,
-        result=Result.REAL,
+        result=ResultType.REAL,
         doc="the imaginary part; 0 where x is real",
         cuda="imag({0})",
         cpu="imag({0})",
@@ -50,7 +50,7 @@ ROWS = (
         opcode="conj",
         rule=UNARY,
         accepts=COMPONENTS | COMPLEX,
-        result=Result.COMPLEX,
+        result=ResultType.COMPLEX,
         doc="the complex conjugate; a real number becomes complex first",
         edges="the imaginary part of a real number's conjugate is -0.0",
         cuda="conj({0})",

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from gpubcast.hlo.op import COMPLEX, CONTINUOUS, EVERYWHERE, FLOATING, FLOATING_ONLY, Op, TypeCheck
-from gpubcast.hlo.references import digamma, erf_inv, libm, log_gamma, wide
+from gpubcast.hlo.references import digamma, erf_inv, in_f64, libm, log_gamma
 from gpubcast.hlo.rules import UNARY
 
 _DOMAIN = "-inf at 0, NaN below"
@@ -26,7 +26,7 @@ ROWS = (
         doc="e ** x",
         cuda="exp({0})",
         cpu="exp({0})",
-        reference=wide(np.exp),
+        reference=in_f64(np.exp),
         ulp=(1.1, 1.1),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
@@ -41,7 +41,7 @@ ROWS = (
         edges="exact for whole x",
         cuda="exp2({0})",
         cpu="exp2({0})",
-        reference=wide(np.exp2),
+        reference=in_f64(np.exp2),
         ulp=(1, 1),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
@@ -54,7 +54,7 @@ ROWS = (
         doc="e ** x - 1, accurate near 0",
         cuda="expm1({0})",
         cpu="expm1({0})",
-        reference=wide(np.expm1),
+        reference=in_f64(np.expm1),
         ulp=(1.5, 1.7),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
@@ -69,7 +69,7 @@ ROWS = (
         edges=_DOMAIN,
         cuda="log({0})",
         cpu="log({0})",
-        reference=wide(np.log),
+        reference=in_f64(np.log),
         ulp=(1, 1),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
@@ -83,7 +83,7 @@ ROWS = (
         edges=f"exact for powers of 2; {_DOMAIN}",
         cuda="log2({0})",
         cpu="log2({0})",
-        reference=wide(np.log2),
+        reference=in_f64(np.log2),
         ulp=(1.2, 1.2),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
@@ -97,7 +97,7 @@ ROWS = (
         edges="-inf at -1, NaN below",
         cuda="log1p({0})",
         cpu="log1p({0})",
-        reference=wide(np.log1p),
+        reference=in_f64(np.log1p),
         ulp=(1.1, 1.1),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
@@ -111,7 +111,7 @@ ROWS = (
         doc="1 / (1 + e ** -x)",
         cuda="logistic({0})",
         cpu="logistic({0})",
-        reference=wide(lambda x: 1 / (1 + np.exp(-x))),
+        reference=in_f64(lambda x: 1 / (1 + np.exp(-x))),
         ulp=(1.6, 1.6),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
@@ -152,7 +152,7 @@ ROWS = (
         edges="1 gives inf, -1 gives -inf, |x| > 1 gives NaN",
         cuda="erf_inv({0})",
         cpu="erf_inv({0})",
-        reference=wide(erf_inv),
+        reference=in_f64(erf_inv),
         ulp=(2.4, 2.4),
         registers=EVERYWHERE,
         type_check=_real_valued("ErfInv"),
@@ -168,7 +168,7 @@ ROWS = (
         "small results at x < 0, close to zeros, is that of a result of size 1",
         cuda="lgamma({0})",
         cpu="lgamma({0})",
-        reference=wide(lambda x: np.float64(log_gamma(x))),
+        reference=in_f64(lambda x: np.float64(log_gamma(x))),
         ulp=(1.8, 1.8),
         floor=1,
         registers=EVERYWHERE,
@@ -185,7 +185,7 @@ ROWS = (
         "at x < 0, close to zeros, is that of a result of size 1",
         cuda="digamma({0})",
         cpu="digamma({0})",
-        reference=wide(lambda x: np.float64(digamma(x))),
+        reference=in_f64(lambda x: np.float64(digamma(x))),
         ulp=(2.2, 2.2),
         floor=1,
         registers=EVERYWHERE,

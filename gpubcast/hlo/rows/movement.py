@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 
 from gpubcast.hlo.attributes import DIMENSION, ELEMENT_TYPE, INTEGERS, Attribute
-from gpubcast.hlo.op import ANY, NUMBER, Expansion, Op, Result, TypeCheck
+from gpubcast.hlo.op import ANY, NUMBER, Expansion, Op, ResultType, TypeCheck
 from gpubcast.hlo.rules import BITCAST, BROADCAST, BROADCAST_IN_DIM, CONVERT, IOTA
 
 _TO = Attribute(
@@ -40,7 +40,7 @@ ROWS = (
         opcode="convert",
         rule=CONVERT,
         accepts=ANY,
-        result=Result.TO,
+        result=ResultType.TO,
         doc="x converted to the element type ``to``",
         edges="floating to integer truncates, saturates and takes NaN to 0; integers keep "
         "low bits; to pred: x != 0",
@@ -52,7 +52,7 @@ ROWS = (
         opcode="bitcast-convert",
         rule=BITCAST,
         accepts=ANY,
-        result=Result.TO,
+        result=ResultType.TO,
         doc="the bits of x read as the element type ``to``",
         attributes=(_TO,),
         aliases=("bitcast_convert", "view"),
@@ -89,7 +89,7 @@ ROWS = (
         opcode="iota",
         rule=IOTA,
         accepts=NUMBER,
-        result=Result.DTYPE,
+        result=ResultType.DTYPE,
         doc="the position of each element along ``dimension`` of ``shape``, from 0 on",
         edges="an s64 converted to ``dtype``: small integers wrap, f8, f16 and bf16 round",
         type_check=_NO_IOTA,
@@ -110,7 +110,7 @@ ROWS = (
         opcode="iota",
         rule=IOTA,
         accepts=NUMBER,
-        result=Result.DTYPE,
+        result=ResultType.DTYPE,
         doc="the numbers from 0 to ``size`` - 1",
         edges="an s64 converted to ``dtype``: small integers wrap, f8, f16 and bf16 round",
         type_check=_NO_IOTA,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpubcast.hlo.op import ARITHMETIC, COMPLEX, CONTINUOUS, EVERYWHERE, FLOATING, INVALID_CAST, Op
-from gpubcast.hlo.references import long, wide
+from gpubcast.hlo.references import in_f64, long
 from gpubcast.hlo.rules import BINARY, UNARY
 
 ROWS = (
@@ -119,7 +119,7 @@ ROWS = (
         doc="the hyperbolic sine",
         cuda="sinh({0})",
         cpu="sinh({0})",
-        reference=wide(np.sinh),
+        reference=in_f64(np.sinh),
         ulp=(1.4, 1.4),
         registers=EVERYWHERE,
         type_check=INVALID_CAST,
@@ -132,7 +132,7 @@ ROWS = (
         doc="the hyperbolic cosine",
         cuda="cosh({0})",
         cpu="cosh({0})",
-        reference=wide(np.cosh),
+        reference=in_f64(np.cosh),
         ulp=(1.2, 1.2),
         registers=EVERYWHERE,
         type_check=INVALID_CAST,
@@ -145,7 +145,7 @@ ROWS = (
         doc="the hyperbolic tangent",
         cuda="tanh({0})",
         cpu="tanh({0})",
-        reference=wide(np.tanh),
+        reference=in_f64(np.tanh),
         ulp=(1.1, 1.4),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
@@ -158,7 +158,7 @@ ROWS = (
         doc="the inverse hyperbolic sine",
         cuda="asinh({0})",
         cpu="asinh({0})",
-        reference=wide(np.arcsinh),
+        reference=in_f64(np.arcsinh),
         ulp=(1.4, 1.4),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
@@ -173,7 +173,7 @@ ROWS = (
         edges="NaN below 1",
         cuda="acosh({0})",
         cpu="acosh({0})",
-        reference=wide(np.arccosh),
+        reference=in_f64(np.arccosh),
         ulp=(1.2, 1.2),
         registers=EVERYWHERE,
         type_check=INVALID_CAST,
@@ -188,7 +188,7 @@ ROWS = (
         edges="infinite at -1 and 1, NaN beyond",
         cuda="atanh({0})",
         cpu="atanh({0})",
-        reference=wide(np.arctanh),
+        reference=in_f64(np.arctanh),
         ulp=(1.3, 1.3),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,

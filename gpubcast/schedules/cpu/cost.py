@@ -52,7 +52,7 @@ def parts_of(plan: BroadcastPlan, target: CpuTarget, outer: int) -> int:
     return most if outer > target.threads else target.threads + 1
 
 
-def pattern(access: Access) -> AccessPattern:
+def walk_pattern(access: Access) -> AccessPattern:
     """How a read is walked along the inner axis."""
     if access.by_value:
         return AccessPattern.VALUE

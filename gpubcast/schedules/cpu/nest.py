@@ -11,8 +11,8 @@ from gpubcast.schedules.cpu.cost import (
     divided,
     granularity,
     hoisted_values,
-    pattern,
     said_of,
+    walk_pattern,
 )
 from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget
 
@@ -54,7 +54,7 @@ def nest(plan: BroadcastPlan, target: CpuTarget) -> Nest:
             return AccessPattern.LINEAR
         return AccessPattern.PARTIAL if plan.lacks(access) else AccessPattern.GATHERED
 
-    reads = tuple(map(pattern, plan.reads))
+    reads = tuple(map(walk_pattern, plan.reads))
     hoisted, order = hoisted_values(plan)
     # Where an operation or a store can leave the inner loop, it matters how many it can leave.
     leaves = leaves_inner_loop(plan) or any(map(plan.lacks, plan.writes))

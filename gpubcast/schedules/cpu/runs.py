@@ -22,9 +22,9 @@ from gpubcast.schedules.cpu.cost import (
     divided,
     granularity,
     hoisted_values,
-    pattern,
     said_of,
     streamed,
+    walk_pattern,
 )
 from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget
 
@@ -102,7 +102,7 @@ def runs(plan: BroadcastPlan, target: CpuTarget) -> Runs | None:
     told = streams or bool(best.inner) or _leaves(plan, block)
     moved = tuple(along(read) if told else None for read in plan.reads)
     split, iterations, parts = divided(plan, target, block + 1)
-    whole = granularity(plan) if best.inner == 0 else _whole(plan, best.inner)
+    whole = granularity(plan) if best.inner == 0 else _rows_per_vector(plan, best.inner)
     return Runs(
         reads=tuple(_pattern(plan, read, block) for read in plan.reads),
         writes=(AccessPattern.LINEAR,) * len(plan.writes),
@@ -134,7 +134,7 @@ def _rows(plan: BroadcastPlan, inner: int, *, streams: bool) -> int:
     rows = max(1, wanted // width)
     # As even as can be, and whole vectors of every result where there is room for them.
     rows = -(-axis.size // -(-axis.size // rows))
-    whole = _whole(plan, inner)
+    whole = _rows_per_vector(plan, inner)
     rounded = -(-rows // whole) * whole
     return rounded if rounded * width <= STRETCH else rows
 
@@ -143,7 +143,7 @@ def _width(plan: BroadcastPlan, inner: int) -> int:
     return math.prod(axis.size for axis in plan.axes[plan.rank - inner :])
 
 
-def _whole(plan: BroadcastPlan, inner: int) -> int:
+def _rows_per_vector(plan: BroadcastPlan, inner: int) -> int:
     """How many rows of a run are whole vectors."""
     size = min(write.element_type.itemsize for write in plan.writes)
     return VECTOR // math.gcd(VECTOR, _width(plan, inner) * size)
@@ -165,7 +165,7 @@ def _pattern(plan: BroadcastPlan, access: Access, block: int) -> AccessPattern:
     if access.by_value or not any(access.strides[block:]):
         return AccessPattern.VALUE if access.by_value else AccessPattern.SCALAR
     if block == plan.rank - 1:
-        return pattern(access)
+        return walk_pattern(access)
     return (
         AccessPattern.LINEAR
         if _dense(plan, access) >= plan.rank - block

@@ -20,8 +20,8 @@ from gpubcast.schedules.cpu.cost import (
     along,
     hoisted_values,
     parts_of,
-    pattern,
     streamed,
+    walk_pattern,
 )
 from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget, Patterns
 
@@ -135,7 +135,7 @@ def _crosses(access: Access, row: int) -> bool:
 def _patterns(plan: BroadcastPlan, row: int) -> Patterns:
     crossed = [slot for slot, read in enumerate(plan.reads) if _crosses(read, row)][:MOST_CROSSED]
     return tuple(
-        AccessPattern.CROSSED if slot in crossed else pattern(read)
+        AccessPattern.CROSSED if slot in crossed else walk_pattern(read)
         for slot, read in enumerate(plan.reads)
     )
 
@@ -151,7 +151,7 @@ def _tile(plan: BroadcastPlan, reads: Patterns, row: int, *, streams: bool) -> t
     line, whole = VECTOR // widest, VECTOR // narrowest
     if not streams:
         room, rows = CACHED_TILE_BYTES, line
-    elif _whole_lines(plan, reads, row):
+    elif _apart_by_lines(plan, reads, row):
         room = LINES_TILE_BYTES
         rows = 1 << math.isqrt(room // len(sizes) // widest).bit_length() - 1
     else:
@@ -164,7 +164,7 @@ def _tile(plan: BroadcastPlan, reads: Patterns, row: int, *, streams: bool) -> t
     return rows, _even(plan.axes[-1].size, min(columns, STRETCH), whole)
 
 
-def _whole_lines(plan: BroadcastPlan, reads: Patterns, row: int) -> bool:
+def _apart_by_lines(plan: BroadcastPlan, reads: Patterns, row: int) -> bool:
     """Whether runs of crossed operands, and rows of results, are whole lines of memory apart."""
     steps = [
         read.inner * read.element_type.itemsize

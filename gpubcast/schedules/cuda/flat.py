@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gpubcast.planning.plan import Access, BroadcastPlan
-from gpubcast.schedules.cuda.vectors import THREADS, run, run_blocks, streams_of
+from gpubcast.schedules.cuda.vectors import BLOCK_THREADS, run_blocks, run_vectors, vector_accesses
 from gpubcast.schedules.schedule import AccessPattern, CudaTarget, VectorScheduleBase
 
 
@@ -35,14 +35,14 @@ def flat(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
     if plan.rank > 1 or plan.fills or not linear_or_scalar:
         return None
     reads, writes = (tuple(map(_pattern, some)) for some in (plan.reads, plan.writes))
-    streams = streams_of(plan, addresses, reads + writes, (AccessPattern.LINEAR,))
-    found, count = run(plan, streams, target)
+    accesses = vector_accesses(plan, addresses, reads + writes, (AccessPattern.LINEAR,))
+    found, count = run_vectors(plan, accesses, target)
     return Flat(
         reads=reads,
         writes=writes,
         reason=f"FLAT: every operand is linear or a scalar after merging{found.reason}",
         grid=run_blocks(plan.num_visited, found, count),
-        block=(THREADS, 1),
+        block=(BLOCK_THREADS, 1),
         vector_width=found.width,
         loads=found.loads(len(reads)),
         vectors_per_thread=count,

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from gpubcast.planning.plan import Access, BroadcastPlan
 from gpubcast.schedules.cuda.rows import SHORTEST_ROW
-from gpubcast.schedules.cuda.vectors import THREADS, expensive
+from gpubcast.schedules.cuda.vectors import BLOCK_THREADS, expensive
 from gpubcast.schedules.schedule import AccessPattern, CudaScheduleBase
 
 # What an element of GATHER may be computed from where a thread has four of them.
@@ -43,7 +43,7 @@ def gather(plan: BroadcastPlan) -> Gather:
     """GATHER, for any plan."""
     visited = max(plan.num_visited, 1)
     # The last block counts past the end before it finds that it has nothing to do.
-    overshoot = -(-visited // THREADS) * THREADS
+    overshoot = -(-visited // BLOCK_THREADS) * BLOCK_THREADS
     held = sum(access.element_type.itemsize for access in plan.reads if not access.by_value)
     count = 2 if expensive(plan) or held > GATHERED_BYTES else 4
     bits = 32 if overshoot < 2**31 and _reach(plan) < 2**31 else 64
@@ -56,8 +56,8 @@ def gather(plan: BroadcastPlan) -> Gather:
             for access in plan.writes
         ),
         reason=f"GATHER: {_why_no_rows(plan)}; {bits}-bit indices",
-        grid=-(-visited // THREADS),
-        block=(THREADS // count, 1),
+        grid=-(-visited // BLOCK_THREADS),
+        block=(BLOCK_THREADS // count, 1),
         elements_per_thread=count,
         index_bits=bits,
         rank=max(plan.rank, 1),

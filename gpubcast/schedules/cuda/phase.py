@@ -9,13 +9,13 @@ from typing import ClassVar
 
 from gpubcast.planning.plan import Access, BroadcastPlan
 from gpubcast.schedules.cuda.vectors import (
+    BLOCK_THREADS,
     BLOCKS_PER_MULTIPROCESSOR,
     MANY_ELEMENTS,
-    MANY_STREAMS,
+    MANY_VECTOR_ACCESSES,
     MAX_GRID,
-    THREADS,
     expensive,
-    streams_of,
+    vector_accesses,
     vectors,
 )
 from gpubcast.schedules.schedule import AccessPattern, CudaTarget, Patterns, VectorScheduleBase
@@ -25,7 +25,7 @@ WIDEST = 8
 # After so many steps the work done once per block no longer counts.
 MAX_STEPS = 16
 # Where fewer threads of a block have something to do, another grouping of the axes is looked for.
-FEWEST_THREADS = THREADS // 4
+FEWEST_THREADS = BLOCK_THREADS // 4
 
 Within = Callable[[BroadcastPlan, int], bool]
 
@@ -87,7 +87,7 @@ def _phase(
     reads = tuple(_pattern(plan, access, inner) for access in plan.reads)
     writes = tuple(_written(plan, access, inner) for access in plan.writes)
     batch = range(max(row_axis, 0))
-    streams = streams_of(plan, addresses, reads + writes, (AccessPattern.LINEAR,), batch)
+    accesses = vector_accesses(plan, addresses, reads + writes, (AccessPattern.LINEAR,), batch)
     period = _period(plan, inner)
     single = reads.count(AccessPattern.PERIODIC) + 2 * reads.count(AccessPattern.GATHERED)
     single += writes.count(AccessPattern.PARTIAL)
@@ -95,16 +95,16 @@ def _phase(
     gaps = AccessPattern.GATHERED in writes
     widest = 1 if gaps else WIDEST // 2 if expensive(plan) else WIDEST
     while True:
-        found = vectors(streams, target.vector_bytes, widest=widest)
+        found = vectors(accesses, target.vector_bytes, widest=widest)
         width = found.width
-        registers = (single + found.elements(streams)) * width
+        registers = (single + found.elements(accesses)) * width
         if width == 1 or (registers <= MANY_ELEMENTS and _fits(period, width)):
             break
         widest = width // 2
     single_reads = (
         AccessPattern.GATHERED in reads and not gaps and not (plan.fills and width < WIDEST)
     )
-    many = expensive(plan) or single_reads or len(streams) > MANY_STREAMS or found.long
+    many = expensive(plan) or single_reads or len(accesses) > MANY_VECTOR_ACCESSES or found.long
     tiles = 1 if many else 4 if gaps else 2
     height = tile_height(period, width)
     rows = plan.axes[row_axis].extent if row_axis >= 0 else 1
@@ -123,7 +123,7 @@ def _phase(
         + f"; {height} of them are a tile{found.reason}"
         + (f"; blocks go on {steps} times" if steps > 1 else ""),
         grid=grid,
-        block=(THREADS, 1),
+        block=(BLOCK_THREADS, 1),
         vector_width=width,
         loads=found.loads(len(reads)),
         tiles_in_flight=tiles,
@@ -139,13 +139,13 @@ def _phase(
 def tile_height(period: int, width: int) -> int:
     """Rows of a tile: as many as threads have vectors for, and a whole number of vectors; of four
     or two of them, a sector or more, where that leaves few threads idle."""
-    most = THREADS * width
+    most = BLOCK_THREADS * width
     spans = [most // whole * whole for n in (4, 2, 1) for whole in (math.lcm(period, n * width),)]
     return next(span for span in spans if span >= spans[-1] - most // 16) // period
 
 
 def _fits(period: int, width: int) -> bool:
-    return math.lcm(period, width) <= THREADS * width
+    return math.lcm(period, width) <= BLOCK_THREADS * width
 
 
 def _period(plan: BroadcastPlan, inner: int) -> int:
@@ -168,7 +168,7 @@ def _inner_axes(plan: BroadcastPlan, within: Within) -> int | None:
     inner = 1
     while inner < plan.rank:
         period, above = _period(plan, inner), plan.axes[plan.rank - inner - 1].extent
-        enough = above * period >= THREADS
+        enough = above * period >= BLOCK_THREADS
         if enough or not _fits(period * above, 1) or not within(plan, inner + 1):
             break
         inner += 1

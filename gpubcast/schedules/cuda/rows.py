@@ -8,20 +8,20 @@ from typing import ClassVar
 
 from gpubcast.planning.plan import Access, BroadcastPlan, leaves_inner_loop
 from gpubcast.schedules.cuda.vectors import (
+    BLOCK_THREADS,
     BLOCKS_PER_MULTIPROCESSOR,
-    MANY_STREAMS,
+    MANY_VECTOR_ACCESSES,
     MAX_GRID,
     REGISTER,
-    THREADS,
     VECTOR_BYTES,
     expensive,
-    streams_of,
+    vector_accesses,
     vectors,
 )
 from gpubcast.schedules.schedule import AccessPattern, CudaTarget, Patterns, VectorScheduleBase
 
 # A tile's width is counted in 32 bits.
-MAX_STEPS = 2**18
+MAX_TILE_STEPS = 2**18
 # Shorter inner axes leave most lanes of a warp idle.
 SHORTEST_ROW = 32
 # Shorter axes are not worth crossing.
@@ -65,29 +65,29 @@ def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
     if plan.axes[-1].extent < SHORTEST_ROW:
         return None
     row_axis = _row_axis(plan)
-    reads = tuple(pattern(access, row_axis) for access in plan.reads)
+    reads = tuple(tile_pattern(access, row_axis) for access in plan.reads)
     writes = written_patterns(plan, row_axis)
-    streams = streams_of(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
+    accesses = vector_accesses(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
     size = max(access.element_type.itemsize for access in plan.accesses)
     long = plan.axes[-1].extent * size >= LONG_ROW
-    found = vectors(streams, target.vector_bytes if long else VECTOR_BYTES)
+    found = vectors(accesses, target.vector_bytes if long else VECTOR_BYTES)
     width = found.width
     height = plan.axes[row_axis].extent if row_axis >= 0 else 1
-    single = AccessPattern.GATHERED in reads or found.elements(streams) > 0
+    single = AccessPattern.GATHERED in reads or found.elements(accesses) > 0
     count = _rows_of_a_thread(plan, reads, single)
     count = max(count // 2, 1) if found.long else count
     goes_on = _goes_on(plan, reads, count)
     count = min(count, 2) if goes_on else count
     lanes = _lanes(plan.axes[-1].extent, width, -(-height // count))
-    block = (lanes, THREADS // lanes)
+    block = (lanes, BLOCK_THREADS // lanes)
     across, down, batch = tile_counts(plan, row_axis, block, width, count)
     steps, bands = 1, 1
     if goes_on:
         # As far as leaves every multiprocessor enough blocks.
         wanted = BLOCKS_PER_MULTIPROCESSOR * target.multiprocessors
         shared = max(across * down * math.prod(batch) // wanted, 1)
-        steps = min(across, shared, MAX_STEPS)
-        bands = min(down, shared // steps, MAX_STEPS)
+        steps = min(across, shared, MAX_TILE_STEPS)
+        bands = min(down, shared // steps, MAX_TILE_STEPS)
     grid = -(-across // steps) * -(-down // bands) * math.prod(batch)
     if grid > MAX_GRID:
         return None
@@ -116,7 +116,7 @@ def has_rows(plan: BroadcastPlan) -> bool:
     return bool(plan.axes) and all(access.inner in (0, 1) for access in plan.writes)
 
 
-def pattern(access: Access, row_axis: int, *, crossing: bool = False) -> AccessPattern:
+def tile_pattern(access: Access, row_axis: int, *, crossing: bool = False) -> AccessPattern:
     """How a tile walks an access; ``crossing``: whether unit stride along the row axis is one."""
     if access.by_value:
         return AccessPattern.VALUE
@@ -135,7 +135,7 @@ def written_patterns(plan: BroadcastPlan, row_axis: int) -> Patterns:
     return tuple(
         AccessPattern.PARTIAL if own is AccessPattern.TILE and plan.lacks(access) else own
         for access in plan.writes
-        for own in (pattern(access, row_axis),)
+        for own in (tile_pattern(access, row_axis),)
     )
 
 
@@ -160,10 +160,10 @@ def tile_counts(
 
 
 def _rows_of_a_thread(plan: BroadcastPlan, reads: Patterns, single: bool) -> int:
-    """Four rows reuse a broadcast row four times; with more streams, or where operations take many
+    """Four rows reuse a broadcast row four times; with more accesses, or where operations take many
     registers, they would spill."""
     moving = reads.count(AccessPattern.TILE) + reads.count(AccessPattern.ROW)
-    if expensive(plan) or moving > 2 * MANY_STREAMS:
+    if expensive(plan) or moving > 2 * MANY_VECTOR_ACCESSES:
         return 1
     if any(t.bits == 4 or (t.is_floating and t.bits == 8) for t in plan.element_types):
         return 1  # each element of a vector takes a register or two, and code of its own
@@ -172,7 +172,7 @@ def _rows_of_a_thread(plan: BroadcastPlan, reads: Patterns, single: bool) -> int
         return widest  # each element has a register and an address of its own
     narrow = any(access.element_type.itemsize < 4 for access in plan.accesses)
     tiles = 1 if narrow else 2  # a vector of narrow elements is unpacked into as many registers
-    return 4 if reads.count(AccessPattern.TILE) <= tiles and moving <= MANY_STREAMS else 2
+    return 4 if reads.count(AccessPattern.TILE) <= tiles and moving <= MANY_VECTOR_ACCESSES else 2
 
 
 def _goes_on(plan: BroadcastPlan, reads: Patterns, rows: int) -> bool:
@@ -208,6 +208,6 @@ def _lanes(extent: int, width: int, height: int) -> int:
     vectors = -(-extent // width)
     fitting = [n for n in (32, 16, 8) if -(-vectors // n) * n <= 1.1 * vectors]
     lanes = fitting[0] if fitting else 32 if vectors > 24 else 16 if vectors > 8 else 8
-    while lanes < THREADS and THREADS // lanes >= 2 * height and lanes < vectors:
+    while lanes < BLOCK_THREADS and BLOCK_THREADS // lanes >= 2 * height and lanes < vectors:
         lanes *= 2
     return lanes

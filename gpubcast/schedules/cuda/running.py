@@ -11,7 +11,13 @@ from typing import ClassVar
 
 from gpubcast.planning.plan import Access, BroadcastPlan, leaves_inner_loop
 from gpubcast.schedules.cuda.phase import is_linear
-from gpubcast.schedules.cuda.vectors import MAX_GRID, THREADS, run, run_blocks, streams_of
+from gpubcast.schedules.cuda.vectors import (
+    BLOCK_THREADS,
+    MAX_GRID,
+    run_blocks,
+    run_vectors,
+    vector_accesses,
+)
 from gpubcast.schedules.schedule import AccessPattern, CudaTarget, VectorScheduleBase
 
 # Divided by in 32 bits, together with the elements of a block.
@@ -56,9 +62,9 @@ def running(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget)
         return None
     reads = tuple(_pattern(plan, access) for access in plan.reads)
     writes = (AccessPattern.LINEAR,) * len(plan.writes)
-    streams = streams_of(plan, addresses, reads + writes, (AccessPattern.LINEAR,))
+    accesses = vector_accesses(plan, addresses, reads + writes, (AccessPattern.LINEAR,))
     singles = sum(map(reads.count, ONE_AT_A_TIME))
-    found, count = run(plan, streams, target, singles)
+    found, count = run_vectors(plan, accesses, target, singles)
     grid = run_blocks(plan.num_visited, found, count)
     if inner < found.width or grid > MAX_GRID:
         return None
@@ -68,7 +74,7 @@ def running(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget)
         reason=f"RUNNING: the output is one run of vectors, in which rows of {inner} begin anywhere"
         f"{found.reason}",
         grid=grid,
-        block=(THREADS, 1),
+        block=(BLOCK_THREADS, 1),
         vector_width=found.width,
         loads=found.loads(len(reads)),
         vectors_per_thread=count,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gpubcast.planning.plan import Access, BroadcastPlan
 from gpubcast.schedules.schedule import CudaTarget, Patterns
 
-THREADS = 256
+BLOCK_THREADS = 256
 VECTOR_BYTES = 16
 # Addresses matter modulo this: bytes of the widest access of any GPU, and of a sector of memory.
 ALIGNED = 32
@@ -19,13 +19,13 @@ REGISTER = 4
 # Registers of a thread for elements that are loaded one at a time.
 MANY_ELEMENTS = 32
 # Vectors that a thread holds for each of its rows before registers are short.
-MANY_STREAMS = 4
+MANY_VECTOR_ACCESSES = 4
 # Blocks for each multiprocessor that keep it busy to the end.
 BLOCKS_PER_MULTIPROCESSOR = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class VectorAccess:
     """An access along which vectors run.
 
     Attributes:
@@ -52,12 +52,12 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """How vectors run along streams.
+    """How vectors run along accesses.
 
     Attributes:
         width: elements of a vector.
         head: elements before the first vector.
-        single: by slot, the elements of a load, of streams that are read by less than a vector.
+        single: by slot, the elements of a load, of accesses that are read by less than a vector.
         long: whether they have more than 16 bytes.
         reason: what is not at its best; empty where everything is.
     """
@@ -74,28 +74,28 @@ class Vectors:
             return ()
         return tuple(self.single.get(slot, self.width) for slot in range(reads))
 
-    def elements(self, streams: list[Stream]) -> int:
-        """How many streams have a register for each element: a load has less than one of them."""
+    def elements(self, accesses: list[VectorAccess]) -> int:
+        """How many accesses have a register for each element: a load has less than one of them."""
         return sum(
-            self.single[stream.slot] * stream.access.element_type.itemsize < REGISTER
-            for stream in streams
-            if stream.slot in self.single
+            self.single[vector_access.slot] * vector_access.access.element_type.itemsize < REGISTER
+            for vector_access in accesses
+            if vector_access.slot in self.single
         )
 
 
-def streams_of(
+def vector_accesses(
     plan: BroadcastPlan, addresses: tuple[int, ...], patterns: Patterns,
     wanted: Patterns, steps: Sequence[int] = (),
-) -> list[Stream]:  # fmt: skip
-    """The accesses of some patterns as streams.
+) -> list[VectorAccess]:  # fmt: skip
+    """The accesses of some patterns, along which vectors run.
 
     Args:
         patterns: of every access.
-        wanted: those of streams.
+        wanted: the patterns that are meant.
         steps: the axes along which a vector's first element moves.
     """
     return [
-        Stream(
+        VectorAccess(
             slot, access, place, tuple(access.strides[k] for k in steps), slot >= len(plan.reads)
         )
         for slot, (access, place, pattern) in enumerate(
@@ -106,21 +106,25 @@ def streams_of(
 
 
 def vectors(
-    streams: list[Stream], most: int = VECTOR_BYTES, *, peels: bool = False, widest: int = ALIGNED
+    accesses: list[VectorAccess],
+    most: int = VECTOR_BYTES,
+    *,
+    peels: bool = False,
+    widest: int = ALIGNED,
 ) -> Vectors:
     """The widest vectors that every write may take; a read that may not is read by less.
 
     Args:
-        streams: what is moved; those that read no memory limit nothing.
+        accesses: what is moved; those that read no memory limit nothing.
         most: bytes of the widest access.
         peels: whether elements before the first vector may be done one by one.
         widest: elements of a vector at most.
     """
-    moved = [stream for stream in streams if not stream.access.generated]
-    sizes = [stream.access.element_type.itemsize for stream in moved]
+    moved = [vector_access for vector_access in accesses if not vector_access.access.generated]
+    sizes = [vector_access.access.element_type.itemsize for vector_access in moved]
     size = max(sizes, default=1)
     best = min(most // size, widest)
-    written = [stream for stream in moved if stream.written]
+    written = [vector_access for vector_access in moved if vector_access.written]
     for width in _halves(best):
         heads = [
             head
@@ -149,21 +153,22 @@ def vectors(
         )
     if head:
         said.append(f"vectors begin after {head} element{'s' * (head > 1)}")
-    for stream in moved:
-        if stream.slot in single:
-            many = single[stream.slot]
+    for vector_access in moved:
+        if vector_access.slot in single:
+            many = single[vector_access.slot]
             said.append(
-                f"operand {stream.access.operand} is read {many} element{'s' * (many > 1)} at a "
-                f"time: it is aligned to {stream.aligned(head)} bytes only"
+                f"operand {vector_access.access.operand} is read {many} "
+                f"element{'s' * (many > 1)} at a time: it is aligned to "
+                f"{vector_access.aligned(head)} bytes only"
             )
     reason = "".join(f"; {one}" for one in said)
     return Vectors(width, head, single, width * size > VECTOR_BYTES, reason)
 
 
-def _load(stream: Stream, head: int, width: int, most: int) -> int:
+def _load(vector_access: VectorAccess, head: int, width: int, most: int) -> int:
     """Elements of a vector that one access may move."""
-    size = stream.access.element_type.itemsize
-    aligned = stream.aligned(head)
+    size = vector_access.access.element_type.itemsize
+    aligned = vector_access.aligned(head)
     return next((n for n in _halves(width) if min(n * size, most) <= aligned), 1)
 
 
@@ -173,8 +178,8 @@ def _halves(width: int) -> Iterator[int]:
         width //= 2
 
 
-def run(
-    plan: BroadcastPlan, streams: list[Stream], target: CudaTarget, singles: int = 0
+def run_vectors(
+    plan: BroadcastPlan, accesses: list[VectorAccess], target: CudaTarget, singles: int = 0
 ) -> tuple[Vectors, int]:
     """Vectors of a run without a gap, and how many of them a thread has.
 
@@ -183,11 +188,11 @@ def run(
     """
     widest = ALIGNED
     while True:
-        found = vectors(streams, target.vector_bytes, peels=True, widest=widest)
-        count = 1 if found.long or expensive(plan) or len(streams) > MANY_STREAMS else 2
-        if singles and count > 1 and all(stream.written for stream in streams):
+        found = vectors(accesses, target.vector_bytes, peels=True, widest=widest)
+        count = 1 if found.long or expensive(plan) or len(accesses) > MANY_VECTOR_ACCESSES else 2
+        if singles and count > 1 and all(vector_access.written for vector_access in accesses):
             count = 4  # what is done once per thread counts more where no vector is read
-        registers = (singles + found.elements(streams)) * found.width
+        registers = (singles + found.elements(accesses)) * found.width
         while count > 1 and registers * count > MANY_ELEMENTS:
             count //= 2
         if registers <= MANY_ELEMENTS or found.width == 1:
@@ -197,7 +202,7 @@ def run(
 
 def run_blocks(elements: int, found: Vectors, count: int) -> int:
     """Blocks of such a run; the first also has the elements before its vectors."""
-    return max(-(-(elements - found.head) // (THREADS * found.width * count)), 1)
+    return max(-(-(elements - found.head) // (BLOCK_THREADS * found.width * count)), 1)
 
 
 def expensive(plan: BroadcastPlan) -> bool:

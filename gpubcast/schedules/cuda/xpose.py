@@ -12,18 +12,18 @@ from gpubcast.schedules.cuda.rows import (
     SHORTEST_CROSSED,
     crossed_axis,
     has_rows,
-    pattern,
     tile_counts,
+    tile_pattern,
     written_patterns,
 )
 from gpubcast.schedules.cuda.vectors import (
+    BLOCK_THREADS,
     MANY_ELEMENTS,
-    MANY_STREAMS,
+    MANY_VECTOR_ACCESSES,
     MAX_GRID,
-    THREADS,
     VECTOR_BYTES,
     expensive,
-    streams_of,
+    vector_accesses,
     vectors,
 )
 from gpubcast.schedules.schedule import AccessPattern, Patterns, VectorScheduleBase
@@ -64,28 +64,28 @@ def xpose(plan: BroadcastPlan, addresses: tuple[int, ...]) -> Xpose | None:
     row_axis = crossed_axis(plan) if has_rows(plan) else None
     if row_axis is None or plan.axes[-1].extent < SHORTEST_CROSSED:
         return None
-    reads = tuple(pattern(access, row_axis, crossing=True) for access in plan.reads)
+    reads = tuple(tile_pattern(access, row_axis, crossing=True) for access in plan.reads)
     writes = written_patterns(plan, row_axis)
-    along = streams_of(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
+    along = vector_accesses(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
     others = [k for k in range(plan.rank) if k != row_axis]
-    across = streams_of(plan, addresses, reads + writes, (AccessPattern.CROSSED,), others)
+    across = vector_accesses(plan, addresses, reads + writes, (AccessPattern.CROSSED,), others)
     rows, columns = vectors(along), vectors(across)
     width, count = rows.width, columns.width
-    sizes = [stream.access.element_type.itemsize for stream in across]
+    sizes = [vector_access.access.element_type.itemsize for vector_access in across]
     if count * max(sizes) == VECTOR_BYTES:
         count = WIDEST_PATCH  # vectors beside each other; what is too much is cut below
     width, count = min(width, WIDEST_PATCH), min(count, WIDEST_PATCH)
     single = reads.count(AccessPattern.GATHERED) + rows.elements(along) + columns.elements(across)
     if len({t.itemsize for t in plan.element_types}) > 1:
         count = min(count, WIDEST_PATCH // 2)  # both types of a patch are in registers at once
-    most = min(MANY_STREAMS, VECTOR_BYTES // max(t.itemsize for t in plan.element_types))
+    most = min(MANY_VECTOR_ACCESSES, VECTOR_BYTES // max(t.itemsize for t in plan.element_types))
     while (
         width * count * sum(sizes) > LARGEST_PATCH_BYTES
         or width * count * single > MANY_ELEMENTS
         or (expensive(plan) and width * count > most)
     ):
         width, count = (width // 2, count) if width >= count else (width, count // 2)
-    block = (CROSSED_LANES, THREADS // CROSSED_LANES)
+    block = (CROSSED_LANES, BLOCK_THREADS // CROSSED_LANES)
     tiles_across, down, batch = tile_counts(plan, row_axis, block, width, count)
     grid = tiles_across * down * math.prod(batch)
     if grid > MAX_GRID:

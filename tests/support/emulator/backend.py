@@ -108,7 +108,7 @@ class EmulatorBackend:
             are always counted, the rest with ``trace``.
     """
 
-    kind = "cuda"
+    device_type = "cuda"
 
     def __init__(
         self,

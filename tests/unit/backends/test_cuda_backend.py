@@ -42,7 +42,7 @@ def test_headers_are_found_and_enter_the_key(monkeypatch: pytest.MonkeyPatch) ->
     before = cubins.key(KERNEL, "sm_90")
     assert cubins.key(KERNEL, "sm_80") != before
     assert cubins.key(KERNEL + " ", "sm_90") != before
-    monkeypatch.setattr(headers, "digest", lambda: "changed")
+    monkeypatch.setattr(headers, "headers_digest", lambda: "changed")
     assert cubins.key(KERNEL, "sm_90") != before
 
 

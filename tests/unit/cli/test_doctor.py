@@ -227,7 +227,7 @@ def test_native_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     later = f"{detail}, which is made in the background when one is repeated"
     monkeypatch.setattr(doctor.builtin, "call_definition", lambda: object())
     assert _section("native calls")["native calls"] == Check("native calls", Status.OK, later)
-    monkeypatch.setattr(doctor.builtin, "call_definition", lambda: None)
+    monkeypatch.setattr(doctor.build, "call_definition", lambda: None)
     assert _section("native calls")["native calls"].detail == "not with this interpreter"
     monkeypatch.setattr(doctor.build, "is_compiled", lambda: True)
     assert _section("native calls")["native calls"] == Check("native calls", Status.OK, detail)

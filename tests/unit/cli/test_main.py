@@ -226,10 +226,10 @@ def test_medians_take_turns() -> None:
 def test_only_slow_steps_are_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", 600.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 600.0)
     with progress.working("quick"):
         pass
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     told = ""
     with progress.working("slow"):
         while not told:

@@ -44,7 +44,7 @@ def every(*sizes: int) -> Iterator[Sized]:
 def launched(host: Recorder, sized: Sized) -> list[tuple[str, int, tuple[int, int]]]:
     """The sources that a call launches, with grid and block; the arrays are never touched."""
     host.launched.clear()
-    sized.function()(*[gb.empty(shape, device=host.kind) for shape in sized.shapes])
+    sized.function()(*[gb.empty(shape, device=host.device_type) for shape in sized.shapes])
     return [(kernel.text, grid, block) for kernel, grid, block in host.launched]
 
 

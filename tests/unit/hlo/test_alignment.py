@@ -6,9 +6,9 @@ import pytest
 
 from gpubcast.hlo.alignment import (
     LEGAL_SHOWN,
-    Cell,
-    State,
-    grid,
+    AlignmentCell,
+    CellState,
+    alignment_grid,
     legal_assignments,
     render,
     row,
@@ -23,34 +23,34 @@ def fits(a: int, b: int) -> bool:
 def test_row_states_one_cell_per_output_dimension() -> None:
     r = row("f32[3,1]", (3, 1), (0, 2), (3, 4, 5))
     assert r.cells == (
-        Cell(State.MATCHED, "3"),
-        Cell(State.ABSENT, "·"),
-        Cell(State.EXPANDED, "1→5"),
+        AlignmentCell(CellState.MATCHED, "3"),
+        AlignmentCell(CellState.ABSENT, "·"),
+        AlignmentCell(CellState.EXPANDED, "1→5"),
     )
     assert row("x", (5, 2), (1, 0), (2, 4), wrong=(0,)).cells == (
-        Cell(State.MATCHED, "2"),
-        Cell(State.WRONG, "5"),
+        AlignmentCell(CellState.MATCHED, "2"),
+        AlignmentCell(CellState.WRONG, "5"),
     )
 
 
 def test_size_one_to_size_one_is_matched_not_expanded() -> None:
-    assert row("f32[1]", (1,), (0,), (1,)).cells == (Cell(State.MATCHED, "1"),)
-    assert row("f32[1]", (1,), (0,), (0,)).cells == (Cell(State.EXPANDED, "1→0"),)
+    assert row("f32[1]", (1,), (0,), (1,)).cells == (AlignmentCell(CellState.MATCHED, "1"),)
+    assert row("f32[1]", (1,), (0,), (0,)).cells == (AlignmentCell(CellState.EXPANDED, "1→0"),)
 
 
 def test_unplaced_row() -> None:
     r = unplaced("f32[3]", 2, "note")
-    assert r.cells == (Cell(State.UNPLACED, "?"),) * 2
+    assert r.cells == (AlignmentCell(CellState.UNPLACED, "?"),) * 2
     assert r.note == "note"
 
 
 def test_grid_refuses_rows_of_another_width() -> None:
     with pytest.raises(ValueError, match="has 2 cells for 3 columns"):
-        grid([unplaced("x", 2)], 3)
+        alignment_grid([unplaced("x", 2)], 3)
 
 
 def test_render_marks_the_wrong_cell_in_its_column() -> None:
-    g = grid(
+    g = alignment_grid(
         [
             row("f32[2,100]", (2, 100), (0, 1), (2, 100)),
             row("f32[17]", (17,), (1,), (2, 100), wrong=(0,), note="here"),
@@ -66,7 +66,7 @@ def test_render_marks_the_wrong_cell_in_its_column() -> None:
 
 
 def test_render_of_scalars_has_no_columns() -> None:
-    assert render(grid([row("f32[]", (), (), ())], 0)) == "  output dimension\n  f32[]"
+    assert render(alignment_grid([row("f32[]", (), (), ())], 0)) == "  output dimension\n  f32[]"
 
 
 def test_legal_assignments_lists_all_and_only_increasing_ones() -> None:

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpubcast as gb
-from gpubcast.codegen.key import kernel_key
+from gpubcast.codegen.source import kernel_key
 from gpubcast.errors import ElementTypeError, Error, ShapeError
 from gpubcast.hlo import expression, graph_inference
 from gpubcast.planning import simplify
 from gpubcast.planning.build import build
 from gpubcast.planning.plan import Access, BroadcastPlan, Operand
 from gpubcast.planning.planner import plan_for
-from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.choose import Schedule, schedule
 from gpubcast.schedules.cpu.nest import Nest
 from gpubcast.schedules.cpu.runs import Runs
 from gpubcast.schedules.cuda.flat import Flat
@@ -30,7 +30,6 @@ from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.rows import Rows
 from gpubcast.schedules.cuda.running import Running
 from gpubcast.schedules.cuda.xpose import Xpose
-from gpubcast.schedules.families import Schedule
 from gpubcast.schedules.schedule import AccessPattern, CpuTarget, CudaTarget
 from gpubcast.shapes.shape import Shape
 
@@ -40,7 +39,7 @@ H200 = CudaTarget("sm_90", 132)
 def raw_plan(name: str, *texts: str, out: str | None = None, **attributes: object) -> BroadcastPlan:
     shapes = tuple(Shape.parse(text) for text in texts)
     graph = expression.single(name, attributes)
-    nodes = graph_inference.typed(graph, shapes)
+    nodes = graph_inference.infer_nodes(graph, shapes)
     output = Shape.parse(out) if out else nodes[graph.outputs[0]].shape
     return build(graph, nodes, tuple(map(Operand.of, shapes)), (Operand.of(output),))
 
@@ -163,7 +162,7 @@ def test_bitcast_to_another_width_is_a_read_of_the_other_type() -> None:
     (read,) = wider.reads
     assert (read.element_type.name, read.strides, wider.program.code) == ("f64", (1,), ())
     swapped = gb.plan("bitcast_convert_type", "u8[5,8]{0,1}", to="f64")
-    assert [str(t) for t in swapped._planned().temporaries] == ["u8[5,8]{1,0}"]
+    assert [str(t) for t in swapped._call_plan().temporaries] == ["u8[5,8]{1,0}"]
 
 
 def test_layout_attributes_are_text_only_P4() -> None:
@@ -267,7 +266,7 @@ def test_gather_index_width_at_the_boundary(size: int, bits: int) -> None:
 def test_a_grid_beyond_the_hardware_is_refused_P5() -> None:
     strided = Operand(Shape("u8", (2**40,)), (2,), (2**40,))
     graph = expression.single("neg", {})
-    nodes = graph_inference.typed(graph, (strided.shape,))
+    nodes = graph_inference.infer_nodes(graph, (strided.shape,))
     plan = simplify.normalise(build(graph, nodes, (Operand.of(strided.shape),), (strided,)))
     with pytest.raises(ShapeError, match="blocks") as caught:
         gpu(plan)
@@ -354,7 +353,7 @@ def test_kinds_of_values_and_scalars() -> None:
     value = Operand(Shape("f32", ()), (), (), by_value=True)
     graph = expression.single("add", {})
     shape = Shape.parse("f32[64,64]{0,1}")
-    nodes = graph_inference.typed(graph, (shape, value.shape))
+    nodes = graph_inference.infer_nodes(graph, (shape, value.shape))
     out = Operand.of(Shape("f32", (64, 64)))
     plan = simplify.normalise(build(graph, nodes, (Operand.of(shape), value), (out,)))
     assert gpu(plan).reads == (AccessPattern.CROSSED, AccessPattern.VALUE)

@@ -25,13 +25,12 @@ from gpubcast.runtime import prepare, state
 from gpubcast.runtime.device import CPU, Device
 from gpubcast.runtime.launch import Launch
 from gpubcast.runtime.view import View, aligned
-from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.choose import Schedule, schedule
 from gpubcast.schedules.cpu.cost import OFTEN
 from gpubcast.schedules.cuda.flat import Flat
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.rows import Rows
-from gpubcast.schedules.families import Schedule
 from gpubcast.schedules.schedule import STREAMING_BYTES, CudaTarget
 from gpubcast.shapes.layout import PaddingValue
 from gpubcast.shapes.shape import Shape
@@ -58,7 +57,7 @@ class Stub(CpuBackend):
 class GpuStub(Stub):
     """The same in the place of a GPU."""
 
-    kind = "cuda"
+    device_type = "cuda"
 
     def target(self) -> CudaTarget:  # type: ignore[override]
         return H200

@@ -10,14 +10,13 @@ from gpubcast.hlo import expression, graph_inference
 from gpubcast.planning import simplify
 from gpubcast.planning.build import build
 from gpubcast.planning.plan import BroadcastPlan, Operand
-from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.choose import Schedule, schedule
 from gpubcast.schedules.cuda.flat import Flat
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.rows import Rows
-from gpubcast.schedules.cuda.vectors import MAX_GRID, THREADS
+from gpubcast.schedules.cuda.vectors import BLOCK_THREADS, MAX_GRID
 from gpubcast.schedules.cuda.xpose import Xpose
-from gpubcast.schedules.families import Schedule
 from gpubcast.schedules.schedule import CudaTarget
 from gpubcast.shapes.shape import Shape
 
@@ -32,7 +31,7 @@ def plan_of(*operands: Operand, out: Operand) -> BroadcastPlan:
         "broadcast_dimensions": tuple(range(out.shape.rank)),
     }  # fmt: skip
     graph = expression.single("add" if len(operands) > 1 else "broadcast_in_dim", attributes)
-    nodes = graph_inference.typed(graph, shapes)
+    nodes = graph_inference.infer_nodes(graph, shapes)
     return simplify.normalise(build(graph, nodes, operands, (out,)))
 
 
@@ -44,11 +43,11 @@ def covered(plan: BroadcastPlan, found: Schedule) -> tuple[int, int]:
     """Slots that the blocks cover, and the most by which that may exceed those visited."""
     match found:
         case Flat():
-            block = THREADS * found.vector_width * found.vectors_per_thread
+            block = BLOCK_THREADS * found.vector_width * found.vectors_per_thread
             # The first block has the elements before its vectors, too.
             return found.grid * block + found.head, block - 1
         case Gather():
-            return found.grid * THREADS, THREADS - 1
+            return found.grid * BLOCK_THREADS, BLOCK_THREADS - 1
         case Phase():
             inner = plan.axes[plan.rank - found.inner_axes :]
             period = math.prod(axis.extent for axis in inner)

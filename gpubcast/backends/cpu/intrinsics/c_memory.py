@@ -25,23 +25,23 @@ def _instruction(function: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-def _loaded(kind: ir.Type, widen: str = "") -> Any:
+def _loaded(llvm_type: ir.Type, widen: str = "") -> Any:
     """An instruction that reads a value at an address."""
 
     def load(context: Any, at: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            value = builder.load(builder.inttoptr(given[0], kind.as_pointer()), typ=kind)
+            value = builder.load(builder.inttoptr(given[0], llvm_type.as_pointer()), typ=llvm_type)
             return getattr(builder, widen)(value, _WORD) if widen else value
 
-        return (_REAL if kind == ir.DoubleType() else _INTEGER)(_INTEGER), codegen
+        return (_REAL if llvm_type == ir.DoubleType() else _INTEGER)(_INTEGER), codegen
 
     return _instruction(load)
 
 
 word: Callable[[int], int] = _loaded(_WORD)
-number: Callable[[int], int] = _loaded(ir.IntType(32), "sext")  # a C int
-byte, pair, quad = (_loaded(ir.IntType(bits), "zext") for bits in (8, 16, 32))
-real = _loaded(ir.DoubleType())
+s32: Callable[[int], int] = _loaded(ir.IntType(32), "sext")  # a C int
+u8, u16, u32 = (_loaded(ir.IntType(bits), "zext") for bits in (8, 16, 32))
+f64 = _loaded(ir.DoubleType())
 
 
 @_instruction
@@ -97,8 +97,8 @@ def _called(arguments: int) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         address, *rest = given
-        kind = ir.FunctionType(_WORD, [_WORD] * arguments)
-        return builder.call(builder.inttoptr(address, kind.as_pointer()), rest)
+        llvm_type = ir.FunctionType(_WORD, [_WORD] * arguments)
+        return builder.call(builder.inttoptr(address, llvm_type.as_pointer()), rest)
 
     return _INTEGER(*[_INTEGER] * (arguments + 1)), codegen
 
@@ -142,8 +142,8 @@ def run_kernel(context: Any, code: Any, table: Any, low: Any, high: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         with builder.goto_entry_block():
             unused = builder.alloca(_WORD)
-        kind = ir.FunctionType(_STATUS, [unused.type] * 2 + [_WORD] * 3)
-        address = builder.inttoptr(given[0], kind.as_pointer())
+        llvm_type = ir.FunctionType(_STATUS, [unused.type] * 2 + [_WORD] * 3)
+        address = builder.inttoptr(given[0], llvm_type.as_pointer())
         builder.call(address, [unused, unused, *given[1:]])
         return context.get_dummy_value()
 

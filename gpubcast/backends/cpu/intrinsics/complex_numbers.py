@@ -14,13 +14,13 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-Parts = tuple[Any, Any]
+ComplexParts = tuple[Any, Any]
 
 _COMPLEX = {types.float32: types.complex64, types.float64: types.complex128}
 _PART = {value: key for key, value in _COMPLEX.items()}
 
 
-def parts(builder: Any, value: Any) -> Parts:
+def parts(builder: Any, value: Any) -> ComplexParts:
     """The real and the imaginary part of an LLVM value."""
     return builder.extract_value(value, 0), builder.extract_value(value, 1)
 
@@ -31,7 +31,7 @@ def pair(builder: Any, re: Any, im: Any) -> Any:
     return builder.insert_value(builder.insert_value(value, re, 0), im, 1)
 
 
-def _unary(build: Callable[[Any, Any, Any], Parts]) -> Any:
+def _unary(build: Callable[[Any, Any, Any], ComplexParts]) -> Any:
     """An intrinsic on a complex number, from a function of (builder, re, im)."""
 
     def function(typing_context: Any, x: Any) -> Any:
@@ -43,7 +43,7 @@ def _unary(build: Callable[[Any, Any, Any], Parts]) -> Any:
     return intrinsic(function)
 
 
-def _binary(build: Callable[[Any, Parts, Parts], Parts]) -> Any:
+def _binary(build: Callable[[Any, ComplexParts, ComplexParts], ComplexParts]) -> Any:
     """An intrinsic on two complex numbers, from a function of (builder, x, y)."""
 
     def function(typing_context: Any, x: Any, y: Any) -> Any:
@@ -55,7 +55,7 @@ def _binary(build: Callable[[Any, Parts, Parts], Parts]) -> Any:
     return intrinsic(function)
 
 
-def _mul(builder: Any, x: Parts, y: Parts) -> Parts:
+def _mul(builder: Any, x: ComplexParts, y: ComplexParts) -> ComplexParts:
     re = builder.fsub(builder.fmul(x[0], y[0]), builder.fmul(x[1], y[1]))
     im = builder.fadd(builder.fmul(x[0], y[1]), builder.fmul(x[1], y[0]))
     return re, im

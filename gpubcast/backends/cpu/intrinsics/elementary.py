@@ -15,22 +15,22 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from gpubcast.backends.cpu.intrinsics.avx512 import INSTRUCTIONS, permuted
-from gpubcast.backends.cpu.processor import wide
-from gpubcast.hlo.elementary.formula import FORMULAS, Formula, Traced, trace
-from gpubcast.hlo.elementary.values import Instruction, Kind
+from gpubcast.backends.cpu.processor import has_avx512
+from gpubcast.hlo.elementary.formula import FORMULAS, Formula, FormulaCode, formula_code
+from gpubcast.hlo.elementary.values import FormulaInstruction, MachineType
 
 _LLVM = {
-    Kind.F32: ir.FloatType(),
-    Kind.F64: ir.DoubleType(),
-    Kind.U32: ir.IntType(32),
-    Kind.U64: ir.IntType(64),
-    Kind.BOOL: ir.IntType(1),
+    MachineType.F32: ir.FloatType(),
+    MachineType.F64: ir.DoubleType(),
+    MachineType.U32: ir.IntType(32),
+    MachineType.U64: ir.IntType(64),
+    MachineType.BOOL: ir.IntType(1),
 }
-_KINDS = {
-    types.float32: (Kind.F32, False),
-    types.float64: (Kind.F64, False),
-    types.complex64: (Kind.F32, True),
-    types.complex128: (Kind.F64, True),
+_MACHINE_TYPES = {
+    types.float32: (MachineType.F32, False),
+    types.float64: (MachineType.F64, False),
+    types.complex64: (MachineType.F32, True),
+    types.complex128: (MachineType.F64, True),
 }
 _UNARY = {"sqrt": "sqrt", "rint": "rint", "floor": "floor", "trunc": "trunc", "abs": "fabs"}
 _FLOATS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -57,13 +57,13 @@ def _function(name: str, arity: int) -> Any:
 
 def _intrinsic(name: str, names: str) -> Any:
     def typed(operands: tuple[Any, ...]) -> Any:
-        kind = _KINDS.get(operands[0])
-        formula = FORMULAS.get((name, *kind)) if kind else None
+        machine_type = _MACHINE_TYPES.get(operands[0])
+        formula = FORMULAS.get((name, *machine_type)) if machine_type else None
         if formula is None or any(t != operands[0] for t in operands):
             return None
         result = operands[0]
         if formula.complex and formula.real_result:
-            result = types.float32 if formula.kind is Kind.F32 else types.float64
+            result = types.float32 if formula.machine_type is MachineType.F32 else types.float64
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             if not formula.complex:
@@ -85,37 +85,43 @@ def _intrinsic(name: str, names: str) -> Any:
 
 
 @functools.cache
-def _traced(formula: Formula) -> Traced:
-    return trace(formula)
+def _code(formula: Formula) -> FormulaCode:
+    return formula_code(formula)
 
 
 def _emit(builder: Any, formula: Formula, args: list[Any]) -> list[Any]:
     """The results of a formula on LLVM values."""
-    traced = _traced(formula)
+    code = _code(formula)
     values: list[Any] = []
-    for instruction in traced.code:
+    for instruction in code.instructions:
         operands = [values[a] for a in instruction.args]
-        source = traced.code[instruction.args[0]].kind if instruction.args else instruction.kind
+        source = (
+            code.instructions[instruction.args[0]].machine_type
+            if instruction.args
+            else instruction.machine_type
+        )
         if instruction.op == "parameter":
             values.append(args[instruction.extra])
         elif instruction.op == "call":
             called, part = instruction.extra
-            native = called.native and wide()
+            native = called.native and has_avx512()
             emit = _native if native else _emit
             values.append(emit(builder, called, operands)[part])
         elif instruction.op == "lookup":
-            values.append(_short_table(builder, instruction.kind, instruction.extra, operands[0]))
+            values.append(
+                _short_table(builder, instruction.machine_type, instruction.extra, operands[0])
+            )
         elif instruction.op == "rarely":
             values.append(_rarely(builder, instruction.extra[0], *operands))
         else:
             values.append(_instruction(builder, instruction, source, operands))
-    return [values[i] for i in traced.results]
+    return [values[i] for i in code.results]
 
 
 def _native(builder: Any, step: Formula, args: list[Any]) -> list[Any]:
     """A call of a native step, for which vector loops have an instruction."""
-    kind = _LLVM[step.kind]
-    name = f"gb_{step.name}_{step.kind.value}"
+    machine_type = _LLVM[step.machine_type]
+    name = f"gb_{step.name}_{step.machine_type.value}"
 
     def scalar(inner: Any, operands: list[Any]) -> Any:
         return _emit(inner, step, operands)[0]
@@ -123,24 +129,28 @@ def _native(builder: Any, step: Formula, args: list[Any]) -> list[Any]:
     def vector(inner: Any, operands: list[Any]) -> Any:
         return INSTRUCTIONS[step.name](inner, *operands)
 
-    function = _with_vectors(builder.module, name, kind, [kind] * step.arity, scalar, vector)
+    function = _with_vectors(
+        builder.module, name, machine_type, [machine_type] * step.arity, scalar, vector
+    )
     return [builder.call(function, args)]
 
 
-def _short_table(builder: Any, kind: Kind, words: tuple[int, ...], index: Any) -> Any:
+def _short_table(
+    builder: Any, machine_type: MachineType, words: tuple[int, ...], index: Any
+) -> Any:
     """The entry of a short table at an index modulo its length."""
 
     def scalar(inner: Any, operands: list[Any]) -> Any:
         word = operands[0].type
-        return _lookup(inner, kind, words, inner.and_(operands[0], word(len(words) - 1)))
+        return _lookup(inner, machine_type, words, inner.and_(operands[0], word(len(words) - 1)))
 
     def vector(inner: Any, operands: list[Any]) -> Any:
         return permuted(inner, operands[0], words)
 
-    if not wide() or len(words) * kind.bits > 1024:
+    if not has_avx512() or len(words) * machine_type.bits > 1024:
         return scalar(builder, [index])
-    name = f"gb_lookup_{_table_name(kind, words)}"
-    made = _with_vectors(builder.module, name, _LLVM[kind], [index.type], scalar, vector)
+    name = f"gb_lookup_{_table_name(machine_type, words)}"
+    made = _with_vectors(builder.module, name, _LLVM[machine_type], [index.type], scalar, vector)
     return builder.call(made, [index])
 
 
@@ -207,14 +217,16 @@ def _rarely(builder: Any, helper: Formula, condition: Any, otherwise: Any, x: An
 
 def _helper(module: ir.Module, helper: Formula) -> Any:
     """A helper as a function of the module."""
-    name = f"gb_{helper.name}_{helper.kind.value}"
+    name = f"gb_{helper.name}_{helper.machine_type.value}"
     if name in module.globals:
         return module.globals[name]
-    kind = _LLVM[helper.kind]
-    function = _internal(module, name, ir.FunctionType(kind, [kind]), "noinline", "cold")
+    machine_type = _LLVM[helper.machine_type]
+    function = _internal(
+        module, name, ir.FunctionType(machine_type, [machine_type]), "noinline", "cold"
+    )
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     builder.ret(_emit(builder, helper, [function.args[0]])[0])
-    widths = [size // helper.kind.bits for size in _VECTORS]
+    widths = [size // helper.machine_type.bits for size in _VECTORS]
     vectors = [_masked(module, function, width) for width in widths]
     variants = (f"_ZGV_LLVM_M{n}v_{name}({v.name})" for n, v in zip(widths, vectors, strict=True))
     # llvmlite knows no attributes with values.
@@ -277,17 +289,21 @@ def _keep(module: ir.Module, functions: list[Any]) -> None:
     variable.initializer = variable.value_type(kept)
 
 
-def _call(builder: Any, name: str, overload: list[Any], args: list[Any], kinds: Any = None) -> Any:
-    function = builder.module.declare_intrinsic(name, overload, kinds)
+def _call(
+    builder: Any, name: str, overload: list[Any], args: list[Any], machine_types: Any = None
+) -> Any:
+    function = builder.module.declare_intrinsic(name, overload, machine_types)
     return builder.call(function, args)
 
 
-def _instruction(builder: Any, instruction: Instruction, source: Kind, args: list[Any]) -> Any:
-    op, kind = instruction.op, instruction.kind
-    to = _LLVM[kind]
+def _instruction(
+    builder: Any, instruction: FormulaInstruction, source: MachineType, args: list[Any]
+) -> Any:
+    op, machine_type = instruction.op, instruction.machine_type
+    to = _LLVM[machine_type]
     if op == "constant":
-        return _constant(kind, instruction.extra)
-    if op in _FLOATS and kind.is_float:
+        return _constant(machine_type, instruction.extra)
+    if op in _FLOATS and machine_type.is_float:
         return getattr(builder, _FLOATS[op])(*args)
     if op in _INTEGERS:
         return getattr(builder, _INTEGERS[op])(*args)
@@ -308,35 +324,37 @@ def _instruction(builder: Any, instruction: Instruction, source: Kind, args: lis
         return builder.bitcast(args[0], to)
     if op == "to_float":
         if source.is_float:
-            return (builder.fpext if kind is Kind.F64 else builder.fptrunc)(args[0], to)
+            return (builder.fpext if machine_type is MachineType.F64 else builder.fptrunc)(
+                args[0], to
+            )
         return builder.sitofp(args[0], to)
     if op == "resize":
-        return (builder.zext if kind.bits > source.bits else builder.trunc)(args[0], to)
+        return (builder.zext if machine_type.bits > source.bits else builder.trunc)(args[0], to)
     if op == "high_product":
-        wide = ir.IntType(2 * kind.bits)
+        wide = ir.IntType(2 * machine_type.bits)
         product = builder.mul(*(builder.zext(a, wide) for a in args))
-        return builder.trunc(builder.lshr(product, wide(kind.bits)), to)
+        return builder.trunc(builder.lshr(product, wide(machine_type.bits)), to)
     if op == "leading_zeros":
         return builder.ctlz(args[0], ir.IntType(1)(0))
     if op == "table":
-        return _lookup(builder, kind, instruction.extra, args[0])
+        return _lookup(builder, machine_type, instruction.extra, args[0])
     raise AssertionError(op)
 
 
-def _constant(kind: Kind, word: int) -> Any:
-    if not kind.is_float:
-        return _LLVM[kind](word)
-    return ir.Constant(_LLVM[kind.word], word).bitcast(_LLVM[kind])
+def _constant(machine_type: MachineType, word: int) -> Any:
+    if not machine_type.is_float:
+        return _LLVM[machine_type](word)
+    return ir.Constant(_LLVM[machine_type.word], word).bitcast(_LLVM[machine_type])
 
 
-def _table_name(kind: Kind, words: tuple[int, ...]) -> str:
-    return f"{kind.value}_{abs(hash(words)):x}"
+def _table_name(machine_type: MachineType, words: tuple[int, ...]) -> str:
+    return f"{machine_type.value}_{abs(hash(words)):x}"
 
 
-def _lookup(builder: Any, kind: Kind, words: tuple[int, ...], index: Any) -> Any:
+def _lookup(builder: Any, machine_type: MachineType, words: tuple[int, ...], index: Any) -> Any:
     """The entry of a constant table of the module."""
-    name = f"gb_table_{_table_name(kind, words)}"
-    word = _LLVM[kind.word] if kind.is_float else _LLVM[kind]
+    name = f"gb_table_{_table_name(machine_type, words)}"
+    word = _LLVM[machine_type.word] if machine_type.is_float else _LLVM[machine_type]
     entries = ir.ArrayType(word, len(words))
     variable = builder.module.globals.get(name)
     if variable is None:
@@ -346,4 +364,4 @@ def _lookup(builder: Any, kind: Kind, words: tuple[int, ...], index: Any) -> Any
         variable.initializer = entries([word(w) for w in words])
     at = builder.gep(variable, [ir.IntType(64)(0), builder.zext(index, ir.IntType(64))])
     loaded = builder.load(at, typ=word)
-    return builder.bitcast(loaded, _LLVM[kind]) if kind.is_float else loaded
+    return builder.bitcast(loaded, _LLVM[machine_type]) if machine_type.is_float else loaded

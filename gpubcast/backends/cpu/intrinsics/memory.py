@@ -14,14 +14,15 @@ and u4 are computed in 8 bits.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.extending import intrinsic
 
 from gpubcast.backends.cpu.intrinsics.complex_numbers import pair, parts
-from gpubcast.backends.cpu.jit.nontemporal import STREAMED
+from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED
 from gpubcast.backends.cpu.processor import converts_halves
 from gpubcast.schedules.cpu.cost import STRETCH
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
@@ -32,6 +33,10 @@ NUMBA_TYPES = {"bool": types.boolean, "float": types.float32, "double": types.fl
     for bits in (8, 16, 32, 64)
 }
 NUMBA_TYPES |= {"c64": types.complex64, "c128": types.complex128}
+# numba's decorators, typed: for functions of the LLVM builder, and for functions that every caller
+# takes in.
+typed_intrinsic: Callable[[Any], Any] = intrinsic
+inlined_function: Callable[[Any], Any] = njit(error_model="numpy", nogil=True, forceinline=True)
 # Bytes behind a stretch: more than a vector, and such that the same places of several stretches do
 # not look alike to the processor, which tells recent stores from loads by the lowest 12 bits.
 APART = 704
@@ -173,12 +178,12 @@ def _parts(builder: Any, pointer: Any, memory: ir.Type) -> list[tuple[Any, int]]
     return [(at[0], 2 * size), (at[1], size)]
 
 
-def _apart(builder: Any, access: Any, kind: str, names: tuple[str, ...]) -> None:
+def _apart(builder: Any, access: Any, metadata: str, names: tuple[str, ...]) -> None:
     """Tells LLVM that what is written is not what is read, but by the very same element."""
     module = builder.module
     domain = module.add_metadata([ir.MetaDataString(module, "gpubcast")])
     scopes = [module.add_metadata([ir.MetaDataString(module, name), domain]) for name in names]
-    access.set_metadata(kind, module.add_metadata(scopes))
+    access.set_metadata(metadata, module.add_metadata(scopes))
 
 
 def _load(element_type: ElementType, *apart: str) -> Any:
@@ -192,7 +197,7 @@ def _load(element_type: ElementType, *apart: str) -> Any:
                 places = [(at, part, align) for at, align in _parts(builder, pointer, memory)]
             else:
                 places = [(pointer, memory, element_type.itemsize)]
-            read = [builder.load(at, typ=kind, align=align) for at, kind, align in places]
+            read = [builder.load(at, typ=llvm_type, align=align) for at, llvm_type, align in places]
             if apart:
                 for one in read:
                     _apart(builder, one, "alias.scope", apart)
@@ -202,7 +207,7 @@ def _load(element_type: ElementType, *apart: str) -> Any:
 
         return value(types.int64, types.int64), codegen
 
-    return intrinsic(load)
+    return typed_intrinsic(load)
 
 
 def _store(element_type: ElementType, *apart: str) -> Any:
@@ -225,7 +230,7 @@ def _store(element_type: ElementType, *apart: str) -> Any:
 
         return types.void(types.int64, types.int64, value), codegen
 
-    return intrinsic(store)
+    return typed_intrinsic(store)
 
 
 def _round(element_type: ElementType) -> Any:
@@ -236,7 +241,7 @@ def _round(element_type: ElementType) -> Any:
         value = NUMBA_TYPES[element_type.compute]
         return value(value), codegen
 
-    return intrinsic(rounded)
+    return typed_intrinsic(rounded)
 
 
 def _to_bits(element_type: ElementType) -> Any:
@@ -248,7 +253,7 @@ def _to_bits(element_type: ElementType) -> Any:
 
         return NUMBA_TYPES[f"u{bits}"](value), codegen
 
-    return intrinsic(to_bits)
+    return typed_intrinsic(to_bits)
 
 
 def _from_bits(element_type: ElementType) -> Any:
@@ -261,7 +266,7 @@ def _from_bits(element_type: ElementType) -> Any:
 
         return value(NUMBA_TYPES[f"u{8 * element_type.itemsize}"]), codegen
 
-    return intrinsic(from_bits)
+    return typed_intrinsic(from_bits)
 
 
 def _scratch(element_type: ElementType) -> Any:
@@ -280,7 +285,7 @@ def _scratch(element_type: ElementType) -> Any:
 
         return types.int64(), codegen
 
-    return intrinsic(scratch)
+    return typed_intrinsic(scratch)
 
 
 def namespace() -> dict[str, Any]:

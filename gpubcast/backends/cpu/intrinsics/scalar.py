@@ -16,13 +16,16 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from gpubcast.backends.cpu.intrinsics import complex_numbers
-from gpubcast.backends.cpu.intrinsics.memory import NUMBA_TYPES, from_memory, memory_type, to_memory
+from gpubcast.backends.cpu.intrinsics.memory import (
+    NUMBA_TYPES,
+    from_memory,
+    memory_type,
+    to_memory,
+    typed_intrinsic,
+)
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 
 _scalar: Callable[[Any], Any] = njit(error_model="numpy", nogil=True)
-
-
-_intrinsic: Callable[[Any], Any] = intrinsic
 
 
 def _integer_function(build: Callable[[Any, Any, Any], Any]) -> Any:
@@ -34,7 +37,7 @@ def _integer_function(build: Callable[[Any, Any, Any], Any]) -> Any:
 
         return x(x, x), codegen
 
-    return _intrinsic(function)
+    return typed_intrinsic(function)
 
 
 def _integer_unary(build: Callable[[Any, Any], Any]) -> Any:
@@ -46,7 +49,7 @@ def _integer_unary(build: Callable[[Any, Any], Any]) -> Any:
 
         return x(x), codegen
 
-    return _intrinsic(function)
+    return typed_intrinsic(function)
 
 
 def _abs_signed(builder: Any, x: Any) -> Any:
@@ -98,14 +101,14 @@ def _shift_right(build: Callable[[Any, Any, Any, Any], Any]) -> Any:
 
     def function(typing_context: Any, x: Any, y: Any, width: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            kind = args[0].type
-            narrow = builder.trunc if kind.width < 64 else lambda value, _: value
-            spare = builder.sub(kind(kind.width), narrow(args[2], kind))
+            llvm_type = args[0].type
+            narrow = builder.trunc if llvm_type.width < 64 else lambda value, _: value
+            spare = builder.sub(llvm_type(llvm_type.width), narrow(args[2], llvm_type))
             return build(builder, args[0], args[1], spare)
 
         return x(x, x, types.int64), codegen
 
-    return _intrinsic(function)
+    return typed_intrinsic(function)
 
 
 def _counted(build: Callable[[Any, Any, Any], Any]) -> Any:
@@ -114,15 +117,15 @@ def _counted(build: Callable[[Any, Any, Any], Any]) -> Any:
 
     def function(typing_context: Any, x: Any, width: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            kind = args[0].type
-            narrow = builder.trunc if kind.width < 64 else lambda value, _: value
-            spare = builder.sub(kind(kind.width), narrow(args[1], kind))
-            bits = builder.and_(args[0], builder.lshr(kind(-1), spare))
+            llvm_type = args[0].type
+            narrow = builder.trunc if llvm_type.width < 64 else lambda value, _: value
+            spare = builder.sub(llvm_type(llvm_type.width), narrow(args[1], llvm_type))
+            bits = builder.and_(args[0], builder.lshr(llvm_type(-1), spare))
             return build(builder, bits, spare)
 
         return x(x, types.int64), codegen
 
-    return _intrinsic(function)
+    return typed_intrinsic(function)
 
 
 def _integer_pow(typing_context: Any, x: Any, y: Any) -> Any:
@@ -143,16 +146,16 @@ def _integer_pow(typing_context: Any, x: Any, y: Any) -> Any:
     return x(x, y), codegen
 
 
-def _one(kind: Any) -> Any:
-    if isinstance(kind, (ir.IntType, ir.FloatType, ir.DoubleType)):
-        return kind(1)
-    return kind([kind.elements[0](1.0), kind.elements[0](0.0)])
+def _one(llvm_type: Any) -> Any:
+    if isinstance(llvm_type, (ir.IntType, ir.FloatType, ir.DoubleType)):
+        return llvm_type(1)
+    return llvm_type([llvm_type.elements[0](1.0), llvm_type.elements[0](0.0)])
 
 
-def _multiplication(kind: Any) -> Callable[[Any, Any, Any], Any]:
-    if isinstance(kind, ir.IntType):
+def _multiplication(llvm_type: Any) -> Callable[[Any, Any, Any], Any]:
+    if isinstance(llvm_type, ir.IntType):
         return lambda builder, a, b: builder.mul(a, b)
-    if isinstance(kind, (ir.FloatType, ir.DoubleType)):
+    if isinstance(llvm_type, (ir.FloatType, ir.DoubleType)):
         return lambda builder, a, b: builder.fmul(a, b)
     return complex_numbers.product
 
@@ -191,15 +194,15 @@ def _nextafter(element_type: ElementType) -> Any:
 
         return x(x, x), codegen
 
-    return _intrinsic(nextafter)
+    return typed_intrinsic(nextafter)
 
 
-@_intrinsic
+@typed_intrinsic
 def _is_finite(typing_context: Any, x: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = args[0].type
-        size = builder.call(builder.module.declare_intrinsic("llvm.fabs", [kind]), args)
-        return builder.fcmp_ordered("<", size, kind(math.inf))
+        llvm_type = args[0].type
+        size = builder.call(builder.module.declare_intrinsic("llvm.fabs", [llvm_type]), args)
+        return builder.fcmp_ordered("<", size, llvm_type(math.inf))
 
     return types.boolean(x), codegen
 
@@ -265,7 +268,7 @@ def _sign_signed(x: Any) -> Any:
     return (x > 0) - (x < 0)
 
 
-@_intrinsic
+@typed_intrinsic
 def _total_order_key(typing_context: Any, x: Any) -> Any:
     """Float bits as an integer whose order is the total order of floats."""
     word = types.int32 if x == types.float32 else types.int64
@@ -337,10 +340,10 @@ def _saturate(element_type: ElementType) -> Any:
 
         return target(x), codegen
 
-    return _intrinsic(saturate)
+    return typed_intrinsic(saturate)
 
 
-@_intrinsic
+@typed_intrinsic
 def _odd_float(typing_context: Any, x: Any) -> Any:
     """f64 to f32, rounded to odd: a second rounding to f8, f16 or bf16 is then the only one."""
 
@@ -383,7 +386,7 @@ def _odd_unsigned(x: Any) -> Any:
     return _odd_float(types.float64((wide >> types.uint64(16)) | sticky) * 65536.0)
 
 
-@_intrinsic
+@typed_intrinsic
 def _wide_vectors(typing_context: Any) -> Any:
     """Lets the kernel use the widest vectors there are: what computes much gains more than the
     clock that they cost; what only moves memory does not."""

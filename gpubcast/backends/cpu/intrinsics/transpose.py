@@ -9,14 +9,12 @@ that no byte is read or written beside the elements that are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import binding, ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import types
 
-from gpubcast.backends.cpu.intrinsics.memory import namespace
+from gpubcast.backends.cpu.intrinsics.memory import inlined_function, namespace, typed_intrinsic
 from gpubcast.schedules.cpu.cost import VECTOR
 from gpubcast.schedules.cpu.tiles import TILE_BYTES
 
@@ -26,8 +24,6 @@ SIZES = (1, 2, 4, 8, 16)
 # Elements that are read by whole lines, where memory is far: a block of smaller ones fills more
 # than all registers.
 LEAST_BY_LINES = 2
-_intrinsic: Callable[[Any], Any] = intrinsic
-_function: Callable[[Any], Any] = njit(error_model="numpy", nogil=True, forceinline=True)
 _WORD, _HALF = ir.IntType(64), ir.IntType(32)
 
 
@@ -45,8 +41,8 @@ def _at(builder: Any, address: Any, step: Any, count: int) -> Any:
 
 
 def _shuffled(builder: Any, one: Any, other: Any, lanes: list[int]) -> Any:
-    kind = ir.VectorType(_HALF, len(lanes))
-    return builder.shuffle_vector(one, other, ir.Constant(kind, lanes))
+    llvm_type = ir.VectorType(_HALF, len(lanes))
+    return builder.shuffle_vector(one, other, ir.Constant(llvm_type, lanes))
 
 
 def _concatenated(builder: Any, pieces: list[Any]) -> Any:
@@ -86,9 +82,9 @@ def _block(size: int, vector: int, piece: int) -> Any:
     def block(typing_context: Any, source: Any, step: Any, target: Any, pitch: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             source, step, target, pitch = args
-            kind = ir.VectorType(word, piece // size)
+            llvm_type = ir.VectorType(word, piece // size)
             pieces = [
-                builder.load(_at(builder, source, step, place), typ=kind, align=1)
+                builder.load(_at(builder, source, step, place), typ=llvm_type, align=1)
                 for place in range(vector // size)
             ]
             # Of every place, the first 16 bytes; of every place, the next ones.
@@ -108,14 +104,14 @@ def _block(size: int, vector: int, piece: int) -> Any:
 
         return types.void(*(types.int64,) * 4), codegen
 
-    return _intrinsic(block)
+    return typed_intrinsic(block)
 
 
 def _blocks(size: int, vector: int, piece: int) -> Any:
     """A function that transposes at least one block."""
     block, side, across = _block(size, vector, piece), piece // size, vector // size
 
-    @_function
+    @inlined_function
     def blocks(source: Any, step: Any, target: Any, pitch: Any, rows: Any, columns: Any) -> None:
         for begin in range(0, columns, across):
             column = min(begin, columns - across)
@@ -140,7 +136,7 @@ def _transpose(size: int, *, by_lines: bool) -> Any:
     word = f"u{8 * size}" if size < PIECE else "c128"
     load, store = (namespace()[f"{name}_{word}"] for name in ("load", "store"))
 
-    @_function
+    @inlined_function
     def transpose(
         source: Any, along: Any, step: Any, target: Any, pitch: Any, rows: Any, columns: Any
     ) -> None:
@@ -162,28 +158,28 @@ def _transpose(size: int, *, by_lines: bool) -> Any:
     return transpose
 
 
-@_intrinsic
+@typed_intrinsic
 def _fetch_line(typing_context: Any, address: Any) -> Any:
     """Ask for a line of memory, of which nothing need be there, for the second cache."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = builder.inttoptr(args[0], ir.PointerType())
-        kind = ir.FunctionType(ir.VoidType(), [ir.PointerType(), _HALF, _HALF, _HALF])
-        fetch = builder.module.declare_intrinsic("llvm.prefetch.p0", (), kind)
+        llvm_type = ir.FunctionType(ir.VoidType(), [ir.PointerType(), _HALF, _HALF, _HALF])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch.p0", (), llvm_type)
         builder.call(fetch, [pointer, _HALF(0), _HALF(2), _HALF(1)])
         return context.get_dummy_value()
 
     return types.void(types.int64), codegen
 
 
-@_function
+@inlined_function
 def _fetch(address: Any, size: Any) -> None:
     """Ask for bytes that are read soon. Any address will do."""
     for k in range(0, size, VECTOR):
         _fetch_line(address + k)
 
 
-@_intrinsic
+@typed_intrinsic
 def _tile(typing_context: Any) -> Any:
     """The address of memory of the kernel's own, on the stack: one tile."""
 

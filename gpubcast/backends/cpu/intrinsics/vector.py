@@ -8,29 +8,31 @@ that behind each stretch. Nothing reads a byte that it is not told to read, outs
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import types
 
 from gpubcast.backends.cpu.intrinsics.complex_numbers import parts
-from gpubcast.backends.cpu.intrinsics.memory import NUMBA_TYPES, memory_type, to_memory
+from gpubcast.backends.cpu.intrinsics.memory import (
+    NUMBA_TYPES,
+    inlined_function,
+    memory_type,
+    to_memory,
+    typed_intrinsic,
+)
 from gpubcast.backends.cpu.processor import architecture
 from gpubcast.schedules.cpu.cost import VECTOR
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 
 _VECTOR = ir.VectorType(ir.IntType(64), VECTOR // 8)
-_intrinsic: Callable[[Any], Any] = intrinsic
-_function: Callable[[Any], Any] = njit(error_model="numpy", nogil=True, forceinline=True)
 
 
 def _pointer(builder: Any, address: Any) -> Any:
     return builder.inttoptr(address, ir.PointerType())
 
 
-@_intrinsic
+@typed_intrinsic
 def _move(typing_context: Any, to: Any, at: Any) -> Any:
     """One vector from an address to another."""
 
@@ -42,14 +44,16 @@ def _move(typing_context: Any, to: Any, at: Any) -> Any:
     return types.void(types.int64, types.int64), codegen
 
 
-@_intrinsic
+@typed_intrinsic
 def _copy(typing_context: Any, to: Any, at: Any, size: Any) -> Any:
     """Some bytes from an address to another, and none beside."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer, word = ir.PointerType(), ir.IntType(64)
-        kind = ir.FunctionType(ir.VoidType(), [pointer, pointer, word, ir.IntType(1)])
-        callee = builder.module.declare_intrinsic("llvm.memcpy", [pointer, pointer, word], kind)
+        llvm_type = ir.FunctionType(ir.VoidType(), [pointer, pointer, word, ir.IntType(1)])
+        callee = builder.module.declare_intrinsic(
+            "llvm.memcpy", [pointer, pointer, word], llvm_type
+        )
         ends = [_pointer(builder, address) for address in args[:2]]
         builder.call(callee, [*ends, args[2], ir.IntType(1)(0)])
         return context.get_dummy_value()
@@ -57,7 +61,7 @@ def _copy(typing_context: Any, to: Any, at: Any, size: Any) -> Any:
     return types.void(types.int64, types.int64, types.int64), codegen
 
 
-@_intrinsic
+@typed_intrinsic
 def _stream_line(typing_context: Any, to: Any, at: Any) -> Any:
     """One vector to an address that is a multiple of its size, past the cache."""
 
@@ -71,14 +75,14 @@ def _stream_line(typing_context: Any, to: Any, at: Any) -> Any:
     return types.void(types.int64, types.int64), codegen
 
 
-@_intrinsic
+@typed_intrinsic
 def _fence(typing_context: Any) -> Any:
     """Streamed memory is there for other threads before anything that is written later."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if architecture() == "x86_64":
-            kind = ir.FunctionType(ir.VoidType(), [])
-            builder.call(builder.module.declare_intrinsic("llvm.x86.sse.sfence", [], kind), [])
+            llvm_type = ir.FunctionType(ir.VoidType(), [])
+            builder.call(builder.module.declare_intrinsic("llvm.x86.sse.sfence", [], llvm_type), [])
         else:
             builder.fence("release")
         return context.get_dummy_value()
@@ -94,9 +98,9 @@ def _splat(element_type: ElementType) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             raw = [to_memory(builder, element_type.component, x) for x in _parts(builder, args[1])]
             each = raw_type.elements[0] if element_type.is_complex else raw_type
-            kind = ir.VectorType(each, VECTOR * 8 // (8 * element_type.component.itemsize))
-            found: Any = ir.Constant(kind, ir.Undefined)
-            for lane in range(kind.count):
+            llvm_type = ir.VectorType(each, VECTOR * 8 // (8 * element_type.component.itemsize))
+            found: Any = ir.Constant(llvm_type, ir.Undefined)
+            for lane in range(llvm_type.count):
                 found = builder.insert_element(found, raw[lane % len(raw)], ir.IntType(32)(lane))
             builder.store(found, _pointer(builder, args[0]), align=1)
             return context.get_dummy_value()
@@ -106,10 +110,10 @@ def _splat(element_type: ElementType) -> Any:
     def _parts(builder: Any, value: Any) -> tuple[Any, ...]:
         return parts(builder, value) if element_type.is_complex else (value,)
 
-    return _intrinsic(splat)
+    return typed_intrinsic(splat)
 
 
-@_function
+@inlined_function
 def _stream(to: Any, at: Any, size: Any) -> None:
     """Bytes from scratch memory to an output, past the cache."""
     head = min(-to & (VECTOR - 1), size)
@@ -123,7 +127,7 @@ def _stream(to: Any, at: Any, size: Any) -> None:
         _copy(to + done, at + done, size - done)
 
 
-@_function
+@inlined_function
 def _repeat(to: Any, period: Any, size: Any) -> None:
     """Fill scratch memory with its first bytes, again and again, up to a size."""
     known = period
@@ -137,7 +141,7 @@ def _repeat(to: Any, period: Any, size: Any) -> None:
 def _fill(element_type: ElementType) -> Any:
     splat, size = _splat(element_type), element_type.itemsize
 
-    @_function
+    @inlined_function
     def fill(to: Any, count: Any, value: Any) -> None:
         for k in range(0, count * size, VECTOR):
             splat(to + k, value)

@@ -48,7 +48,7 @@ _METH_FASTCALL = 0x0080
 _PROTOTYPE = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3
 )
-Kernel = Callable[[int, int, int], object]
+KernelFunction = Callable[[int, int, int], object]
 
 
 class MethodDef(ctypes.Structure):
@@ -62,13 +62,13 @@ class MethodDef(ctypes.Structure):
     )
 
 
-def callable_at(address: int) -> Kernel:
+def callable_at(address: int) -> KernelFunction:
     """A Python function that calls a kernel's code."""
     definition = _kernel_definition()
-    return _through_ctypes(address) if definition is None else made(definition, address)
+    return _through_ctypes(address) if definition is None else builtin_function(definition, address)
 
 
-def made(definition: MethodDef, own: object) -> Callable[..., Any]:
+def builtin_function(definition: MethodDef, own: object) -> Callable[..., Any]:
     """A built-in function, which keeps ``own``."""
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype = ctypes.py_object
@@ -78,7 +78,7 @@ def made(definition: MethodDef, own: object) -> Callable[..., Any]:
     return function
 
 
-def _through_ctypes(address: int) -> Kernel:
+def _through_ctypes(address: int) -> KernelFunction:
     """The same by ctypes, which lets go of the interpreter's lock, too."""
     code = _PROTOTYPE(address)
     results = (ctypes.c_void_p * 2)()
@@ -125,4 +125,4 @@ def _kernel_trial(definition: MethodDef) -> bool:
     seen: list[tuple[int, int, int]] = []
     _code, address = as_code(lambda *given: seen.append(given))
     wanted = (2**63 - 1, -(2**40), 7)
-    return made(definition, address)(*wanted) == address and seen == [wanted]
+    return builtin_function(definition, address)(*wanted) == address and seen == [wanted]

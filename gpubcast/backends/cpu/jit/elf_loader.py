@@ -24,15 +24,15 @@ _ELSEWHERE, _ABSOLUTE = 0, 1
 _READ, _RUN, _FAILED = mmap.PROT_READ, mmap.PROT_EXEC, ctypes.c_void_p(-1).value
 
 
-def parsed(image: bytes) -> Object | None:
+def parsed(image: bytes) -> ElfObject | None:
     """An object file; None where it is no 64-bit little-endian ELF file, or cut off."""
     try:
-        return Object(image)
+        return ElfObject(image)
     except (ValueError, IndexError, struct.error):
         return None
 
 
-class Object:
+class ElfObject:
     """An object file; see ``parsed``."""
 
     def __init__(self, image: bytes) -> None:
@@ -46,8 +46,8 @@ class Object:
         ]
         # Name, number of the section, place there.
         self._symbols: list[tuple[str, int, int]] = []
-        for kind, _, start, length, link, _, _, step in self._sections:
-            if kind == _SYMBOLS:
+        for section_type, _, start, length, link, _, _, step in self._sections:
+            if section_type == _SYMBOLS:
                 names = self._sections[link][2]
                 for at in range(start, start + length, step):
                     name, section, place = struct.unpack_from("<IxxHQ", image, at)
@@ -65,9 +65,11 @@ class Object:
             None where it asks for more than is done here, or the system refuses.
         """
         places, size = {}, 0
-        for number, (kind, flags, _, length, _, _, alignment, _) in enumerate(self._sections):
-            if flags & _IN_MEMORY and length and kind != _UNWINDING:
-                if kind != _CONTENTS or flags & _WRITABLE:
+        for number, (section_type, flags, _, length, _, _, alignment, _) in enumerate(
+            self._sections
+        ):
+            if flags & _IN_MEMORY and length and section_type != _UNWINDING:
+                if section_type != _CONTENTS or flags & _WRITABLE:
                     return None
                 places[number] = -(-size // max(alignment, 1)) * max(alignment, 1)
                 size = places[number] + length
@@ -112,8 +114,8 @@ class Object:
         for number, at in places.items():
             _, _, begin, length, *_ = self._sections[number]
             memory[at : at + length] = self._image[begin : begin + length]
-        for kind, _, begin, length, _, target, _, _ in self._sections:
-            if kind == _ADDRESSES and target in places:
+        for section_type, _, begin, length, _, target, _, _ in self._sections:
+            if section_type == _ADDRESSES and target in places:
                 table = struct.iter_unpack("<QIIq", self._image[begin : begin + length])
                 for offset, sort, symbol, add in table:
                     address = addresses[symbol]

@@ -11,7 +11,7 @@ import functools
 import re
 from typing import Any
 
-from gpubcast.backends.cpu.jit.nontemporal import STREAMED, streamed
+from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED, with_nontemporal_accesses
 
 # What ``wide_vectors`` says of a kernel that computes much.
 WIDE = '"prefer-vector-width"="512"'
@@ -46,7 +46,7 @@ def _class() -> Any:
             super()._optimize_final_module()
             text = str(self._final_module)
             if STREAMED in text:
-                self._replace(streamed(text))
+                self._replace(with_nontemporal_accesses(text))
             if _VARIANTS in text:
                 self._replace(inlining(str(self._final_module)))
                 passes, builder = self._codegen._module_pass_manager(opt=0)

@@ -45,7 +45,7 @@ class ThreadTeam:
 
     Attributes:
         state: the address of the native state.
-        run: the address of the native function that runs a job (``team_loop.run``).
+        run: the address of the native function that runs a job (``team_loop.run_parts``).
         threads: how many threads take part, the caller among them; 0 after a fork.
     """
 
@@ -97,7 +97,7 @@ class ThreadTeam:
     def start(
         self, kernel: int, table: int, total: int, parts: int, unit: int, threads: int
     ) -> None:
-        """Run the code of a kernel over ``range(total)``; see ``team_loop.run``."""
+        """Run the code of a kernel over ``range(total)``; see ``team_loop.run_parts``."""
         job = array("q", (self.state, kernel, table, total, parts, unit, threads))
         self._run(job.buffer_info()[0], 0, 0)
 
@@ -119,7 +119,7 @@ class ThreadTeam:
         return ctypes.c_int64.from_address(self.state + offset)
 
 
-class _Home:
+class _TeamHolder:
     """The team of this process, and the lock under which it is made and changed."""
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class _Home:
             found.close()
 
 
-_HOME = _Home()
+_HOME = _TeamHolder()
 os.register_at_fork(
     before=_HOME.before_fork, after_in_parent=_HOME.after_fork, after_in_child=_HOME.forked
 )
@@ -176,7 +176,7 @@ def _tried() -> ThreadTeam | None:
     if sys.platform != "linux" or platform.machine() not in _MACHINES:
         return None
     try:
-        made, kernel = ThreadTeam(_code("work"), _code("run")), _code("count")
+        made, kernel = ThreadTeam(_code("worker_loop"), _code("run_parts")), _code("count")
     except (RuntimeError, ValueError, AttributeError):
         return None
     return made if _passes(made, kernel) else None

@@ -107,24 +107,26 @@ def _exchanged(builder: Any, address: Any, expected: Any, new: Any) -> Any:
 
 def _pause(builder: Any) -> Any:
     name, hints = _PAUSE[architecture()]
-    kind = ir.FunctionType(ir.VoidType(), [_NUMBER] * len(hints))
-    builder.call(cgutils.get_or_insert_function(builder.module, kind, name), map(_NUMBER, hints))
+    function_type = ir.FunctionType(ir.VoidType(), [_NUMBER] * len(hints))
+    builder.call(
+        cgutils.get_or_insert_function(builder.module, function_type, name), map(_NUMBER, hints)
+    )
     return _WORD(0)
 
 
 def _now(builder: Any) -> Any:
     with builder.goto_entry_block():
         time = builder.alloca(_WORD, size=_WORD(2))
-    kind = ir.FunctionType(_NUMBER, [_NUMBER, _POINTER])
-    clock = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
+    function_type = ir.FunctionType(_NUMBER, [_NUMBER, _POINTER])
+    clock = cgutils.get_or_insert_function(builder.module, function_type, "clock_gettime")
     builder.call(clock, [_NUMBER(_MONOTONIC), time])
     seconds, rest = [builder.load(builder.gep(time, [_WORD(k)])) for k in (0, 1)]
     return builder.add(builder.mul(seconds, _WORD(10**9)), rest)
 
 
 def _here(builder: Any) -> Any:
-    kind = ir.FunctionType(_NUMBER, [])
-    found = cgutils.get_or_insert_function(builder.module, kind, "sched_getcpu")
+    function_type = ir.FunctionType(_NUMBER, [])
+    found = cgutils.get_or_insert_function(builder.module, function_type, "sched_getcpu")
     return builder.sext(builder.call(found, []), _WORD)
 
 
@@ -132,8 +134,8 @@ def _system(numbers: dict[str, int], *before: int) -> Callable[..., Any]:
     """A system call of some numbers, the first arguments fixed ones."""
 
     def emit(builder: Any, address: Any, value: Any) -> Any:
-        kind = ir.FunctionType(_WORD, [_WORD], var_arg=True)
-        syscall = cgutils.get_or_insert_function(builder.module, kind, "syscall")
+        function_type = ir.FunctionType(_WORD, [_WORD], var_arg=True)
+        syscall = cgutils.get_or_insert_function(builder.module, function_type, "syscall")
         number = _WORD(numbers[architecture()])
         fixed = map(_WORD, before)
         return builder.call(syscall, [number, address, *fixed, value, _WORD(0)])
@@ -144,8 +146,8 @@ def _system(numbers: dict[str, int], *before: int) -> Callable[..., Any]:
 def _call(builder: Any, kernel: Any, table: Any, low: Any, high: Any) -> Any:
     with builder.goto_entry_block():
         unused = builder.alloca(_WORD)
-    kind = ir.FunctionType(_NUMBER, [_POINTER, _POINTER, _WORD, _WORD, _WORD])
-    code = builder.inttoptr(kernel, kind.as_pointer())
+    function_type = ir.FunctionType(_NUMBER, [_POINTER, _POINTER, _WORD, _WORD, _WORD])
+    code = builder.inttoptr(kernel, function_type.as_pointer())
     builder.call(code, [unused, unused, table, low, high])
     return _WORD(0)
 
@@ -172,7 +174,7 @@ def _work_on(state: int, part: int) -> None:
         call(load(state + KERNEL), load(state + TABLE), low, high)
 
 
-def work(state: int, index: int, _unused: int) -> None:
+def worker_loop(state: int, index: int, _unused: int) -> None:
     """A worker's life, which ends when the team has no place for its index."""
     if index < PLACES:
         store(state + NUMBERS + 8 * index, thread_number(0, 0))
@@ -282,7 +284,7 @@ def _together(
     store(state + OWNER, 0)
 
 
-def run(job: int, _low: int, _high: int) -> None:
+def run_parts(job: int, _low: int, _high: int) -> None:
     """``kernel(table, low, high)`` over ``range(total)``, by as many threads as are at hand.
 
     ``job`` is the address of seven words: the team's state (without workers, or while another

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from gpubcast.arrays import Array
 from gpubcast.errors import Error, ShapeError, brief, located
-from gpubcast.fusion import labelled, operations
+from gpubcast.fusion import label_scope, operations
 from gpubcast.fusion import trace as fusion_trace
-from gpubcast.fusion.arguments import SCALAR, Arguments, refusal, typed
+from gpubcast.fusion.arguments import SCALAR, Arguments, arguments_refusal, typed_key
 from gpubcast.fusion.source_lines import outermost, unsupported, where
-from gpubcast.fusion.trace import Trace, Traced
+from gpubcast.fusion.trace import Trace, Tracer
 from gpubcast.hlo import labels
 from gpubcast.hlo.expression import Expression
-from gpubcast.hlo.labels import Pattern
+from gpubcast.hlo.labels import LabelPattern
 from gpubcast.plans import Plan
-from gpubcast.runtime import call_cache, eager, state
+from gpubcast.runtime import call_cache, eager_call, state
 from gpubcast.runtime.entry_point import EntryPoint
 from gpubcast.runtime.operands import is_scalar, scalar_view, view_of
 from gpubcast.runtime.protocols import ArrayLike, OutT
@@ -36,7 +36,7 @@ R = TypeVar("R")
 
 # What a traced function depends on, one entry per argument: an element type and a rank, SCALAR for
 # a Python scalar, or a static value with its key.
-Signature = tuple[Hashable, ...]
+TraceKey = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Fused(Generic[P, R]):
     def __init__(
         self,
         function: Callable[P, R],
-        pattern: Pattern | None,
+        pattern: LabelPattern | None,
         static: Iterable[str],
         fast_math: bool,
     ) -> None:
@@ -80,7 +80,9 @@ class Fused(Generic[P, R]):
     def __get__(self, instance: Any, owner: type | None = None) -> Fused[P, R]:
         if instance is None:
             return self
-        raise refusal(f"{self._arguments.home}: a fused function is no method; use staticmethod")
+        raise arguments_refusal(
+            f"{self._arguments.home}: a fused function is no method; use staticmethod"
+        )
 
     def __reduce__(self) -> str:
         return self.__qualname__  # type: ignore[attr-defined, no-any-return]
@@ -112,7 +114,7 @@ class Fused(Generic[P, R]):
 
     def _run(self, values: tuple[Any, ...], what: Any, out: Any, out_layout: Any) -> Any:
         """A call with its arguments in order; ``what`` is None where it was given otherwise."""
-        if any([isinstance(x, Traced) for x in values]):
+        if any([isinstance(x, Tracer) for x in values]):
             if out is not None or out_layout is not None:
                 raise unsupported(
                     f"{self._name}: out and out_layout belong to the outermost fused function",
@@ -124,20 +126,20 @@ class Fused(Generic[P, R]):
         if made is not None:
             return made
         views, signature = self._views(values)
-        graph = _traced(self, signature)
+        graph = _graph_of(self, signature)
         operands: list[Any] = [
-            self._scalar(i, values[i], kind) if views[i] is None else views[i]
-            for i, kind in zip(graph.sources, graph.types, strict=True)
+            self._scalar(i, values[i], element_type) if views[i] is None else views[i]
+            for i, element_type in zip(graph.sources, graph.types, strict=True)
         ]
         prefix = self if graph.sources == tuple(range(len(values))) else None
-        return eager.finish(graph.expression, call, tuple(operands), out_layout, prefix)
+        return eager_call.finish(graph.expression, call, tuple(operands), out_layout, prefix)
 
     def plan(self, *args: Any, out_layout: Any = None, **keywords: Any) -> Plan:
         """Plan the function for given operand shapes.
 
         Args:
             args, keywords: as in a call, with shapes or their text in place of arrays (an array
-                stands for its shape); a Python scalar stands for any of its kind.
+                stands for its shape); a Python scalar stands for any of its type.
             out_layout: layout of new results, for several a tuple; None for the inferred ones.
 
         Returns:
@@ -157,7 +159,7 @@ class Fused(Generic[P, R]):
             else:
                 shapes[i] = self._shape(i, x)
                 signature.append((shapes[i].element_type, shapes[i].rank))
-        graph = _traced(self, tuple(signature))
+        graph = _graph_of(self, tuple(signature))
         given = [i for i, x in enumerate(values) if not self._arguments.is_static(i, x)]
         return Plan(
             self._name,
@@ -188,7 +190,7 @@ class Fused(Generic[P, R]):
 
     # --- arguments -------------------------------------------------------------------------------
 
-    def _views(self, values: tuple[Any, ...]) -> tuple[list[View | None], Signature]:
+    def _views(self, values: tuple[Any, ...]) -> tuple[list[View | None], TraceKey]:
         """The arrays as the runtime sees them, and what tracing depends on."""
         views: list[View | None] = []
         signature: list[Hashable] = []
@@ -201,7 +203,7 @@ class Fused(Generic[P, R]):
                 views.append(None)
                 signature.append(SCALAR)
             elif isinstance(x, str):
-                raise refusal(
+                raise arguments_refusal(
                     f"{self._name}: the argument {self._arguments.called(i)} is the text "
                     f"{brief(x)}, no array; name the parameter in static="
                 )
@@ -218,9 +220,9 @@ class Fused(Generic[P, R]):
         except Error as error:
             raise located(error, self._arguments.named(index)) from None
 
-    def _scalar(self, index: int, x: Any, kind: ElementType) -> View:
+    def _scalar(self, index: int, x: Any, element_type: ElementType) -> View:
         try:
-            return scalar_view(x, kind)
+            return scalar_view(x, element_type)
         except Error as error:
             raise located(error, self._arguments.named(index)) from None
 
@@ -238,19 +240,19 @@ class Fused(Generic[P, R]):
 
     def _inline(self, values: tuple[Any, ...]) -> Any:
         """The function inside another that is being traced."""
-        trace = next(x.trace for x in values if isinstance(x, Traced))
+        trace = next(x.trace for x in values if isinstance(x, Tracer))
         admitted = [
             x if self._arguments.is_static(i, x) or is_scalar(x) else trace.admit(x)
             for i, x in enumerate(values)
         ]
         if self._pattern is None:
             return self._arguments.call(admitted)
-        outputs, packed = self._labelled(trace, admitted, where() or self._arguments.home)
+        outputs, packed = self._call_with_labels(trace, admitted, where() or self._arguments.home)
         return tuple(outputs) if packed else outputs[0]
 
-    def _labelled(
+    def _call_with_labels(
         self, trace: Trace, values: list[Any], line: str
-    ) -> tuple[list[fusion_trace.Value], bool]:
+    ) -> tuple[list[fusion_trace.ArrayTracer], bool]:
         assert self._pattern is not None
         home = self._arguments.home
         arrays = [i for i in range(len(values)) if i not in self._arguments.static]
@@ -262,21 +264,21 @@ class Fused(Generic[P, R]):
                 rule="X4",
                 kind="gpubcast:number of labels",
             )
-        inner = [x if isinstance(x, Traced) else None for x in (values[i] for i in arrays)]
+        inner = [x if isinstance(x, Tracer) else None for x in (values[i] for i in arrays)]
         depth = len(trace.frames)
         try:
-            aligned = labelled.enter(trace, self._pattern, inner, line)
+            aligned = label_scope.enter(trace, self._pattern, inner, line)
             for i, value in zip(arrays, aligned, strict=True):
                 values[i] = values[i] if value is None else value
-            outputs, packed = labelled.results(self._arguments.call(values), home)
-            return labelled.leave(trace, self._pattern, outputs, home), packed
+            outputs, packed = label_scope.results(self._arguments.call(values), home)
+            return label_scope.leave(trace, self._pattern, outputs, home), packed
         finally:
             # A function may catch what one inside it raises.
             del trace.frames[depth:]
 
-    def trace(self, signature: Signature) -> _Graph:
+    def trace(self, signature: TraceKey) -> _Graph:
         """Trace the function for a signature."""
-        trace = Trace(self._arguments.home, operations.apply, operations.operate)
+        trace = Trace(self._arguments.home, operations.emit_operation, operations.emit_operator)
         values: list[Any] = []
         for i, entry in enumerate(signature):
             name = self._arguments.called(i)
@@ -287,18 +289,18 @@ class Fused(Generic[P, R]):
             else:
                 assert isinstance(entry, tuple)
                 values.append(entry[2].value)
-        if not any(isinstance(x, fusion_trace.Value) for x in values):
-            raise refusal(
+        if not any(isinstance(x, fusion_trace.ArrayTracer) for x in values):
+            raise arguments_refusal(
                 f"{self._name}: no argument is an array, so nothing says what type and device the "
                 "result has"
             )
         outputs: list[Any]
-        with state.tracing(trace):
+        with state.active_trace(trace):
             if self._pattern is None:
-                returned, packed = labelled.results(self._arguments.call(values), trace.home)
-                outputs = [labelled.result(trace, x, trace.home) for x in returned]
+                returned, packed = label_scope.results(self._arguments.call(values), trace.home)
+                outputs = [label_scope.result(trace, x, trace.home) for x in returned]
             else:
-                outputs, packed = self._labelled(trace, values, trace.home)
+                outputs, packed = self._call_with_labels(trace, values, trace.home)
         graph = trace.graph(
             outputs, packed=packed, fast_math=self._fast_math, pattern=self._pattern
         )
@@ -314,11 +316,11 @@ _CALLED = EntryPoint(_called)
 
 
 @functools.lru_cache(MAX_TRACES)
-def _traced(fused: Fused[..., Any], signature: Signature) -> _Graph:
+def _graph_of(fused: Fused[..., Any], signature: TraceKey) -> _Graph:
     try:
         graph: _Graph = outermost(fused.trace, signature)
     except RecursionError:
-        raise refusal(f"{fused!r} calls itself, or is nested too deeply") from None
+        raise arguments_refusal(f"{fused!r} calls itself, or is nested too deeply") from None
     return graph
 
 
@@ -372,7 +374,7 @@ def fuse(
 
 
 @functools.lru_cache(MAX_TRACES)
-def _labelled_call(
+def _function_with_labels(
     text: str, function: Callable[..., Any], attributes: tuple[tuple[str, Hashable], ...], key: Any
 ) -> Fused[..., Any]:
     def call(*operands: Any) -> Any:
@@ -431,12 +433,12 @@ def apply(
                [3., 3.]], dtype=float32)
     """
     if not callable(function):
-        raise refusal(f"apply takes an operation such as gb.mul, not {brief(function)}")
+        raise arguments_refusal(f"apply takes an operation such as gb.mul, not {brief(function)}")
     labels.parse(text)
     given = tuple(sorted(attributes.items()))
     try:
-        fused = _labelled_call(text, function, given, typed(given))
+        fused = _function_with_labels(text, function, given, typed_key(given))
     except TypeError:
         shown = brief((getattr(function, "__name__", function), *attributes.values()))
-        raise refusal(f"apply: one of {shown} cannot be hashed") from None
+        raise arguments_refusal(f"apply: one of {shown} cannot be hashed") from None
     return fused(*operands, out=out, out_layout=out_layout)

@@ -28,7 +28,7 @@ from gpubcast.backends.native_calls.record import (
     RecordedCall,
     StridedResult,
 )
-from gpubcast.backends.native_calls.signature import mixed, words
+from gpubcast.backends.native_calls.signature import MODULUS, mixed, words
 from gpubcast.planning.plan import WORD
 from gpubcast.schedules.schedule import CpuTarget
 
@@ -36,7 +36,7 @@ from gpubcast.schedules.schedule import CpuTarget
 MOST_CALLS, BUCKETS = 4096, 1 << 14
 # Kernels that move more bytes let other threads run meanwhile.
 _BYTES_TO_RELEASE = 1 << 16
-_MODULUS, _HALF = 1 << 64, 1 << 63
+_HALF = 1 << 63
 # C functions in the order of the control words, and NumPy's by their numbers in its table.
 _FUNCTIONS = (
     "PyObject_Vectorcall", "PyDict_GetItemWithError", "PyEval_SaveThread", "PyEval_RestoreThread",
@@ -90,7 +90,7 @@ def native_call(
             arguments.append(value)
     outs = out if type(out) is tuple else (out,)
     types = {type(x) for x in (*operands, *outs) if isinstance(x, DeviceArray)}
-    long = len(record.parameters.template)
+    long = len(record.parameters.packed)
     if (
         found is None or kernel is None or len(arguments) < len(record.arguments)
         or len(arguments) > w.MOST_ARGUMENTS or long > 8 * w.MOST_PARAMETERS or long % 8
@@ -105,31 +105,31 @@ def native_call(
     return NativeCall(memory, driven, next(iter(types), None), owned)
 
 
-def _adds_nothing(kind: type[DeviceArray]) -> bool:
+def _adds_nothing(array_type: type[DeviceArray]) -> bool:
     """Whether arrays of a type are built as DeviceArrays are: the library's, and no subclass."""
     like = DeviceArray.__init__, DeviceArray.__basicsize__
-    alike = (kind.__init__, kind.__basicsize__) == like
-    return alike and DeviceArray in (kind, kind.__base__)
+    alike = (array_type.__init__, array_type.__basicsize__) == like
+    return alike and DeviceArray in (array_type, array_type.__base__)
 
 
 def _scalar(x: Any, argument: Argument) -> list[int] | None:
     """How a scalar becomes bits; None where Python has to say it."""
-    kind = argument.scalar
-    assert kind is not None
+    element_type = argument.scalar
+    assert element_type is not None
     low = high = 0
     how: int | None = None
     if isinstance(x, np.ndarray) or _in_place(x):
         how = w.COPIED
     elif type(x) is float:
-        how = {"f64": w.FLOAT_F64, "f32": w.FLOAT_F32}.get(kind.name)
+        how = {"f64": w.FLOAT_F64, "f32": w.FLOAT_F32}.get(element_type.name)
     elif type(x) is bool:
-        how = {"pred": w.BOOLEAN}.get(kind.name)
-    elif type(x) is int and kind.is_integral and kind.bits >= 8:
-        how, limits = w.INTEGER, np.iinfo(kind.dtype)
+        how = {"pred": w.BOOLEAN}.get(element_type.name)
+    elif type(x) is int and element_type.is_integral and element_type.bits >= 8:
+        how, limits = w.INTEGER, np.iinfo(element_type.dtype)
         low, high = int(limits.min), min(int(limits.max), _HALF - 1)
     elif type(x) is int:
-        how = {"f64": w.INTEGER_F64, "f32": w.INTEGER_F32}.get(kind.name)
-    return None if how is None else [how, kind.itemsize, low, high, 0]
+        how = {"f64": w.INTEGER_F64, "f32": w.INTEGER_F32}.get(element_type.name)
+    return None if how is None else [how, element_type.itemsize, low, high, 0]
 
 
 def _in_place(x: Any) -> bool:
@@ -145,7 +145,7 @@ def _kernel(record: RecordedCall) -> tuple[dict[int, int], tuple[int, ...], Driv
     header = {w.GRID: record.grid, w.THREADED: int(target is not None)}
     if record.device[0] == "cuda":
         driven = record.backend.driven(
-            record.kernel, record.grid, record.block, record.parameters.template,
+            record.kernel, record.grid, record.block, record.parameters.packed,
             record.device[1], w.LANES,
         )  # fmt: skip
         if driven is None:
@@ -156,7 +156,7 @@ def _kernel(record: RecordedCall) -> tuple[dict[int, int], tuple[int, ...], Driv
             w.BLOCK_OBJECT: id(driven.block),
         }  # fmt: skip
         return header, tuple(chain.from_iterable(map(_lane, driven.lanes))), driven
-    template = record.parameters.template
+    template = record.parameters.packed
     code = getattr(record.kernel, "__self__", None) if record.grid else 0
     if not isinstance(code, int):
         return None
@@ -179,7 +179,7 @@ def _lane(lane: tuple[bytearray, tuple[Any, ...]]) -> tuple[int, int, int]:
     return 0, ctypes.addressof(ctypes.c_char.from_buffer(table)), id(arguments)
 
 
-class Table:
+class CallTable:
     """The recorded calls of this process, and functions that look there first.
 
     Args:
@@ -205,7 +205,7 @@ class Table:
     def callable(self, slow: Callable[..., Any]) -> Callable[..., Any]:
         """``slow(what, operands, out, *keywords)``, done by machine code where it is recorded."""
         # What machine code reads lives as long as the function.
-        return builtins.made(self._definition, (self._site, slow, self))
+        return builtins.builtin_function(self._definition, (self._site, slow, self))
 
     def clear(self) -> None:
         """Forget every call."""
@@ -237,17 +237,17 @@ class Table:
         self._control[w.GPU_TYPE], self._control[w.CURRENT_DEVICE] = map(id, self._gpu)
         return True
 
-    def _admits(self, kind: type[DeviceArray] | None) -> bool:
+    def _admits(self, array_type: type[DeviceArray] | None) -> bool:
         """Have DeviceArrays looked at, too: those of the first type that is asked for."""
-        if kind is None or self._array_type is not None:
-            return kind in (None, self._array_type)
+        if array_type is None or self._array_type is not None:
+            return array_type in (None, self._array_type)
         offsets = _slot_offsets()
         if offsets is None:
             return False
-        self._array_type = kind
+        self._array_type = array_type
         for name, offset in offsets.items():
             self._control[_SLOTS[name]] = offset
-        self._control[w.DEVICE_ARRAY_TYPE] = id(kind)
+        self._control[w.DEVICE_ARRAY_TYPE] = id(array_type)
         return True
 
 
@@ -352,7 +352,7 @@ def _result(new: NewResult, at: int, length: int) -> tuple[int, ...]:
 
 def _as_word(value: int) -> int:
     """An integer modulo 2**64, as a signed word."""
-    return (value + _HALF) % _MODULUS - _HALF
+    return (value + _HALF) % MODULUS - _HALF
 
 
 def _control(buckets: int, environment: tuple[Any, tuple[Any, ...]], uint8: np.dtype[Any]) -> Any:

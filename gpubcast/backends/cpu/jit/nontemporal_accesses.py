@@ -24,7 +24,7 @@ _LOAD = re.compile(r"  %\S+ = load <\d+ x \w+>, ptr (\S+), .*, !alias\.scope !(\
 _PREFETCH = "void @llvm.prefetch.p0(ptr"
 
 
-def streamed(text: str) -> str:
+def with_nontemporal_accesses(text: str) -> str:
     """LLVM assembly in which marked stores go past the caches, and marked loads ask ahead."""
     scope = _SCOPE.search(text)
     if scope is None:

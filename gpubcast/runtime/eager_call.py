@@ -1,4 +1,4 @@
-"""One eager call: foreign operands in, expression, run, result of the operands' kind out."""
+"""One eager call: foreign operands in, expression, run, result of the operands' array type out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _graph(name: str, attributes: Attributes) -> Expression:
     return expression.single(name, dict(attributes))
 
 
-def apply(
+def apply_operation(
     name: str, operands: tuple[Any, ...], out: Any = None, out_layout: Layout | None = None,
     *given: Any,
 ) -> Any:  # fmt: skip
@@ -76,7 +76,7 @@ def apply(
 
 @functools.cache
 def keywords(name: str) -> tuple[str, ...]:
-    """The keywords of an operation, in the order in which ``apply`` takes them."""
+    """The keywords of an operation, in the order in which ``apply_operation`` takes them."""
     row = OPS[name]
     names = tuple(attribute.name for attribute in row.keywords)
     return names if row.arity else (*names, "device")
@@ -95,14 +95,14 @@ def _without_operands(name: str, out: Any, out_layout: Layout | None, *given: An
 
 def _prefix(name: str, given: tuple[Any, ...]) -> Hashable:
     """What stands for an operation and its keywords where that is quickly said, else None."""
-    kinds = tuple(map(type, given))
-    if _WORDS.issuperset(kinds):
+    types = tuple(map(type, given))
+    if _WORDS.issuperset(types):
         # True is equal to 1, but no power and no dimension.
-        return (name, given, kinds) if any([x is not None for x in given]) else name
-    for x, kind in zip(given, kinds, strict=True):
-        if kind not in _WORDS and not (kind is tuple and all([type(d) is int for d in x])):
+        return (name, given, types) if any([x is not None for x in given]) else name
+    for x, cls in zip(given, types, strict=True):
+        if cls not in _WORDS and not (cls is tuple and all([type(d) is int for d in x])):
             return None
-    return name, given, kinds
+    return name, given, types
 
 
 def finish(
@@ -113,15 +113,15 @@ def finish(
     prefix: Hashable = None,
     device: str | None = None,
 ) -> Any:
-    """Run a graph on views of a call's operands; see ``apply``. With a ``prefix`` the call is
-    recorded."""
+    """Run a graph on views of a call's operands; see ``apply_operation``. With a ``prefix`` the
+    call is recorded."""
     _, operands, out, *_ = call
     wanted = None if device is None else parse_device(device)
     layouts = layouts_of(graph, out_layout)
     keep = prefix is not None and layouts is None
     if out is None:
-        kind = next((type(x) for x in operands if isinstance(x, DeviceArray)), None)
-        make = functools.partial(new_results, kind)
+        array_type = next((type(x) for x in operands if isinstance(x, DeviceArray)), None)
+        make = functools.partial(new_results, array_type)
         launch, results = execute.run(graph, views, None, layouts, wanted, make)
         if keep:
             call_cache.remember(prefix, call, views, launch, packed=graph.packed)
@@ -188,9 +188,9 @@ def views_of(graph: Expression, operands: tuple[Any, ...]) -> tuple[View, ...]:
     given = tuple(None if v is None else v.operand.shape.element_type for v in views)
     types = graph_inference.operand_types(graph, given)
     return tuple(
-        scalar_view(x, kind) if view is None else view
-        for x, view, kind in zip(operands, views, types, strict=True)
+        scalar_view(x, element_type) if view is None else view
+        for x, view, element_type in zip(operands, views, types, strict=True)
     )
 
 
-APPLY = EntryPoint(apply)
+APPLY = EntryPoint(apply_operation)

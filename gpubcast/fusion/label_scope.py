@@ -10,16 +10,16 @@ import numpy as np
 from gpubcast.arrays import Array
 from gpubcast.errors import ShapeError, brief, located
 from gpubcast.fusion.operations import type_of
-from gpubcast.fusion.source_lines import refused
-from gpubcast.fusion.trace import Frame, Trace, Traced, Value
+from gpubcast.fusion.source_lines import refusal_at_line
+from gpubcast.fusion.trace import ArrayTracer, Frame, Trace, Tracer
 from gpubcast.hlo import expression
 from gpubcast.hlo.expression import Place
-from gpubcast.hlo.labels import ONE, Group, Pattern, counted, lacking, misfit
+from gpubcast.hlo.labels import ONE, Group, LabelPattern, counted, lacking, misfit
 
 
 def enter(
-    trace: Trace, pattern: Pattern, values: Sequence[Traced | None], line: str
-) -> list[Traced | None]:
+    trace: Trace, pattern: LabelPattern, values: Sequence[Tracer | None], line: str
+) -> list[Tracer | None]:
     """Align the operands of a labelled function, and let labels hold until ``leave``.
 
     Args:
@@ -43,16 +43,16 @@ def enter(
     for i, (group, value) in enumerate(zip(pattern.operands, values, strict=True)):
         if value is not None and value.ndim != len(group):
             raise located(misfit(pattern, trace.called(value, i), value.ndim, group), line)
-        if isinstance(value, Value):
+        if isinstance(value, ArrayTracer):
             nodes.append(value.node)
             groups.append(group)
-    present = Pattern(tuple(groups), pattern.outputs)
+    present = LabelPattern(tuple(groups), pattern.outputs)
     number = len(trace.patterns)
     trace.patterns.append((present, tuple(nodes)))
     sizes: dict[str, expression.Size] = {}
     for label in pattern.axes:
         if not any(label in group for group in groups):
-            raise refused(
+            raise refusal_at_line(
                 f"'{pattern}': the only operands with the label {label!r} are None or scalars",
                 rule="X3",
                 kind="gpubcast:unknown label",
@@ -63,22 +63,24 @@ def enter(
         sizes[label] = (nodes[operand], dimension)
     trace.frames.append(Frame(pattern, sizes, number))
     return [
-        _placed(trace, pattern, group, value) if isinstance(value, Value) else value
+        _placed(trace, pattern, group, value) if isinstance(value, ArrayTracer) else value
         for group, value in zip(pattern.operands, values, strict=True)
     ]
 
 
-def _placed(trace: Trace, pattern: Pattern, group: Group, value: Value) -> Value:
+def _placed(trace: Trace, pattern: LabelPattern, group: Group, value: ArrayTracer) -> ArrayTracer:
     shape = tuple(trace.frame.sizes[label] for label in pattern.axes)
     node = Place(value.node, pattern.place(group), shape, trace.frame.number)
     varies = frozenset(label for label in group if label != ONE)
     return trace.emit(node, type_of(value), len(shape), varies)
 
 
-def _check_nested(outer: Pattern, pattern: Pattern, group: Group, value: Traced | None) -> None:
+def _check_nested(
+    outer: LabelPattern, pattern: LabelPattern, group: Group, value: Tracer | None
+) -> None:
     unknown = [label for label in group if label not in (ONE, *outer.axes)]
     if unknown:
-        raise refused(
+        raise refusal_at_line(
             f"'{pattern}' inside '{outer}': a label means the same axis in both, and the outer "
             f"labels have no {unknown[0]!r}",
             rule="X8",
@@ -87,7 +89,7 @@ def _check_nested(outer: Pattern, pattern: Pattern, group: Group, value: Traced 
         )
     missing = sorted((value.varies if value is not None else frozenset()) - set(group))
     if missing:
-        raise refused(
+        raise refusal_at_line(
             f"'{pattern}' inside '{outer}': an operand with the labels '{' '.join(group)}' varies "
             f"along {missing[0]!r}",
             rule="X8",
@@ -96,7 +98,9 @@ def _check_nested(outer: Pattern, pattern: Pattern, group: Group, value: Traced 
         )
 
 
-def leave(trace: Trace, pattern: Pattern, outputs: Sequence[Any], home: str) -> list[Value]:
+def leave(
+    trace: Trace, pattern: LabelPattern, outputs: Sequence[Any], home: str
+) -> list[ArrayTracer]:
     """End what ``enter`` began: the results, with the dimensions that their labels say.
 
     Args:
@@ -111,7 +115,7 @@ def leave(trace: Trace, pattern: Pattern, outputs: Sequence[Any], home: str) -> 
     values = [result(trace, x, home) for x in outputs]
     frame = trace.frames.pop()
     if len(values) != len(pattern.outputs):
-        raise refused(
+        raise refusal_at_line(
             f"'{pattern}' has {counted(len(pattern.outputs), 'output')}, and the function returns "
             f"{len(values)}",
             rule="X4",
@@ -135,16 +139,16 @@ def leave(trace: Trace, pattern: Pattern, outputs: Sequence[Any], home: str) -> 
     return placed
 
 
-def result(trace: Trace, x: Any, home: str) -> Value:
+def result(trace: Trace, x: Any, home: str) -> ArrayTracer:
     """A returned value as a node.
 
     Raises:
         Error: F3, it belongs to another trace; F4, it is a scalar without a type.
     """
     value = trace.admit(x, home)
-    if isinstance(value, Value):
+    if isinstance(value, ArrayTracer):
         return value
-    raise refused(
+    raise refusal_at_line(
         f"a fused function returns traced arrays, not the scalar {brief(x)}, which has no type",
         rule="F4",
         kind="gpubcast:result of a fused function",
@@ -162,15 +166,15 @@ def results(returned: Any, home: str) -> tuple[list[Any], bool]:
     values = list(returned) if packed else [returned]
     for x in values:
         constant = isinstance(x, np.generic) or (isinstance(x, (Array, np.ndarray)) and not x.shape)
-        if not isinstance(x, Traced) and not constant:
-            raise refused(
+        if not isinstance(x, Tracer) and not constant:
+            raise refusal_at_line(
                 f"a fused function returns a traced array or a tuple of them, not {brief(x)}",
                 rule="F4",
                 kind="gpubcast:result of a fused function",
                 line=home,
             )
     if not values:
-        raise refused(
+        raise refusal_at_line(
             "a fused function returns at least one array",
             rule="F4",
             kind="gpubcast:result of a fused function",
