@@ -225,7 +225,7 @@ def test_native_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GPUBCAST_CACHE_DIR", str(tmp_path))
     detail = "repeated calls are replayed by machine code"
     later = f"{detail}, which is made in the background when one is repeated"
-    monkeypatch.setattr(doctor.builtin, "call_definition", lambda: object())
+    monkeypatch.setattr(doctor.build, "call_definition", lambda: object())
     assert _section("native calls")["native calls"] == Check("native calls", Status.OK, later)
     monkeypatch.setattr(doctor.build, "call_definition", lambda: None)
     assert _section("native calls")["native calls"].detail == "not with this interpreter"
