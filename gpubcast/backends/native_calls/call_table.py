@@ -223,7 +223,10 @@ class CallTable:
         if not free:
             return False
         memory[w.THREADS_TEXT] = 0 if text is None else id(text)
-        self._held.append((memory, text, call.owned))
+        entry = memory, text, call.owned
+        if memory[w.OWNER]:
+            memory[w.OWNER] = id(entry)
+        self._held.append(entry)
         self._buckets[free[0]] = ctypes.addressof(memory)
         return True
 
@@ -328,7 +331,7 @@ def _written(
         w.HASH: mixed(signed), w.COUNT: len(signed), w.SLOTS: len(slots),
         w.TEMPLATE_WORDS: len(template),
         w.AT_ARGUMENTS: start + 8 * at_arguments, w.AT_SLOTS: start + 8 * at_slots,
-        w.AT_TEMPLATE: start + 8 * at_template, w.OWNER: id(memory) if python else 0,
+        w.AT_TEMPLATE: start + 8 * at_template, w.OWNER: bool(python),
     }  # fmt: skip
     every = zip(arguments, given + results, strict=True)
     flat = [

@@ -19,7 +19,8 @@ from __future__ import annotations
 # Of a record. THREADED: whether its launch depends on the number of threads. HOW: the interpreter's
 # lock is held, released, or released for a team of threads; or the kernel is a Python function, of
 # a grid, a block and arguments. Then KERNEL is the process that may call it, and at AT_TEMPLATE
-# there are lanes. OWNER: where Python runs meanwhile, what holds these words, else 0.
+# there are lanes. OWNER: where Python may run meanwhile, the object that holds these words and all
+# that they refer to, else 0.
 (
     HASH, COUNT, KERNEL, GRID, ARITY, OUTS, NEW, SLOTS, TEMPLATE_WORDS, THREADED, THREADS_TEXT,
     HOW, PARTS, UNIT, MOST_THREADS, TEAM, TEAM_RUN, AT_ARGUMENTS, AT_SLOTS, AT_TEMPLATE, OWNER,
