@@ -23,11 +23,11 @@ from gpubcast.runtime.view import View
 from gpubcast.schedules.cpu.cost import PARALLEL_BYTES, work
 from gpubcast.schedules.schedule import CpuTarget
 
-# So often a call is repeated before machine code has it, if there is any; and before that code is
-# waited for, which is made in the background from the first repetition on, once on a machine.
-# Tried at powers of two; early, since what a call in Python reads is in no cache after a pause: it
-# takes 100 us then, and machine code 10.
-REPEATS, MANY_REPEATS = 8, 4096
+# So often a call is repeated before machine code has it, if there is any; before that code is made
+# in the background, once on a machine; and before it is waited for. Tried at powers of two; early,
+# since what a call in Python reads is in no cache after a pause: it takes 100 us then, and machine
+# code 10.
+REPEATS, BACKGROUND_REPEATS, MANY_REPEATS = 8, 64, 4096
 
 
 @dataclass(slots=True, eq=False)
@@ -52,9 +52,9 @@ def again(prefix: Hashable, call: Call) -> Any:
     if result is not None and cached.repeats < MANY_REPEATS:
         cached.repeats += 1
         repeats = cached.repeats
-        if repeats == 1:
-            native_handover.compile_in_background(call, signed, cached.record)
         if repeats >= REPEATS and repeats.bit_count() == 1:
+            if repeats == BACKGROUND_REPEATS:
+                native_handover.compile_in_background(call, signed, cached.record)
             wait = repeats == MANY_REPEATS
             native_handover.hand_over(call, signed, cached.record, wait=wait)
     return result

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gpubcast import config
 from gpubcast.backends.native_calls.record import RecordedCall
 from gpubcast.runtime import state
+from gpubcast.runtime.debug import say
 from gpubcast.runtime.entry_point import Call
 
 if TYPE_CHECKING:
@@ -59,6 +60,11 @@ def compile_in_background(call: Call, signed: tuple[Any, ...], record: RecordedC
         _begin_compiling()
 
 
+def _tell(failure: str) -> None:
+    if failure:
+        say(f"the machine code of calls was not made in the background: {failure}")
+
+
 def hand_over(call: Call, signed: tuple[Any, ...], record: RecordedCall, *, wait: bool) -> None:
     """Have machine code replay a recorded call, if it can.
 
@@ -74,8 +80,9 @@ def hand_over(call: Call, signed: tuple[Any, ...], record: RecordedCall, *, wait
     from gpubcast.backends.native_calls import build
 
     if not wait and not build.is_compiled():
+        _tell(build.COMPILER.failure())
         return
-    build.COMPILER.wait("gpubcast makes the machine code of calls, once")
+    _tell(build.COMPILER.wait("gpubcast makes the machine code of calls, once"))
     table = process_table()
     if table is None:
         return
