@@ -107,7 +107,7 @@ class Targets:
 
     def verdicts(self, report: Report) -> Iterator[Verdict]:
         """Every figure of a report that something is asked of, and shares of other types."""
-        known = {(*r.where, r.library, r.entry): r for r in report.results}
+        known = {result.key: result for result in report.results}
         largest = list(self.sizes)[-1]
         for row in self.cases:
             for dtype in row.dtypes:

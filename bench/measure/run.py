@@ -218,14 +218,9 @@ class Run:
     def _again(self, unit: Unit, seconds: float, why: str) -> None:
         self._may_end()
         self._say(f"again: {unit} ({why})")
-        rows = {
-            (row.library, row.entry): row
-            for row in self.report.results
-            if row.where == (unit.case.name, unit.dtype, unit.size)
-        }
+        rows = {row.key: row for row in self.report.results}
         for failed in self._measurement.again(unit, rows, seconds):
-            names = f"{unit} {failed.library} {failed.entry}"
-            self._say(f"again: {names}: {failed.status} {failed.error}")
+            self._say(f"again: {' '.join(failed.key)}: {failed.status} {failed.error}")
 
     def _ceilings(self) -> None:
         """Measure the ceilings; of those that are there, the better ones stay."""
@@ -234,8 +229,7 @@ class Run:
         found = ceilings.measure(
             self._machine, self._sizes, self._threads, samples, self._measurement.front, self._sets
         )
-        known = self.report.ceilings
-        self.report.ceilings = ceilings.better(known, found) if known else found
+        self.report.ceilings = ceilings.better([*self.report.ceilings, *found])
         self._measurement.ceilings = self.report.ceilings
 
     def _ceiling_bytes(self, unit: Unit, num_bytes: int) -> int:
