@@ -42,17 +42,14 @@ def expected(sized: Sized, xp: Any, views: tuple[Any, ...]) -> Any:
 def oracle(sized: Sized, views: tuple[Any, ...], indices: list[tuple[int, ...]]) -> list[Any]:
     """The elements of the result at some indices, by the formula on single elements."""
     function = sized.case.computes.function(namespace(np), constant(sized))
-    places = sized.placements()
-    found = []
-    for index in indices:
-        arguments = []
-        for view, place in zip(views, places, strict=True):
-            at = tuple(0 if axis is None else index[axis] for axis in place)
-            element = view[at]
-            arguments.append(element.get()[()] if hasattr(element, "get") else element)
-        with np.errstate(over="ignore"):  # integers wrap
-            found.append(function(*arguments))
-    return found
+
+    def element(view: Any, place: tuple[int | None, ...], index: tuple[int, ...]) -> Any:
+        found = view[tuple(0 if axis is None else index[axis] for axis in place)]
+        return found.get()[()] if hasattr(found, "get") else found
+
+    placed = list(zip(views, sized.placements(), strict=True))
+    with np.errstate(over="ignore"):  # integers wrap
+        return [function(*(element(*one, index) for one in placed)) for index in indices]
 
 
 class Reference:

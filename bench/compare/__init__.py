@@ -9,6 +9,7 @@ few.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -86,13 +87,9 @@ class Comparison:
     @property
     def summary(self) -> str:
         """How many of each verdict, and what that means for the exit status."""
-        verdicts = [change.verdict for change in self.changes]
-        counts = [
-            f"{verdicts.count(verdict)} {verdict}"
-            for verdict in (FASTER, SLOWER, NOISE, NOT_COMPARABLE)
-            if verdict in verdicts
-        ]
-        text = ", ".join(counts) or "nothing to compare"
+        counts = Counter(change.verdict for change in self.changes)
+        told = (f"{counts[x]} {x}" for x in (FASTER, SLOWER, NOISE, NOT_COMPARABLE) if counts[x])
+        text = ", ".join(told) or "nothing to compare"
         if self.fail_over is None:
             return text
         beyond = sum(change.failed for change in self.changes)
@@ -181,13 +178,10 @@ def suspects(report: Report, base: Report, fail_over: float | None) -> list[Wher
     Returns:
         Case, type and size of at most ``MOST_SUSPECTS``, those that grew most first.
     """
-    grown: dict[Where, float] = {}
-    for change in compare(report, base, fail_over).changes:
-        if change.where is not None and change.ratio is not None:
-            grown[change.where] = max(change.ratio, grown.get(change.where, 0.0))
-    limit = 1.0 + (fail_over or 0.0)
-    found = sorted((w for w, ratio in grown.items() if ratio > limit), key=lambda w: -grown[w])
-    return found[:MOST_SUSPECTS]
+    changes, limit = compare(report, base, fail_over).changes, 1.0 + (fail_over or 0.0)
+    grown = [(c.ratio, c.where) for c in changes if c.where and c.ratio and c.ratio > limit]
+    grown.sort(key=lambda one: -one[0])
+    return list(dict.fromkeys(where for _, where in grown))[:MOST_SUSPECTS]
 
 
 def _judged(

@@ -62,9 +62,9 @@ def test_size(value: int | None, text: str) -> None:
 
 
 def test_other_figures() -> None:
-    assert rows.spread(4.02e-3, 4.312e-3) == "4.02-4.31 ms"
-    assert rows.spread(0.9e-3, 1.1e-3) == "0.90-1.10 ms"
-    assert rows.spread(None, 1.0) == "-"
+    assert rows.seconds(4.02e-3, 4.312e-3) == "4.02-4.31 ms"
+    assert rows.seconds(0.9e-3, 1.1e-3) == "0.90-1.10 ms"
+    assert rows.seconds(None, 1.0) == "-"
     assert [rows.percent(x) for x in (None, 0.004, 0.0994, 0.0996, 1.087)] == [
         "-", "0.4%", "9.9%", "10%", "109%",
     ]  # fmt: skip
