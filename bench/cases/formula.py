@@ -9,6 +9,7 @@ expression.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -51,27 +52,16 @@ class Formula:
 
     def expression(self) -> tuple[str, dict[str, float]]:
         """One expression without statements, and the constants that it names."""
-        known: dict[str, ast.expr] = {}
-        *before, last = _statements(self.text)
-        for statement in before:
-            known[statement.targets[0].id] = _Inlined(known).visit(statement.value)
+        *before, text = self.text.split(";")
+        for statement in reversed(before):
+            name, _, value = statement.partition("=")
+            text = re.sub(rf"\b{name.strip()}\b", f"({value.strip()})", text)
         constants = _Constants()
-        whole = constants.visit(_Inlined(known).visit(last.value))
-        return ast.unparse(whole), constants.values
+        return ast.unparse(constants.visit(ast.parse(text.strip()))), constants.values
 
 
 def _statements(text: str) -> list[Any]:
     return ast.parse(text).body
-
-
-class _Inlined(ast.NodeTransformer):
-    """Names replaced by what was assigned to them."""
-
-    def __init__(self, known: Mapping[str, ast.expr]) -> None:
-        self._known = known
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self._known.get(node.id, node)
 
 
 class _Constants(ast.NodeTransformer):

@@ -73,29 +73,26 @@ def level_of(num_bytes: int, known: Sequence[Cache]) -> str:
 
 def measure(
     machine: Machine,
-    sizes: Mapping[str, int],
+    levels: Mapping[str, tuple[int, int]],
     threads: int,
     samples: int = SAMPLES,
     memory: Callable[[int], Any] | None = None,
-    sets: Mapping[str, int] | None = None,
 ) -> list[Ceiling]:
     """Every ceiling.
 
     Args:
         machine: where.
-        sizes: for each level of the memory, the bytes of all arrays together.
+        levels: for each level of the memory, the bytes of all arrays together, and the places of
+            so many bytes that passes go round on a CPU, as calls go round their buffers.
         threads: of the CPU.
         samples: of each.
         memory: what so many bytes of host memory are taken from; new memory unless told.
-        sets: for each level, the places of so many bytes that passes go round on a CPU, as calls
-            go round their buffers; one unless told.
     """
     found = []
-    for level, num_bytes in sizes.items():
+    for level, (num_bytes, places) in levels.items():
         if machine.kind == "cuda":
             found += _on_gpu(machine, level, num_bytes, samples)
             continue
-        places = (sets or {}).get(level, 1)
         host = (memory or _aligned)(places * num_bytes)
         for count in dict.fromkeys((1, threads)):
             found += _on_cpu(level, host, places, count, samples)
