@@ -12,12 +12,10 @@ writes in a cache nearer than the one that its buffers fit.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -181,27 +179,35 @@ def _sampled(
 ) -> list[float]:
     """Seconds per pass over all parts of a place; the slowest thread counts, from its begin."""
     stream, place = lines * LINE, memory.nbytes // places // LINE * LINE
-    begun = itertools.count()
+    begun = 0
 
     def addresses(at: int, k: int) -> tuple[int, int, int]:
         base = memory.ctypes.data + at % places * place + k * streams * stream
         return base, base + (streams > 1) * stream, base + (streams - 1) * stream
 
     def passes(repeats: int) -> float:
-        each, turns = (repeats, 1) if places == 1 else (1, repeats)
-        at = [next(begun) for _ in range(turns)]
+        nonlocal begun
+        taken = [0.0] * threads
         barrier = threading.Barrier(threads)
+        turns, each = (1, repeats) if places == 1 else (repeats, 1)
+        first, begun = begun, begun + turns
 
-        def work(k: int) -> float:
+        def work(k: int) -> None:
             barrier.wait()
             began = time.perf_counter()
-            for place in at:
-                loop(each, *addresses(place, k), lines)
-            return time.perf_counter() - began
+            for turn in range(turns):
+                loop(each, *addresses(first + turn, k), lines)
+            taken[k] = time.perf_counter() - began
 
-        return max(pool.map(work, range(threads))) / repeats
+        # Threads that are new each time, and this one: those of a pool wake on one processor.
+        others = [threading.Thread(target=work, args=(k,)) for k in range(1, threads)]
+        for thread in others:
+            thread.start()
+        work(0)
+        for thread in others:
+            thread.join()
+        return max(taken) / repeats
 
-    with ThreadPoolExecutor(threads) as pool:
-        once = max(passes(1), 1e-7)
-        count = samples if once < _LONG_PASS else min(samples, _FEWER)
-        return [passes(max(1, math.ceil(_SAMPLE_SECONDS / once))) for _ in range(count)]
+    once = max(passes(1), 1e-7)
+    count = samples if once < _LONG_PASS else min(samples, _FEWER)
+    return [passes(max(1, math.ceil(_SAMPLE_SECONDS / once))) for _ in range(count)]
