@@ -82,7 +82,8 @@ class Measurement:
         """Library and entry of every result of a unit."""
         found = []
         for library in self.libraries:
-            if library is not GPUBCAST and library.name not in (unit.peers or [library.name]):
+            peers = unit.peers if unit.peers is not None else (library.name,)
+            if library is not GPUBCAST and library.name not in peers:
                 continue
             entries = [x for x in library.entries_of(sized) if x in (unit.entries or [x])]
             if library.unsupported(sized) is not None:
@@ -100,14 +101,10 @@ class Measurement:
         Returns:
             What failed this time.
         """
-        libraries = self.libraries
-        self.libraries = [x for x in libraries if x is GPUBCAST or not x.compiles]
-        try:
-            found = self.unit(replace(unit, first=False), seconds)
-        finally:
-            self.libraries = libraries
+        peers = {x.name for x in self.libraries if not x.compiles}
+        peers &= peers if unit.peers is None else set(unit.peers)
         failed = []
-        for result in found:
+        for result in self.unit(replace(unit, first=False, peers=tuple(peers)), seconds):
             row = rows.get(result.key)
             if row is None or row.status != "ok":
                 continue
@@ -273,7 +270,8 @@ class Measurement:
                 continue
             try:
                 if entry != "call":
-                    _poison(buffers[0][1])
+                    left = bits(buffers[0][1])
+                    left[...] = ~left.dtype.type(0)
                 began = time.perf_counter()
                 result = self._peak(unit, calls[0][entry], row)
                 if library.on_host:
@@ -345,10 +343,6 @@ def _fail_all(rows: Iterable[Result], error: Exception) -> None:
     for row in rows:
         if row.status == "":
             row.fail("failed", error_text(error))
-
-
-def _poison(view: Any) -> None:
-    bits(view)[...] = (1 << (8 * view.dtype.itemsize)) - 1
 
 
 @contextlib.contextmanager
