@@ -25,8 +25,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-import gpubcast as gb
-
+from ..arguments import needed
 from ..schema import Ceiling, Result, Where, percentile
 
 SEED, ROUNDS, CONFIDENCE = 20, 400, 0.95
@@ -209,7 +208,7 @@ def deviations(times: Sequence[Sequence[float]], seed: int) -> list[Floats]:
             rows = blocks[:, drawn.astype(np.intp)]
             return np.sort(rows.reshape(*rows.shape[:-2], -1))[..., place]
 
-        draws = scipy_stats().bootstrap(
+        draws = _stats().bootstrap(
             (np.arange(count),), statistic, n_resamples=ROUNDS, method="percentile",
             vectorized=True, rng=np.random.default_rng(seed),
         ).bootstrap_distribution - statistic(np.arange(count), -1)[:, None]  # fmt: skip
@@ -227,16 +226,11 @@ def rms(draws: Floats) -> float:
 @functools.cache
 def critical(count: int) -> float:
     """By how many standard errors so many estimates stay within their intervals at once (Sidak)."""
-    return float(scipy_stats().norm.ppf((1 + CONFIDENCE ** (1 / max(count, 1))) / 2))
+    return float(_stats().norm.ppf((1 + CONFIDENCE ** (1 / max(count, 1))) / 2))
 
 
-def scipy_stats() -> Any:
-    """``scipy.stats``; an Error says how to install it."""
-    try:
-        from scipy import stats
-    except ImportError as error:
-        raise gb.Error("--compare needs scipy: pip install 'gpubcast[bench]'") from error
-    return stats
+def _stats() -> Any:
+    return needed("compare", "scipy").stats
 
 
 def _scatter(some: Sequence[tuple[float, float]]) -> float:
@@ -249,7 +243,7 @@ def _scatter(some: Sequence[tuple[float, float]]) -> float:
         return PRIOR
     shares = np.array([0.5, 0.9, 0.98])
     found = np.quantile(np.abs([change for change, _ in some]), shares)
-    moved = float(np.max(found / scipy_stats().norm.ppf((1 + shares) / 2)))
+    moved = float(np.max(found / _stats().norm.ppf((1 + shares) / 2)))
     seen = max(0.0, moved**2 - median(error**2 for _, error in some))
     return math.sqrt((PRIOR_WEIGHT * PRIOR**2 + len(some) * seen) / (PRIOR_WEIGHT + len(some)))
 
