@@ -102,6 +102,20 @@ def test_planted_violations_are_found(tmp_path: Path, path: str, text: str, expe
     assert lint_house.main([str(package)]) == 1
 
 
+@pytest.mark.parametrize("folder", lint_house.FOLDERS)
+def test_a_long_file_next_to_the_package_is_found(tmp_path: Path, folder: str) -> None:
+    package, inner = tmp_path / "gpubcast", tmp_path / folder / "inner"
+    for one in (package, inner):
+        one.mkdir(parents=True)
+    (inner / "table.py").write_text("kind = 1\n" * lint_house.MAX_LINES)
+    assert lint_house.lint(package) == ()
+    (inner / "table.py").write_text("kind = 1\n" * (lint_house.MAX_LINES + 1))
+    assert [str(found) for found in lint_house.lint(package)] == [
+        f"{folder}/inner/table.py:451: 451 lines; a file has at most 450"
+    ]
+    assert lint_house.main([str(package)]) == 1
+
+
 def test_two_classes_of_one_name_are_found(tmp_path: Path) -> None:
     package = tmp_path / "gpubcast"
     for path in ("hlo/op.py", "planning/plan.py"):
