@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 from pathlib import Path
+from typing import Any
+
+import gpubcast as gb
 
 SIZES = ("small", "cache", "memory", "huge")
 QUICK_SECONDS, DEFAULT_SECONDS, TARGET_SECONDS, FULL_SECONDS = 12.0, 50.0, 420.0, 3600.0
@@ -56,6 +60,14 @@ def parser(prog: str) -> argparse.ArgumentParser:
     shown("--no-color", action="store_true")
     # fmt: on
     return made
+
+
+def needed(option: str, package: str) -> Any:
+    """A package of the extra ``bench``; an Error says how to install it."""
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise gb.Error(f"--{option} needs {package}: pip install 'gpubcast[bench]'") from error
 
 
 def texts(text: str) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ ENTRIES = ("first", "call", "out", "bound")
 a launch with its buffers fixed."""
 Status = Literal["", "ok", "WRONG", "failed", "skipped"]
 Where = tuple[str, str, str]  # Case, type and size
+Key = tuple[str, str, str, str, str]  # these, the library and the entry
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,6 +55,11 @@ class Ceiling(Times):
     threads: int | None  # of the CPU; None on a GPU
     level: str  # of the memory
     bytes: int
+
+    @property
+    def key(self) -> tuple[str, int | None, str, int]:
+        """What no other ceiling of the report has."""
+        return self.name, self.threads, self.level, self.bytes
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,9 +98,24 @@ class Result(Times):
         return self.case, self.dtype, self.size
 
     @property
+    def key(self) -> Key:
+        """What no other result of the report has."""
+        return *self.where, self.library, self.entry
+
+    @property
+    def name(self) -> str:
+        """Case, type, size and entry."""
+        return " ".join((*self.where, self.entry))
+
+    @property
     def timed(self) -> bool:
         """Whether it is right and has a time that can be divided by."""
         return self.status == "ok" and bool(self.median)
+
+    def succeed(self, samples: Sequence[float], timer: str) -> None:
+        """Take the samples of a result that is right."""
+        self.status, self.timer = "ok", timer
+        self.record(samples)
 
     def fail(self, status: Status, error: str) -> None:
         """Say why there is no time; one that was there is no longer believed."""

@@ -107,7 +107,7 @@ class Targets:
 
     def verdicts(self, report: Report) -> Iterator[Verdict]:
         """Every figure of a report that something is asked of, and shares of other types."""
-        known = {(*r.where, r.library, r.entry): r for r in report.results}
+        known = {result.key: result for result in report.results}
         largest = list(self.sizes)[-1]
         for row in self.cases:
             for dtype in row.dtypes:
@@ -121,18 +121,12 @@ class Targets:
                             yield _ratio(line, f"{size} x {library}", ours, other, least)
                 ours = known.get((row.case, dtype, largest, OURS, row.entry))
                 if ours is not None and ours.fraction is not None:
-                    yield self._share(line, f"{largest} of ceiling", ours, row)
+                    asked = row.share if dtype == row.dtypes[0] else None
+                    kind = "" if asked else f" {(ours.ceiling or '').partition(' ')[0]}"
+                    yield _judged(line, f"{largest} of ceiling", ours.fraction, asked, kind)
         for one in report.latencies:
             line = f"{one.name}, {one.unit}"
             yield _judged(line, "measured", one.measured, self.latencies.get(one.name), most=True)
-
-    def _share(self, line: str, column: str, ours: Result, row: Row) -> Verdict:
-        assert ours.fraction is not None
-        if row.share is None or ours.dtype != row.dtypes[0]:
-            return Verdict(
-                line, column, f"{ours.fraction:.2f} {(ours.ceiling or '').partition(' ')[0]}"
-            )
-        return _judged(line, column, ours.fraction, row.share)
 
 
 def _ratio(line: str, column: str, ours: Result, other: Result, least: float) -> Verdict:
@@ -143,10 +137,16 @@ def _ratio(line: str, column: str, ours: Result, other: Result, least: float) ->
 
 
 def _judged(
-    line: str, column: str, measured: float, wanted: float | None, *, most: bool = False
+    line: str,
+    column: str,
+    measured: float,
+    wanted: float | None,
+    kind: str = "",
+    *,
+    most: bool = False,
 ) -> Verdict:
     if wanted is None:
-        return Verdict(line, column, figure(measured))
+        return Verdict(line, column, f"{figure(measured)}{kind}")
     reached = measured <= wanted if most else measured >= wanted
     return Verdict(line, column, figure(measured), measured / wanted - 1, wanted, reached)
 

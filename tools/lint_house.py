@@ -5,7 +5,8 @@
   that can change; the word ``global``; a cache that grows with what it is asked.
 * No import is hidden in a string, and no module imports the package itself, which comes after all
   of them; the command line and the package's own table of names apart (``HIDDEN``).
-* A file has at most ``MAX_LINES`` lines, rows of operations and generated files apart.
+* A file has at most ``MAX_LINES`` lines, in the package and in ``FOLDERS`` next to it; rows of
+  operations and generated files apart.
 * No name speaks the dialect that this house had once (``DIALECT``), ``kind`` is that of an error,
   and no two modules define a class of one name.
 
@@ -58,6 +59,8 @@ HIDDEN = {
     "cli/": "commands are users of the package",
 }
 MAX_LINES = 450
+# Folders next to the package whose files have that limit, too.
+FOLDERS = ("bench", "tests", "tools")
 UNLIMITED = ("functions.py", "hlo/rows/")
 # A word that no part of a name is, and what the field calls it.
 DIALECT = {
@@ -132,12 +135,9 @@ class _Module:
 
 
 def lint(package: Path) -> tuple[Violation, ...]:
-    """Every violation in a package, in the order of files and lines."""
-    modules = []
-    for path in sorted(package.rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        inner = path.relative_to(package).as_posix()
-        modules.append(_Module(inner, ast.parse(text), len(text.splitlines())))
+    """Every violation in a package, in the order of files and lines, and after it the files of
+    ``FOLDERS`` that are too long."""
+    modules = _modules(package, package)
     values = VALUES | {name for module in modules for name in _immutable_classes(module.tree)}
     homonyms = _homonyms(modules)
     found = [
@@ -153,7 +153,22 @@ def lint(package: Path) -> tuple[Violation, ...]:
             }
         )
     ]
+    found += [
+        Violation(module.inner, line, message)
+        for folder in FOLDERS
+        for module in _modules(package.parent / folder, package.parent)
+        for line, message in _size(module)
+    ]
     return tuple(found)
+
+
+def _modules(folder: Path, root: Path) -> list[_Module]:
+    """The modules of a folder; each is named by its path from ``root``."""
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.py"))}
+    return [
+        _Module(path.relative_to(root).as_posix(), ast.parse(text), len(text.splitlines()))
+        for path, text in texts.items()
+    ]
 
 
 def _imports(module: _Module, package: Path) -> Iterator[tuple[int, str]]:

@@ -138,11 +138,8 @@ class Sized:
     def placements(self) -> list[tuple[int | None, ...]]:
         """For each operand and each of its axes, the axis of the result; None for a 1."""
         groups, _, result = self.case.labels.partition("->")
-        axes = result.split()
-        found = []
-        for group in groups.split(","):
-            found.append(tuple(None if a == "1" else axes.index(a) for a in group.split()))
-        return found
+        axes = {"1": None} | {axis: k for k, axis in enumerate(result.split())}
+        return [tuple(axes[axis] for axis in group.split()) for group in groups.split(",")]
 
     def aligned(self, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         """Arrays of any library whose axes are transposed and inserted to align by position."""

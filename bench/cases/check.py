@@ -42,17 +42,14 @@ def expected(sized: Sized, xp: Any, views: tuple[Any, ...]) -> Any:
 def oracle(sized: Sized, views: tuple[Any, ...], indices: list[tuple[int, ...]]) -> list[Any]:
     """The elements of the result at some indices, by the formula on single elements."""
     function = sized.case.computes.function(namespace(np), constant(sized))
-    places = sized.placements()
-    found = []
-    for index in indices:
-        arguments = []
-        for view, place in zip(views, places, strict=True):
-            at = tuple(0 if axis is None else index[axis] for axis in place)
-            element = view[at]
-            arguments.append(element.get()[()] if hasattr(element, "get") else element)
-        with np.errstate(over="ignore"):  # integers wrap
-            found.append(function(*arguments))
-    return found
+
+    def element(view: Any, place: tuple[int | None, ...], index: tuple[int, ...]) -> Any:
+        found = view[tuple(0 if axis is None else index[axis] for axis in place)]
+        return found.get()[()] if hasattr(found, "get") else found
+
+    placed = list(zip(views, sized.placements(), strict=True))
+    with np.errstate(over="ignore"):  # integers wrap
+        return [function(*(element(*one, index) for one in placed)) for index in indices]
 
 
 class Reference:
@@ -95,27 +92,22 @@ class Reference:
         if not count:
             return None
         first = int(wrong.reshape(-1).argmax())
-        at = self._indices[first] if self._indices else self._index(first)
-        where = first if self._indices else at
+        where: Any = tuple(map(int, np.unravel_index(first, wrong.shape)))
+        at = self._indices[first] if self._indices else where
         return (
-            f"{count} of {wrong.size} elements differ from "
-            f"{self.against.partition(',')[0]}; at {at}: {found[where]} instead of "
-            f"{self._wanted[where]}"
+            f"{count} of {wrong.size} elements differ from {self.against.partition(',')[0]}; "
+            f"at {at}: {found[where]} instead of {self._wanted[where]}"
         )
-
-    def _index(self, linear: int) -> tuple[int, ...]:
-        return tuple(int(i) for i in np.unravel_index(linear, self._dimensions))
 
     def _close(self, found: Any) -> bool:
         """Whether all is right within the units allowed, block by block in the cache."""
         both = (found, self._wanted)
-        if not self._sized.case.ulps or not all(map(_compact, both)):
+        compact = all(isinstance(x, np.ndarray) and x.flags.c_contiguous for x in both)
+        if not self._sized.case.ulps or not compact:
             return False
-        first, second = (one.reshape(-1) for one in both)
-        return not any(
-            self._differing(first[k : k + _BLOCK], second[k : k + _BLOCK]).any()
-            for k in range(0, len(first), _BLOCK)
-        )
+        flat = [x.reshape(-1) for x in both]
+        blocks = (slice(k, k + _BLOCK) for k in range(0, found.size, _BLOCK))
+        return not any(self._differing(*(x[block] for x in flat)).any() for block in blocks)
 
     def _differing(self, found: Any, wanted: Any) -> Any:
         if not self._sized.case.ulps:
@@ -127,7 +119,3 @@ class Reference:
         off = xp.abs(found.astype(wide, copy=False) - expected)
         # A NaN is never close enough.
         return ~(off <= allowed * xp.maximum(xp.abs(expected), wide(1)))
-
-
-def _compact(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.flags.c_contiguous

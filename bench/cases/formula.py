@@ -9,6 +9,7 @@ expression.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +37,7 @@ class Formula:
         self, namespace: Mapping[str, Any], constant: Callable[[float], Any] | None = None
     ) -> Callable[..., Any]:
         """The formula as a function of its operands."""
-        *before, last = self._statements()
+        *before, last = _statements(self.text)
         return _defined(self.names, [*before, ast.Return(last.value)], namespace, constant)
 
     def in_place(
@@ -46,32 +47,21 @@ class Formula:
         constant: Callable[[float], Any] | None = None,
     ) -> Callable[..., Any]:
         """A function of the operands and ``out`` that runs the given steps and returns ``out``."""
-        body = [*ast.parse(steps).body, ast.Return(ast.Name("out", ast.Load()))]
+        body = [*_statements(steps), ast.Return(ast.Name("out", ast.Load()))]
         return _defined((*self.names, "out"), body, namespace, constant)
 
     def expression(self) -> tuple[str, dict[str, float]]:
         """One expression without statements, and the constants that it names."""
-        known: dict[str, ast.expr] = {}
-        *before, last = self._statements()
-        for statement in before:
-            assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
-            known[statement.targets[0].id] = _Inlined(known).visit(statement.value)
+        *before, text = self.text.split(";")
+        for statement in reversed(before):
+            name, _, value = statement.partition("=")
+            text = re.sub(rf"\b{name.strip()}\b", f"({value.strip()})", text)
         constants = _Constants()
-        whole = constants.visit(_Inlined(known).visit(last.value))
-        return ast.unparse(whole), constants.values
-
-    def _statements(self) -> list[Any]:
-        return ast.parse(self.text).body
+        return ast.unparse(constants.visit(ast.parse(text.strip()))), constants.values
 
 
-class _Inlined(ast.NodeTransformer):
-    """Names replaced by what was assigned to them."""
-
-    def __init__(self, known: Mapping[str, ast.expr]) -> None:
-        self._known = known
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self._known.get(node.id, node)
+def _statements(text: str) -> list[Any]:
+    return ast.parse(text).body
 
 
 class _Constants(ast.NodeTransformer):
@@ -82,10 +72,8 @@ class _Constants(ast.NodeTransformer):
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         assert isinstance(node.value, (int, float))
-        for name, value in self.values.items():
-            if value == node.value:
-                return ast.Name(name, ast.Load())
-        name = f"constant_{len(self.values)}"
+        known = {value: name for name, value in self.values.items()}
+        name = known.get(node.value, f"constant_{len(known)}")
         self.values[name] = node.value
         return ast.Name(name, ast.Load())
 
@@ -101,12 +89,6 @@ def _defined(
         constants = _Constants()
         body = [constants.visit(statement) for statement in body]
         scope |= {name: constant(value) for name, value in constants.values.items()}
-    text = "\n    ".join(
-        [
-            f"def formula({', '.join(names)}):",
-            *(ast.unparse(ast.fix_missing_locations(statement)) for statement in body),
-        ]
-    )
-    exec(text, scope)
+    exec("\n    ".join([f"def formula({', '.join(names)}):", *map(ast.unparse, body)]), scope)
     function: Callable[..., Any] = scope["formula"]
     return function

@@ -23,6 +23,7 @@ _LINE = 64
 _SEEDS = 64
 # Buffers that begin at the same place of a page stand in each other's way; this is 9 lines.
 _STAGGER = 9 * _LINE
+_UNUSED_BITS = {"pred": 31, "u8": 24, "s32": 20}  # of 32; the values of these types are the rest
 
 
 def values(xp: Any, shape: gb.Shape, seed: int = 0) -> Any:
@@ -40,23 +41,16 @@ def values(xp: Any, shape: gb.Shape, seed: int = 0) -> Any:
         mixed ^= mixed >> 16
         mixed *= xp.uint32(multiplier)
     mixed ^= mixed >> 16
-    name = shape.element_type.name
-    if name == "pred":
-        flat = (mixed >> 31).astype(xp.bool_)
-    elif name == "u8":
-        flat = (mixed >> 24).astype(xp.uint8)
-    elif name == "s32":
-        flat = (mixed >> 20).astype(xp.int32)
+    name, dtype = shape.element_type.name, shape.element_type.dtype
+    if name in _UNUSED_BITS:
+        flat = (mixed >> _UNUSED_BITS[name]).astype(dtype)
     elif name in ("f32", "f64", "f16", "bf16"):
-        mixed >>= 8
-        flat = mixed.astype(xp.float64 if name == "f64" else xp.float32)
+        flat = (mixed >> 8).astype(xp.float64 if name == "f64" else xp.float32)
         flat *= 2**-24
         flat += 0.5
-        if name == "f16":
-            flat = flat.astype(xp.float16)
-        elif name == "bf16":
-            upper = (flat.view(xp.uint32) >> 16).astype(xp.uint16)
-            flat = upper.view(shape.element_type.dtype)
+        if name == "bf16":
+            flat = (flat.view(xp.uint32) >> 16).astype(xp.uint16).view(dtype)
+        flat = flat.astype(dtype, copy=False)
     else:
         raise NotImplementedError(f"no values for {name}")
     return flat.reshape(shape.dimensions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -9,14 +10,9 @@ from typing import Any
 from .case import Case
 
 
-def _matrix(elements: int) -> Mapping[str, int]:
-    n = min(4096, 1 << (math.isqrt(elements).bit_length() - 1))
+def _matrix(elements: int, widest: int = 4096) -> Mapping[str, int]:
+    n = min(widest, 1 << (math.isqrt(elements).bit_length() - 1))
     return {"m": max(1, elements // n), "n": n}
-
-
-def _wide_matrix(elements: int) -> Mapping[str, int]:
-    n = min(1 << 16, 1 << (math.isqrt(elements).bit_length() - 1))
-    return {"m": -(-elements // n), "n": n}
 
 
 def _padded_matrix(elements: int) -> Mapping[str, int]:
@@ -126,8 +122,8 @@ CASES: tuple[Case, ...] = (
         _box, dtypes=_FLOATS, ulps=16,
     ),
     Case(
-        "more than 2**31 elements", "m n, n -> m n", ("u8[$m,$n]", "u8[$n]"), *_ADD, _wide_matrix,
-        "add", _BY_1, dtypes=("u8",), huge=True,
+        "more than 2**31 elements", "m n, n -> m n", ("u8[$m,$n]", "u8[$n]"), *_ADD,
+        functools.partial(_matrix, widest=1 << 16), "add", _BY_1, dtypes=("u8",), huge=True,
     ),
 )  # fmt: skip
 

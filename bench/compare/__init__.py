@@ -9,13 +9,14 @@ few.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import gpubcast as gb
 
-from ..schema import ENTRIES, OURS, Ceiling, Report, Result, Where
+from ..schema import ENTRIES, OURS, Key, Report, Result, Where
 from .noise import Estimate, Noise, Pair, critical, log_time, pairs_of
 
 FEWEST = 3  # Samples below which nothing is said about a time
@@ -32,8 +33,6 @@ _GPU = ("name", "compute_capability", "memory_bytes", "driver_cuda")
 _SMI = ("driver_version", "power.limit", "mig.mode.current")
 _SAME = ("operands", "outputs", "bytes", "timer")
 _CEILINGS_NEED = ("numpy", "llvmlite", "cupy")
-
-Identity = tuple[str, str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +87,9 @@ class Comparison:
     @property
     def summary(self) -> str:
         """How many of each verdict, and what that means for the exit status."""
-        verdicts = [change.verdict for change in self.changes]
-        counts = [
-            f"{verdicts.count(verdict)} {verdict}"
-            for verdict in (FASTER, SLOWER, NOISE, NOT_COMPARABLE)
-            if verdict in verdicts
-        ]
-        text = ", ".join(counts) or "nothing to compare"
+        counts = Counter(change.verdict for change in self.changes)
+        told = (f"{counts[x]} {x}" for x in (FASTER, SLOWER, NOISE, NOT_COMPARABLE) if counts[x])
+        text = ", ".join(told) or "nothing to compare"
         if self.fail_over is None:
             return text
         beyond = sum(change.failed for change in self.changes)
@@ -128,21 +123,24 @@ def compare(report: Report, base: Report, fail_over: float | None = None) -> Com
     Raises:
         Error: scipy is missing.
     """
-    before = {_identity(result): result for result in base.results}
-    ours = {_identity(result): result for result in report.results if result.library == OURS}
+    before = {result.key: result for result in base.results}
+    ours = {result.key: result for result in report.results if result.library == OURS}
     different = "; ".join(machine_differences(report, base))
-    changes: dict[Identity, Change] = {}
+    changes: dict[Key, Change] = {}
     for name, result in ours.items():
         old = before.get(name)
         reason = f"environment differs: {different}" if different else _obstacle(result, old)
         changes[name] = Change(
-            _name(result), _time(old), _time(result), reason=reason, where=result.where
+            result.name, _time(old), _time(result), reason=reason, where=result.where
         )
-    notes = [*_missing(report, base), *_changed_packages(report, base)]
+    versions = changed_versions(report, base)
+    notes = [*_missing(report, base)]
+    notes += [f"{name} was {old} in the base and is {new}"
+              for name, (old, new) in versions.items() if old and new]  # fmt: skip
     names = [name for name, change in changes.items() if not change.reason]
     if not names:
         return Comparison(tuple(changes.values()), tuple(notes), fail_over)
-    noise = Noise(*_controls(report, base))
+    noise = Noise(*_controls(report, base, versions))
     pairs = pairs_of([(ours[name], before[name]) for name in names])
     found = dict(zip(names, noise.estimates(pairs), strict=True))
     notes.append(noise.note)
@@ -151,7 +149,7 @@ def compare(report: Report, base: Report, fail_over: float | None = None) -> Com
     wild = noise.scatter[True] > 2 * noise.scatter[False]
     steady = {name: one for name, one in found.items() if not (wild and name in allocating)}
 
-    def medians(some: Mapping[Identity, Estimate], place: int, of: int) -> list[Change]:
+    def medians(some: Mapping[Key, Estimate], place: int, of: int) -> list[Change]:
         groups: dict[str, list[Estimate]] = {}
         for name, one in some.items():
             groups.setdefault(name[place], []).append(one)
@@ -180,13 +178,10 @@ def suspects(report: Report, base: Report, fail_over: float | None) -> list[Wher
     Returns:
         Case, type and size of at most ``MOST_SUSPECTS``, those that grew most first.
     """
-    grown: dict[Where, float] = {}
-    for change in compare(report, base, fail_over).changes:
-        if change.where is not None and change.ratio is not None:
-            grown[change.where] = max(change.ratio, grown.get(change.where, 0.0))
-    limit = 1.0 + (fail_over or 0.0)
-    found = sorted((w for w, ratio in grown.items() if ratio > limit), key=lambda w: -grown[w])
-    return found[:MOST_SUSPECTS]
+    changes, limit = compare(report, base, fail_over).changes, 1.0 + (fail_over or 0.0)
+    grown = [(c.ratio, c.where) for c in changes if c.where and c.ratio and c.ratio > limit]
+    grown.sort(key=lambda one: -one[0])
+    return list(dict.fromkeys(where for _, where in grown))[:MOST_SUSPECTS]
 
 
 def _judged(
@@ -204,14 +199,6 @@ def _judged(
         verdict=SLOWER if low > 1 else FASTER if high < 1 else NOISE,
         failed=fail_over is not None and low > 1 + fail_over,
     )
-
-
-def _identity(result: Result) -> Identity:
-    return (*result.where, result.library, result.entry)
-
-
-def _name(result: Result) -> str:
-    return " ".join((*result.where, result.entry))
 
 
 def _time(result: Result | None) -> float | None:
@@ -234,70 +221,71 @@ def _obstacle(new: Result, old: Result | None) -> str:
 
 def machine_differences(report: Report, base: Report) -> tuple[str, ...]:
     """In what the two machines differ, in words; facts that one report lacks are no difference."""
-    new, old = _facts(report), _facts(base)
     return tuple(
-        f"{name} {old[name]}, now {value}"
-        for name, value in new.items()
-        if name in old and old[name] != value
+        f"{name} {old}, now {new}"
+        for name, (old, new) in _changed(_machine(report), _machine(base)).items()
+        if old is not None and new is not None
     )
 
 
-def _facts(report: Report) -> dict[str, Any]:
-    found = {"device": report.device, **_some(report.environment, _MACHINE)}
-    gpu = report.environment.get("gpu") if report.device != "cpu" else None
-    if gpu:
-        found |= {f"GPU {name}": value for name, value in _some(gpu, _GPU).items()}
-        found |= _some(gpu.get("nvidia_smi") or {}, _SMI)
-    return found
+def changed_versions(report: Report, base: Report) -> dict[str, tuple[Any, Any]]:
+    """Versions that differ, of Python and of packages: in the base and now."""
+    new, old = (
+        {"Python": one.environment.get("python"), **(one.environment.get("packages") or {})}
+        for one in (report, base)
+    )
+    return _changed(new, old)
 
 
-def _some(facts: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    return {name: facts[name] for name in names if facts.get(name) is not None}
+def _changed(new: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    return {name: (old.get(name), x) for name, x in new.items() if old.get(name) != x}
+
+
+def _machine(report: Report) -> dict[str, Any]:
+    environment = report.environment
+    gpu = (environment.get("gpu") if report.device != "cpu" else None) or {}
+    smi = gpu.get("nvidia_smi") or {}
+    return {
+        "device": report.device,
+        **{name: environment.get(name) for name in _MACHINE},
+        **{f"GPU {name}": gpu.get(name) for name in _GPU},
+        **{name: smi.get(name) for name in _SMI},
+    }
 
 
 def _missing(report: Report, base: Report) -> Iterator[str]:
     """Results of ours that only the base has."""
-    now = {_identity(result) for result in report.results}
-    gone = [_name(r) for r in base.results if r.library == OURS and _identity(r) not in now]
+    now = {result.key for result in report.results}
+    gone = [r.name for r in base.results if r.library == OURS and r.key not in now]
     if gone:
         more = " ..." if len(gone) > 3 else ""
         yield f"only in the base: {len(gone)} results, {', '.join(gone[:3])}{more}"
 
 
-def _changed_packages(report: Report, base: Report) -> Iterator[str]:
-    """Versions that differ, of Python and of packages that both runs had."""
-    new, old = _versions(report), _versions(base)
-    for name, version in new.items():
-        if version and old.get(name) and old[name] != version:
-            yield f"{name} was {old[name]} in the base and is {version}"
-
-
-def _versions(report: Report) -> dict[str, str | None]:
-    environment = report.environment
-    return {"Python": environment.get("python"), **(environment.get("packages") or {})}
-
-
-def _controls(report: Report, base: Report) -> tuple[list[Pair], list[Pair], list[Pair]]:
+def _controls(
+    report: Report, base: Report, changed: Iterable[str]
+) -> tuple[list[Pair], list[Pair], list[Pair]]:
     """What ran the same code: other libraries, ceilings of one thread, ceilings of all threads."""
-    new, old = _versions(report), _versions(base)
-    changed = [name for name, version in new.items() if old.get(name) != version]
-    before = {_identity(result): result for result in base.results}
-    libraries = pairs_of([
-        (result, other)
+    before = {result.key: result for result in base.results}
+    libraries = [
+        (result, before[result.key])
         for result in report.results
         if result.library != OURS and result.entry != ENTRIES[0]
-        if (other := before.get(_identity(result))) and not _obstacle(result, other)
-        if not _depends(result.library, changed)
-    ])  # fmt: skip
-    known = {(c.name, c.threads, c.level, c.bytes): c for c in base.ceilings}
-    most = max((c.threads or 0 for c in report.ceilings), default=0)
-    found: tuple[list[tuple[Ceiling, Ceiling]], ...] = ([], [])
-    for c in report.ceilings:
-        same = known.get((c.name, c.threads, c.level, c.bytes))
-        usable = same is not None and min(len(c.samples), len(same.samples)) >= FEWEST
-        if same is not None and usable and not any(_depends(x, changed) for x in _CEILINGS_NEED):
-            found[(c.threads or 0) == most].append((c, same))
-    return libraries, pairs_of(found[0]), pairs_of(found[1])
+        if not _obstacle(result, before.get(result.key)) and not _depends(result.library, changed)
+    ]
+    known = {one.key: one for one in base.ceilings}
+    same = [
+        (one, known[one.key])
+        for one in report.ceilings
+        if one.key in known and min(len(one.samples), len(known[one.key].samples)) >= FEWEST
+        if not any(_depends(name, changed) for name in _CEILINGS_NEED)
+    ]
+    most = max((one.threads or 0 for one in report.ceilings), default=0)
+    single, every = (
+        [pair for pair in same if ((pair[0].threads or 0) == most) is wanted]
+        for wanted in (False, True)
+    )
+    return pairs_of(libraries), pairs_of(single), pairs_of(every)
 
 
 def _depends(library: str, changed: Iterable[str]) -> bool:

@@ -25,9 +25,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-import gpubcast as gb
-
-from ..schema import Ceiling, Result, Where
+from ..arguments import needed
+from ..schema import Ceiling, Result, Where, percentile
 
 SEED, ROUNDS, CONFIDENCE = 20, 400, 0.95
 """Of the bootstrap: two comparisons of the same files say the same."""
@@ -182,13 +181,7 @@ def pairs_of(found: Sequence[tuple[Timed, Timed]]) -> list[Pair]:
 
 def log_time(samples: Sequence[float]) -> float:
     """The logarithm of the time that samples tell."""
-    return float(_quartile(np.log(np.asarray(samples, np.float64))))
-
-
-def _quartile(rows: Floats) -> Any:
-    """Along the last axis, the value below which a quarter lies (the nearest one)."""
-    place = int(QUANTILE * rows.shape[-1])
-    return np.partition(rows, place, axis=-1)[..., place]
+    return math.log(percentile(samples, QUANTILE))
 
 
 def deviations(times: Sequence[Sequence[float]], seed: int) -> list[Floats]:
@@ -209,15 +202,16 @@ def deviations(times: Sequence[Sequence[float]], seed: int) -> list[Floats]:
         length = math.isqrt(size)
         count = size // length
         blocks = np.log([times[k][: count * length] for k in places]).reshape(-1, count, length)
+        place = int(QUANTILE * count * length)
 
-        def statistic(drawn: Any, axis: int, blocks: Floats = blocks) -> Any:
+        def statistic(drawn: Any, axis: int, blocks: Floats = blocks, place: int = place) -> Any:
             rows = blocks[:, drawn.astype(np.intp)]
-            return _quartile(rows.reshape(*rows.shape[:-2], -1))
+            return np.sort(rows.reshape(*rows.shape[:-2], -1))[..., place]
 
-        draws = scipy_stats().bootstrap(
+        draws = _stats().bootstrap(
             (np.arange(count),), statistic, n_resamples=ROUNDS, method="percentile",
             vectorized=True, rng=np.random.default_rng(seed),
-        ).bootstrap_distribution - _quartile(blocks.reshape(len(places), 1, -1))  # fmt: skip
+        ).bootstrap_distribution - statistic(np.arange(count), -1)[:, None]  # fmt: skip
         draws *= math.sqrt(count / (count - 1))
         for k, one in zip(places, draws, strict=True):
             found[k] = one
@@ -232,16 +226,11 @@ def rms(draws: Floats) -> float:
 @functools.cache
 def critical(count: int) -> float:
     """By how many standard errors so many estimates stay within their intervals at once (Sidak)."""
-    return float(scipy_stats().norm.ppf((1 + CONFIDENCE ** (1 / max(count, 1))) / 2))
+    return float(_stats().norm.ppf((1 + CONFIDENCE ** (1 / max(count, 1))) / 2))
 
 
-def scipy_stats() -> Any:
-    """``scipy.stats``; an Error says how to install it."""
-    try:
-        from scipy import stats
-    except ImportError as error:
-        raise gb.Error("--compare needs scipy: pip install 'gpubcast[bench]'") from error
-    return stats
+def _stats() -> Any:
+    return needed("compare", "scipy").stats
 
 
 def _scatter(some: Sequence[tuple[float, float]]) -> float:
@@ -254,7 +243,7 @@ def _scatter(some: Sequence[tuple[float, float]]) -> float:
         return PRIOR
     shares = np.array([0.5, 0.9, 0.98])
     found = np.quantile(np.abs([change for change, _ in some]), shares)
-    moved = float(np.max(found / scipy_stats().norm.ppf((1 + shares) / 2)))
+    moved = float(np.max(found / _stats().norm.ppf((1 + shares) / 2)))
     seen = max(0.0, moved**2 - median(error**2 for _, error in some))
     return math.sqrt((PRIOR_WEIGHT * PRIOR**2 + len(some) * seen) / (PRIOR_WEIGHT + len(some)))
 

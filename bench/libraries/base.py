@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
 from collections.abc import Callable
@@ -29,6 +30,11 @@ class Library:
     effort = 0  # the least extent of a run that has it unless named: 0 quick, 1 usual, 2 full
     on_host = False  # whether a device's own clock does not see its work
 
+    @property
+    def library(self) -> Any:
+        """What it imports, when it is used."""
+        return importlib.import_module(self.module)
+
     def absent(self, kind: str, threads: int) -> str | None:
         """Why it cannot be compared here; None where it can, and is then set up."""
         try:
@@ -41,7 +47,7 @@ class Library:
 
     def set_up(self, kind: str, threads: int) -> None:
         """Import it and give it all threads; raises where it cannot be used."""
-        importlib.import_module(self.module)
+        assert self.library
 
     def unsupported(self, sized: Sized) -> str | None:
         """Why it has nothing to compare with a case; None where it has."""
@@ -64,6 +70,16 @@ class Library:
 
     def release(self) -> None:
         """Empty its pool of device memory."""
+
+
+def with_out(
+    call: Callable[..., Any], into: Callable[..., Any], operands: Views, out: Any
+) -> dict[str, Call]:
+    """The entries of a library whose functions take their operands by position and ``out=``."""
+    return {
+        "call": functools.partial(call, *operands),
+        "out": functools.partial(into, *operands, out=out),
+    }
 
 
 def direct_call(sized: Sized) -> str | None:

@@ -32,7 +32,7 @@ class Jax(Library):
     def set_up(self, kind: str, threads: int) -> None:
         # JAX would take most of a device's memory for itself; on a CPU it uses every thread.
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-        jax: Any = importlib.import_module("jax")
+        jax = self.library
         jax.config.update("jax_enable_x64", True)
         if kind == "cpu":
             jax.config.update("jax_platforms", "cpu")
@@ -40,7 +40,7 @@ class Jax(Library):
             raise RuntimeError(f"this JAX computes on {jax.default_backend()}")
 
     def ready(self, sized: Sized) -> Ready:
-        jax: Any = importlib.import_module("jax")
+        jax = self.library
         jnp: Any = importlib.import_module("jax.numpy")
         formula, dimensions = sized.case.computes, sized.output.dimensions
         function = formula.function({"where": jnp.where, "tanh": jnp.tanh, "exp": jnp.exp})
@@ -73,8 +73,7 @@ class Jax(Library):
         cupy: Any = importlib.import_module("cupy")
         if result.dtype.name != "bfloat16":
             return cupy.from_dlpack(result)
-        jax: Any = importlib.import_module("jax")
-        raw = jax.lax.bitcast_convert_type(result, np.int16)
+        raw = self.library.lax.bitcast_convert_type(result, np.int16)
         return cupy.from_dlpack(raw).view(result.dtype)
 
     def wait(self, result: Any) -> Any:

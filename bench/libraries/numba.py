@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import importlib
 import math
 import time
 from collections.abc import Callable
@@ -11,7 +9,7 @@ from typing import Any
 
 from ..cases import Sized
 from ..timing import LONG_CALL, Call
-from .base import Library, Ready, Views
+from .base import Library, Ready, Views, with_out
 
 
 class Numba(Library):
@@ -48,15 +46,12 @@ class Numba(Library):
             aligned = sized.aligned(views)
             if len(ufuncs) > 1:
                 ufuncs[:] = [min(ufuncs, key=lambda ufunc: _trial(ufunc, (*aligned, out)))]
-            return {
-                "call": functools.partial(ufuncs[0], *aligned),
-                "out": functools.partial(ufuncs[0], *aligned, out),
-            }
+            return with_out(ufuncs[0], ufuncs[0], aligned, out)
 
         return calls
 
     def _compiled(self, sized: Sized, targets: tuple[str, ...]) -> list[Any]:
-        numba: Any = importlib.import_module("numba")
+        numba = self.library
         where = numba.njit(lambda mask, x, y: x if mask else y)
         names = {"where": where, "tanh": math.tanh, "exp": math.exp}
         dtype: Any = sized.output.element_type.dtype

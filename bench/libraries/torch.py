@@ -7,11 +7,12 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ..cases import Sized
 from ..timing import Call
-from .base import Library, Ready, Views, direct_call
+from .base import Library, Ready, Views, direct_call, with_out
 
 
 class Torch(Library):
@@ -22,58 +23,44 @@ class Torch(Library):
     devices = ("cpu", "cuda")
 
     def set_up(self, kind: str, threads: int) -> None:
-        torch: Any = importlib.import_module("torch")
+        torch = self.library
         torch.set_num_threads(threads)
         if kind == "cuda" and not torch.cuda.is_available():
             raise RuntimeError("this PyTorch sees no GPU")
 
     def ready(self, sized: Sized) -> Ready:
-        torch: Any = importlib.import_module("torch")
-        names = _torch_names(torch)
-        formula, direct = sized.case.computes, direct_call(sized)
+        torch = self.library
+        names, formula, direct = _torch_names(torch), sized.case.computes, direct_call(sized)
         idiom = _torch_idioms(torch).get(sized.case.name)
-        function = formula.function(names)
-        in_place = formula.in_place(sized.case.steps, names)
-        if idiom is not None:
-            function, in_place = idiom
-        elif direct is not None:
-            function = getattr(torch, direct)
+        function, into = idiom or (
+            formula.function(names), formula.in_place(sized.case.steps, names)
+        )  # fmt: skip
+        if direct is not None:
+            function = into = getattr(torch, direct)
 
         def calls(views: Views, out: Any) -> dict[str, Call]:
             aligned = sized.aligned(tuple(_tensor(torch, x) for x in views))
             target = _tensor(torch, out)
             if formula.moves:
-                source = aligned[0].expand(tuple(out.shape))
-                whole = torch.contiguous_format
+                whole = aligned[0].expand(tuple(out.shape))
+                order = torch.contiguous_format
                 return {
-                    "call": functools.partial(source.clone, memory_format=whole),
-                    "out": functools.partial(target.copy_, source),
+                    "call": functools.partial(whole.clone, memory_format=order),
+                    "out": functools.partial(target.copy_, whole),
                 }
-            if direct is not None:
-                return {
-                    "call": functools.partial(function, *aligned),
-                    "out": functools.partial(function, *aligned, out=target),
-                }
-            return {
-                "call": functools.partial(function, *aligned),
-                "out": functools.partial(in_place, *aligned, target),
-            }
+            return with_out(function, into, aligned, target)
 
         return calls
 
     def array(self, result: Any) -> Any:
-        torch: Any = importlib.import_module("torch")
+        torch = self.library
         raw = result.view(torch.int16) if result.dtype == torch.bfloat16 else result
-        if result.device.type == "cpu":
-            found = raw.numpy()
-        else:
-            found = importlib.import_module("cupy").from_dlpack(raw)
-        if result.dtype == torch.bfloat16:
-            found = found.view(importlib.import_module("ml_dtypes").bfloat16)
-        return found
+        on_cpu = result.device.type == "cpu"
+        found = raw.numpy() if on_cpu else importlib.import_module("cupy").from_dlpack(raw)
+        return found.view(ml_dtypes.bfloat16) if result.dtype == torch.bfloat16 else found
 
     def release(self) -> None:
-        importlib.import_module("torch").cuda.empty_cache()
+        self.library.cuda.empty_cache()
 
 
 class TorchCompiled(Torch):
@@ -85,15 +72,13 @@ class TorchCompiled(Torch):
     effort = 2
 
     def ready(self, sized: Sized) -> Ready:
-        torch: Any = importlib.import_module("torch")
-        formula = sized.case.computes
-        names = {"where": torch.where, "tanh": torch.tanh, "exp": torch.exp}
-        dimensions = sized.output.dimensions
+        torch = self.library
+        formula, dimensions = sized.case.computes, sized.output.dimensions
 
         def moved(x: Any) -> Any:
             return x.expand(dimensions).clone(memory_format=torch.contiguous_format)
 
-        function = moved if formula.moves else formula.function(names)
+        function = moved if formula.moves else formula.function(_torch_names(torch))
         compiled = torch.compile(function, dynamic=False)
 
         def calls(views: Views, out: Any) -> dict[str, Call]:

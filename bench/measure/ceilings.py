@@ -15,14 +15,14 @@ import functools
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..schema import Ceiling, percentile
+from ..schema import Ceiling
 from ..timing import Contender, Machine, take_turns
 from .stream_loops import LINE, STREAMS, Loop, loops
 
@@ -32,6 +32,7 @@ _LONG_PASS, _FEWER = 2e-3, 7
 # Longer than threads take to start, shorter than what other programs take in one go.
 _SAMPLE_SECONDS = 1e-3
 _CPU = Path("/sys/devices/system/cpu")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +56,12 @@ def caches(threads: int, root: Path = _CPU) -> tuple[Cache, ...]:
                 # A list such as 0-3,8 of the processors that share one.
                 ends = (part.partition("-") for part in shared.split(","))
                 sharing = sum(int(last or first) - int(first) + 1 for first, _, last in ends)
-                found[int(level)] = _size(size) * max(1, threads // sharing)
-        except (OSError, ValueError):
+                num_bytes = int(size.rstrip("KMG")) * _UNITS[size.lstrip("0123456789")]
+                found[int(level)] = num_bytes * max(1, threads // sharing)
+        except (OSError, ValueError, KeyError):
             continue
-    if not found:
-        found = {1: 32768 * threads, 2: (1 << 20) * threads, 3: 32 << 20}
+    found = found or {1: 32768 * threads, 2: (1 << 20) * threads, 3: 32 << 20}
     return tuple(Cache(f"L{level}", size) for level, size in sorted(found.items()))
-
-
-def _size(text: str) -> int:
-    unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:])
-    return int(text[:-1]) * unit if unit else int(text)
 
 
 def level_of(num_bytes: int, known: Sequence[Cache]) -> str:
@@ -75,42 +71,39 @@ def level_of(num_bytes: int, known: Sequence[Cache]) -> str:
 
 def measure(
     machine: Machine,
-    sizes: Mapping[str, int],
+    levels: Mapping[str, tuple[int, int]],
     threads: int,
     samples: int = SAMPLES,
     memory: Callable[[int], Any] | None = None,
-    sets: Mapping[str, int] | None = None,
 ) -> list[Ceiling]:
     """Every ceiling.
 
     Args:
         machine: where.
-        sizes: for each level of the memory, the bytes of all arrays together.
+        levels: for each level of the memory, the bytes of all arrays together, and the places of
+            so many bytes that passes go round on a CPU, as calls go round their buffers.
         threads: of the CPU.
         samples: of each.
         memory: what so many bytes of host memory are taken from; new memory unless told.
-        sets: for each level, the places of so many bytes that passes go round on a CPU, as calls
-            go round their buffers; one unless told.
     """
     found = []
-    for level, num_bytes in sizes.items():
+    for level, (num_bytes, places) in levels.items():
         if machine.kind == "cuda":
             found += _on_gpu(machine, level, num_bytes, samples)
             continue
-        places = (sets or {}).get(level, 1)
         host = (memory or _aligned)(places * num_bytes)
         for count in dict.fromkeys((1, threads)):
             found += _on_cpu(level, host, places, count, samples)
     return found
 
 
-def better(one: list[Ceiling], other: list[Ceiling]) -> list[Ceiling]:
-    """Of two measurements of the same ceilings, the faster of each."""
-    found = {(c.name, c.threads, c.level): c for c in one}
-    for c in other:
-        best = found.get((c.name, c.threads, c.level))
-        if best is None or (c.median or math.inf) < (best.median or math.inf):
-            found[c.name, c.threads, c.level] = c
+def better(measured: Iterable[Ceiling]) -> list[Ceiling]:
+    """Of several measurements of the same ceilings, the fastest of each."""
+    found: dict[Any, Ceiling] = {}
+    for one in measured:
+        best = found.setdefault(one.key, one)
+        if (one.median or math.inf) < (best.median or math.inf):
+            found[one.key] = one
     return list(found.values())
 
 
@@ -133,21 +126,19 @@ def fraction(
     name = "fill" if reads * 8 < written else "triad" if reads >= 1.5 * written else "copy"
     there = [c for c in known if c.level == level and c.median]
     widest = max((c.threads or 0 for c in there), default=0)
-    for wanted in (name, "copy"):
-        for one in there:
-            if one.name == wanted and (one.threads or 0) == widest:
-                assert one.median is not None
-                on = f", {widest} thread{'s' * (widest > 1)}" if widest else ""
-                return floor / seconds * one.median / one.bytes, f"{wanted} {level}{on}"
-    return None
+    on_all = {c.name: c for c in there if (c.threads or 0) == widest}
+    one = on_all.get(name) or on_all.get("copy")
+    if one is None or one.median is None:
+        return None
+    on = f", {widest} thread{'s' * (widest > 1)}" if widest else ""
+    return floor / seconds * one.median / one.bytes, f"{one.name} {level}{on}"
 
 
 def _on_gpu(machine: Machine, level: str, num_bytes: int, samples: int) -> list[Ceiling]:
     xp = machine.xp
     size = num_bytes // 2
-    sets = [(xp.ones(size, xp.uint8), xp.ones(size, xp.uint8))]
-    if level == "DRAM":
-        sets.append((xp.ones(size, xp.uint8), xp.ones(size, xp.uint8)))
+    count = 2 if level == "DRAM" else 1
+    sets = [(xp.ones(size, xp.uint8), xp.ones(size, xp.uint8)) for _ in range(count)]
     copies = [functools.partial(t.data.copy_from_device_async, s.data, size) for t, s in sets]
     fills = [functools.partial(t.data.memset_async, 0, size) for t, _ in sets]
     contenders = [Contender("copy", "", copies), Contender("fill", "", fills)]
@@ -166,14 +157,13 @@ def _on_cpu(level: str, memory: Any, places: int, threads: int, samples: int) ->
     for name, streams in STREAMS.items():
         part = memory.nbytes // places // (streams * threads)
         lines = max(1, part // LINE)
-        best: list[float] = []
-        for loop in loops(name):
-            taken = _sampled(loop, memory, places, lines, streams, threads, samples)
-            if not best or percentile(taken, 0.5) < percentile(best, 0.5):
-                best = taken
         moved = streams * lines * threads * LINE
-        one = Ceiling(name=name, threads=threads, level=level, bytes=moved)
-        found.append(one.record(best))
+        forms = [
+            Ceiling(name=name, threads=threads, level=level, bytes=moved)
+            .record(_sampled(loop, memory, places, lines, streams, threads, samples))
+            for loop in loops(name)
+        ]  # fmt: skip
+        found += better(forms)
     return found
 
 
@@ -209,6 +199,7 @@ def _sampled(
                 loop(each, *addresses(first + turn, k), lines)
             taken[k] = time.perf_counter() - began
 
+        # Threads that are new each time, and this one: those of a pool wake on one processor.
         others = [threading.Thread(target=work, args=(k,)) for k in range(1, threads)]
         for thread in others:
             thread.start()

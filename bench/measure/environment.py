@@ -33,6 +33,8 @@ def environment(*, gpu: bool) -> dict[str, Any]:
         where Linux does not say), ``variables`` (of gpubcast), ``packages`` (versions) and ``gpu``:
         None without a usable GPU, which ``gpu_error`` then explains.
     """
+    installed = importlib.metadata.distributions()
+    versions = {one.name: one.version for one in installed if one.name in PACKAGES}
     found: dict[str, Any] = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "gpubcast": gb.__version__,
@@ -46,7 +48,7 @@ def environment(*, gpu: bool) -> dict[str, Any]:
         "governor": _line(_FREQUENCY / "scaling_governor"),
         "megahertz": _megahertz(),
         "variables": {variable.name: text for variable, text in config.given()},
-        "packages": dict.fromkeys(PACKAGES) | dict(_versions()),
+        "packages": dict.fromkeys(PACKAGES) | versions,
         "gpu": None,
         "gpu_error": None,
     }
@@ -77,11 +79,6 @@ def _output(*command: str) -> str:
     return done.stdout.strip()
 
 
-def _versions() -> list[tuple[str, str]]:
-    found = importlib.metadata.distributions()
-    return [(one.name, one.version) for one in found if one.name in PACKAGES]
-
-
 def _line(path: Path) -> str | None:
     try:
         return path.read_text().strip()
@@ -96,10 +93,9 @@ def _cpuinfo(name: str) -> list[str]:
 
 def _megahertz() -> float | None:
     """The clock of the first processor now."""
-    kilohertz, clocks = _line(_FREQUENCY / "scaling_cur_freq"), _cpuinfo("cpu MHz")
-    if kilohertz is not None and kilohertz.isdigit():
-        return int(kilohertz) / 1e3
-    return float(clocks[0]) if clocks else None
+    kilohertz = _line(_FREQUENCY / "scaling_cur_freq") or ""
+    clocks = [int(kilohertz) / 1e3] if kilohertz.isdigit() else map(float, _cpuinfo("cpu MHz"))
+    return next(iter(clocks), None)
 
 
 def _gpu() -> dict[str, Any]:

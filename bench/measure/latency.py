@@ -3,7 +3,6 @@ elements, and what one after a pause costs."""
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import statistics
@@ -11,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import timeit
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ import numpy as np
 import gpubcast as gb
 
 from ..schema import OURS, Latency, percentile
-from ..timing import WARM, Call, undisturbed
+from ..timing import WARM, Call, Contender, GpuMachine, Machine, take_turns, undisturbed
 
 STARTS, PAUSES, PAUSE = 7, 100, 0.01
 ROUNDS, ROUND_SECONDS = 25, 2e-3
@@ -65,17 +63,13 @@ def start(kind: str = "cpu", starts: int = STARTS) -> list[Latency]:
         variables["PYTHONDONTWRITEBYTECODE"] = ""
         # The first of them compiles.
         runs = [_child(os.environ | variables) for _ in range(starts + 1)][1:]
-    each = list(zip(*runs, strict=True))
-    further = max(each[1:], key=statistics.median)
+    first, *others = (list(taken) for taken in zip(*runs, strict=True))
+    further = max(others, key=statistics.median)
+    named = {"first kernel of a process": first, "each further kernel": further}
     return [
-        Latency(
-            of="start", name=name, unit="ms", measured=statistics.median(taken),
-            samples={"ours": list(taken)},
-        )
-        for name, taken in {
-            "first kernel of a process": each[0], "each further kernel": further
-        }.items()
-    ]  # fmt: skip
+        _latency("start", name, "ms", {"ours": taken}, statistics.median(taken))
+        for name, taken in named.items()
+    ]
 
 
 def _child(variables: Mapping[str, str]) -> list[float]:
@@ -104,7 +98,7 @@ def pause(kind: str = "cpu", pauses: int = PAUSES, seconds: float = PAUSE) -> li
                 taken[name].append(time.perf_counter() - began)
     ours, theirs = (percentile(samples, 0.9) for samples in taken.values())
     name = f"256Ki elements after {1e3 * seconds:.0f} ms of nothing, p90"
-    return [Latency(of="pause", name=name, unit="x NumPy's", measured=ours / theirs, samples=taken)]
+    return [_latency("pause", name, "x NumPy's", taken, ours / theirs)]
 
 
 def calls(kind: str) -> list[Latency]:
@@ -113,8 +107,7 @@ def calls(kind: str) -> list[Latency]:
         import cupy
 
         arrays = [cupy.ones(SHAPE, cupy.float32) for _ in range(3)]
-        wait = cupy.cuda.runtime.deviceSynchronize
-        return call_costs({**our_calls(*arrays), **_cupy(cupy, *arrays)}, ", GPU", wait)
+        return call_costs({**our_calls(*arrays), **_cupy(cupy, *arrays)}, GpuMachine())
     x, y, z = (np.ones(SHAPE, np.float32) for _ in range(3))
     a, b = gb.from_dlpack(x), gb.from_dlpack(y)
     owned: Calls = {("gb.Array", OURS): lambda: gb.add(a, b)}
@@ -157,37 +150,37 @@ def _scaled(x: Any, y: Any, z: Any) -> Any:
     return x * y + z
 
 
-def call_costs(given: Calls, note: str = "", wait: Call = lambda: None) -> list[Latency]:
+def call_costs(given: Calls, machine: Machine | None = None) -> list[Latency]:
     """Microseconds of a call of ours by each way, with those of the other libraries in samples.
 
     All take turns, round by round. A round is so many calls that it takes some milliseconds; the
     median of the rounds counts. The loop's own time is in it, a few hundredths of a microsecond.
     """
-    timers, counts = {name: timeit.Timer(call) for name, call in given.items()}, {}
-    for name, call in given.items():
+    machine = machine or Machine()
+    gpu = machine.kind == "cuda"
+    contenders = [Contender(library, way, [call], on_host=gpu) for (way, library), call
+                  in given.items()]  # fmt: skip
+    for one in contenders:
         for _ in range(WARM):
-            call()
-        wait()
-        each = max(timers[name].timeit(WARM) / WARM, 1e-9)
-        # No more than a device queues, so that no launch waits for another.
-        counts[name] = min(max(int(ROUND_SECONDS / each), 1), 500)
-        wait()
-    samples: dict[str, dict[str, list[float]]] = {way: {} for way, _ in given}
-    gc.collect()
-    for _ in range(ROUNDS):
-        for (way, library), timer in timers.items():
-            count = counts[way, library]
-            taken = timer.timeit(count) / count
-            samples[way].setdefault(library, []).append(1e6 * taken)
-            wait()
-    elements = SHAPE[0] * SHAPE[1]
+            one.calls[0]()
+        machine.synchronize()
+    if failed := take_turns(machine, contenders, samples=ROUNDS, sample_seconds=ROUND_SECONDS):
+        raise gb.Error(f"calls on few elements failed: {', '.join(failed.values())}")
+    samples: dict[str, dict[str, list[float]]] = {}
+    for one in contenders:
+        of_way = samples.setdefault(one.entry, {})
+        of_way[one.library] = [1e6 * seconds for seconds in one.samples]
+    name = f"call on {SHAPE[0] * SHAPE[1]} elements{', GPU' * gpu}"
     return [
-        Latency(
-            of="calls", name=f"{way} call on {elements} elements{note}", unit="us",
-            measured=statistics.median(found[OURS]), samples=found,
-        )
+        _latency("calls", f"{way} {name}", "us", found, statistics.median(found[OURS]))
         for way, found in samples.items()
-    ]  # fmt: skip
+    ]
+
+
+def _latency(
+    of: str, name: str, unit: str, samples: dict[str, list[float]], measured: float
+) -> Latency:
+    return Latency(of=of, name=name, unit=unit, samples=samples, measured=measured)
 
 
 MEASURES: dict[str, Callable[[str], list[Latency]]] = {

@@ -45,18 +45,14 @@ class Run:
         say: Callable[[str], object] = len,
         checkpoint: Checkpoint | None = None,
     ) -> None:
-        self._machine = machine
-        self._settings = wanted
-        self._tell = tell
-        self._say = say
+        self._machine, self._settings, self._tell, self._say = machine, wanted, tell, say
         self._checkpoint = checkpoint or Checkpoint(None, None)
         self._until = time.monotonic() + wanted.seconds
         self._threads = config.threads()
-        columns = zip(*((u.case.name, u.dtype, u.size) for u in wanted.units), strict=True)
+        columns = zip(*(unit.where for unit in wanted.units), strict=True)
         self._orders = [list(dict.fromkeys(column)) for column in columns]
         # Of the ceilings, by level: bytes, and how many sets of so many.
-        self._sizes: dict[str, int] = {}
-        self._sets: dict[str, int] = {}
+        self._levels: dict[str, tuple[int, int]] = {}
         self._measurement = Measurement(machine, wanted, self._threads)
         self._ending = False
         self.report = Report(
@@ -110,8 +106,7 @@ class Run:
             if unit.bounded:
                 sized = self._measurement.sized(unit)
                 sets, level = self._measurement.rotation(unit, sized)
-                self._sizes.setdefault(level, self._ceiling_bytes(unit, sized.num_bytes))
-                self._sets.setdefault(level, sets)
+                self._levels.setdefault(level, (self._ceiling_bytes(unit, sized.num_bytes), sets))
         with self._checkpoint.guarded():
             self._begin(units)
             if not self.report.ceilings:
@@ -135,7 +130,7 @@ class Run:
         Other programs slow a case down for seconds. What is slower because of them is no longer
         when it is measured again; what is slower by itself stays so.
         """
-        units = {(u.case.name, u.dtype, u.size): u for u in self._settings.units}
+        units = {unit.where: unit for unit in self._settings.units}
         until = time.monotonic() + self._settings.seconds
         for turn in range(RETAKES):
             found = suspects(self.report, base, fail_over)
@@ -218,24 +213,18 @@ class Run:
     def _again(self, unit: Unit, seconds: float, why: str) -> None:
         self._may_end()
         self._say(f"again: {unit} ({why})")
-        rows = {
-            (row.library, row.entry): row
-            for row in self.report.results
-            if row.where == (unit.case.name, unit.dtype, unit.size)
-        }
+        rows = {row.key: row for row in self.report.results}
         for failed in self._measurement.again(unit, rows, seconds):
-            names = f"{unit} {failed.library} {failed.entry}"
-            self._say(f"again: {names}: {failed.status} {failed.error}")
+            self._say(f"again: {' '.join(failed.key)}: {failed.status} {failed.error}")
 
     def _ceilings(self) -> None:
         """Measure the ceilings; of those that are there, the better ones stay."""
         self._say("ceilings")
         samples = min(ceilings.SAMPLES, 2 * self._settings.samples)
         found = ceilings.measure(
-            self._machine, self._sizes, self._threads, samples, self._measurement.front, self._sets
+            self._machine, self._levels, self._threads, samples, self._measurement.front
         )
-        known = self.report.ceilings
-        self.report.ceilings = ceilings.better(known, found) if known else found
+        self.report.ceilings = ceilings.better([*self.report.ceilings, *found])
         self._measurement.ceilings = self.report.ceilings
 
     def _ceiling_bytes(self, unit: Unit, num_bytes: int) -> int:

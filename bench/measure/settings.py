@@ -13,6 +13,7 @@ from .. import libraries
 from ..arguments import DEFAULT_SECONDS, FULL_SECONDS, QUICK_SECONDS, SIZES, TARGET_SECONDS
 from ..cases import CASES, MEMORY_BYTES, Case
 from ..libraries.base import Library
+from ..schema import Where
 from ..timing import FEWEST, QUICK_SAMPLES, SAMPLE_SECONDS, SAMPLES
 
 UNBOUNDED = ("small", "huge")  # Sizes at which no ceiling says how good a time is
@@ -32,6 +33,11 @@ class Unit:
     entries: tuple[str, ...] | None = None  # ways of calling that are timed; None for all
 
     @property
+    def where(self) -> Where:
+        """Which row of a report it is."""
+        return self.case.name, self.dtype, self.size
+
+    @property
     def large(self) -> bool:
         """Whether its buffers exceed the caches."""
         return self.size == "memory" or self.elements >= _LARGE
@@ -42,7 +48,7 @@ class Unit:
         return self.size not in UNBOUNDED
 
     def __str__(self) -> str:
-        return f"{self.case.name} {self.dtype} {self.size}"
+        return " ".join(self.where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +85,18 @@ def settings(
         raise gb.Error(
             f"nothing to measure: no case has such a name, type and size; the cases are {cases}"
         )
-    effort = 2 if given.full else 0 if given.quick else 1
+    effort, seconds = 1, DEFAULT_SECONDS if targets is None else TARGET_SECONDS
+    if given.full or given.quick:
+        effort, seconds = (2, FULL_SECONDS) if given.full else (0, QUICK_SECONDS)
     of_targets = tuple(name for unit in targets or () for name in unit.peers or ())
     peers = tuple(peer for peer in libraries.PEERS if peer.effort <= effort)
     if given.peers is not None or targets is not None:
         peers = libraries.named(given.peers or of_targets or ("none",))
-    usual = FULL_SECONDS if given.full else DEFAULT_SECONDS if targets is None else TARGET_SECONDS
     samples = given.samples or (QUICK_SAMPLES if given.quick else SAMPLES)
     return Settings(
         units,
         (libraries.GPUBCAST, *(peer for peer in peers if kind in peer.devices)),
-        given.seconds or (QUICK_SECONDS if given.quick else usual),
+        given.seconds or seconds,
         samples,
         min(samples, FEWEST),
         samples if samples < 2 * FEWEST or samples % 2 else samples // 2,

@@ -17,9 +17,8 @@ LINE = 64  # Bytes of a cache line
 # repeats, target, source, other, lines: addresses, and cache lines.
 Loop = Callable[[int, int, int, int, int], object]
 
-_FLOATS = "<16 x float>"
 _TEXT = """
-define void @{symbol}(i64 %repeats, i64 %target, i64 %source, i64 %other, i64 %lines) {{
+define void @{symbol}(i64 %repeats, ptr %target, ptr %source, ptr %other, i64 %lines) {{
 entry:
   br label %pass
 pass:
@@ -29,6 +28,8 @@ line:
   %k = phi i64 [ 0, %pass ], [ %next, %line ]
   %at = shl i64 %k, 6
   {step}
+  %target.p = getelementptr i8, ptr %target, i64 %at
+  store <16 x float> {value}, ptr %target.p, align 64{hint}
   %next = add i64 %k, 1
   %more = icmp ult i64 %next, %lines
   br i1 %more, label %line, label %passed
@@ -41,6 +42,20 @@ done:
 }}
 !0 = !{{i32 1}}
 """
+_LOAD = """
+  %{name}.p = getelementptr i8, ptr %{name}, i64 %at
+  %{name}.v = load <16 x float>, ptr %{name}.p, align 64
+"""
+_SUM = f"""
+  %scaled = fmul <16 x float> %other.v, <{", ".join(["float 3.0"] * 16)}>
+  %sum = fadd <16 x float> %source.v, %scaled
+"""
+# The step before the store of a cache line of 16 floats, and the value that is stored.
+_STEPS = {
+    "fill": ("", f"<{', '.join(['float 1.5'] * 16)}>"),
+    "copy": (_LOAD.format(name="source"), "%source.v"),
+    "triad": (_LOAD.format(name="source") + _LOAD.format(name="other") + _SUM, "%sum"),
+}
 
 
 def loops(name: str) -> tuple[Loop, ...]:
@@ -55,11 +70,10 @@ def loop(name: str, *, nontemporal: bool) -> Loop:
     from llvmlite import binding
 
     symbol = f"{name}_{'nontemporal' if nontemporal else 'plain'}"
-    module = binding.parse_assembly(
-        _TEXT.format(symbol=symbol, step="\n  ".join(_step(name, nontemporal)))
-    )
+    (step, value), hint = _STEPS[name], ", !nontemporal !0" if nontemporal else ""
+    text = _TEXT.format(symbol=symbol, step=step, value=value, hint=hint)
     engine = _engine()
-    engine.add_module(module)
+    engine.add_module(binding.parse_assembly(text))
     engine.finalize_object()
     signature = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5)
     return signature(engine.get_function_address(symbol))
@@ -72,41 +86,11 @@ def _engine() -> Any:
 
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
+    features = binding.get_host_cpu_features().flatten()
     machine = binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(),
-        features=binding.get_host_cpu_features().flatten(),
-        opt=3,
-        jit=True,
+        cpu=binding.get_host_cpu_name(), features=features, opt=3, jit=True
     )
     return binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
-
-
-def _step(name: str, nontemporal: bool) -> list[str]:
-    """One cache line of 16 floats."""
-    value = _all("1.5")
-    text = []
-    if name != "fill":
-        text += [*_address("source"), f"%source.v = load {_FLOATS}, ptr %source.p, align {LINE}"]
-        value = "%source.v"
-    if name == "triad":
-        text += [
-            *_address("other"),
-            f"%other.v = load {_FLOATS}, ptr %other.p, align {LINE}",
-            f"%scaled = fmul {_FLOATS} %other.v, {_all('3.0')}",
-            f"%sum = fadd {_FLOATS} %source.v, %scaled",
-        ]
-        value = "%sum"
-    hint = ", !nontemporal !0" if nontemporal else ""
-    store = f"store {_FLOATS} {value}, ptr %target.p, align {LINE}{hint}"
-    return [*text, *_address("target"), store]
-
-
-def _address(name: str) -> list[str]:
-    return [f"%{name}.n = add i64 %{name}, %at", f"%{name}.p = inttoptr i64 %{name}.n to ptr"]
-
-
-def _all(value: str) -> str:
-    return f"<{', '.join([f'float {value}'] * 16)}>"
 
 
 def _library_fill(repeats: int, target: int, source: int, other: int, lines: int) -> None:

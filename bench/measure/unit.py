@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,7 +21,7 @@ from ..cases.check import Reference
 from ..cases.operands import Arena, Elements, room
 from ..libraries import GPUBCAST
 from ..libraries.base import Library, Ready, Views
-from ..schema import Ceiling, Result
+from ..schema import Ceiling, Key, Result
 from ..timing import LONG_CALL, Contender, Machine, error_text, take_turns
 from . import ceilings, memory
 from .settings import UNBOUNDED, Settings, Unit
@@ -31,6 +30,7 @@ _BEYOND = 1.25  # buffers are changed so often that together they exceed the las
 _MOST_ROTATED = 1 << 30
 # Sampling a case stops after so long.
 _LONGEST = 4.0
+_ELEMENTS = {"small": SMALL_ELEMENTS, "huge": HUGE_ELEMENTS}
 _SHARE = 0.4  # what a case may take of the memory that is free
 
 
@@ -55,12 +55,9 @@ class Measurement:
         return self._sized[str(unit)]
 
     def _fitting(self, unit: Unit) -> Sized:
-        if unit.elements:
-            return unit.case.at(unit.elements, unit.dtype)
-        if unit.size == "small":
-            return unit.case.at(SMALL_ELEMENTS, unit.dtype)
-        if unit.size == "huge":
-            return unit.case.at(HUGE_ELEMENTS, unit.dtype)
+        elements = unit.elements or _ELEMENTS.get(unit.size)
+        if elements is not None:
+            return unit.case.at(elements, unit.dtype)
         if unit.size == "cache":
             return unit.case.within(CACHE_BYTES[self._machine.kind], unit.dtype)
         free = self._machine.free()
@@ -85,7 +82,8 @@ class Measurement:
         """Library and entry of every result of a unit."""
         found = []
         for library in self.libraries:
-            if library is not GPUBCAST and library.name not in (unit.peers or [library.name]):
+            peers = unit.peers if unit.peers is not None else (library.name,)
+            if library is not GPUBCAST and library.name not in peers:
                 continue
             entries = [x for x in library.entries_of(sized) if x in (unit.entries or [x])]
             if library.unsupported(sized) is not None:
@@ -95,9 +93,7 @@ class Measurement:
             found += [(library, entry) for entry in entries]
         return found
 
-    def again(
-        self, unit: Unit, rows: Mapping[tuple[str, str], Result], seconds: float
-    ) -> list[Result]:
+    def again(self, unit: Unit, rows: Mapping[Key, Result], seconds: float) -> list[Result]:
         """Add samples to results that are there, of gpubcast and what need not be compiled.
 
         A result that is WRONG this time has no time any more; one that failed keeps what it has.
@@ -105,15 +101,11 @@ class Measurement:
         Returns:
             What failed this time.
         """
-        libraries = self.libraries
-        self.libraries = [x for x in libraries if x is GPUBCAST or not x.compiles]
-        try:
-            found = self.unit(replace(unit, first=False), seconds)
-        finally:
-            self.libraries = libraries
+        peers = {x.name for x in self.libraries if not x.compiles}
+        peers &= peers if unit.peers is None else set(unit.peers)
         failed = []
-        for result in found:
-            row = rows.get((result.library, result.entry))
+        for result in self.unit(replace(unit, first=False, peers=tuple(peers)), seconds):
+            row = rows.get(result.key)
             if row is None or row.status != "ok":
                 continue
             if result.status == "ok":
@@ -127,8 +119,7 @@ class Measurement:
 
     def unit(self, unit: Unit, seconds: float = _LONGEST) -> list[Result]:
         """The results of one unit."""
-        began = time.monotonic()
-        sized = self.sized(unit)
+        began, wanted, sized = time.monotonic(), self._settings, self.sized(unit)
         sets, level = self.rotation(unit, sized)
         rows = {
             (library.name, entry): self._blank(unit, sized, level, library, entry)
@@ -141,15 +132,14 @@ class Measurement:
             return list(rows.values())
         try:
             contenders = self._contenders(unit, sized, sets, rows)
-            left = min(_LONGEST, seconds - (time.monotonic() - began))
             failed = take_turns(
                 self._machine,
                 contenders,
-                samples=self._settings.at_once,
-                fewest=self._settings.fewest,
-                seconds=left,
-                sample_seconds=self._settings.sample_seconds,
-                seed=self._settings.seed,
+                samples=wanted.at_once,
+                fewest=wanted.fewest,
+                seconds=min(_LONGEST, seconds - (time.monotonic() - began)),
+                sample_seconds=wanted.sample_seconds,
+                seed=wanted.seed,
             )
         except Exception as error:
             contenders, failed = [], {}
@@ -158,10 +148,9 @@ class Measurement:
             row = rows[contender.library, contender.entry]
             if k in failed:
                 row.fail("failed", failed[k])
-                continue
-            row.status, row.timer = "ok", contender.timer(self._machine)
-            row.record(contender.samples)
-            self.share(row)
+            else:
+                row.succeed(contender.samples, contender.timer(self._machine))
+                self.share(row)
         del contenders
         self._release()
         return list(rows.values())
@@ -281,7 +270,8 @@ class Measurement:
                 continue
             try:
                 if entry != "call":
-                    _poison(buffers[0][1])
+                    left = bits(buffers[0][1])
+                    left[...] = ~left.dtype.type(0)
                 began = time.perf_counter()
                 result = self._peak(unit, calls[0][entry], row)
                 if library.on_host:
@@ -325,8 +315,7 @@ class Measurement:
             taken = time.perf_counter() - start
         problem = reference.problem(library.array(result))
         if problem is None:
-            row.status, row.timer = "ok", "host, waits"
-            row.record([taken])
+            row.succeed([taken], "host, waits")
         else:
             row.fail("WRONG", problem)
         return ready
@@ -356,23 +345,16 @@ def _fail_all(rows: Iterable[Result], error: Exception) -> None:
             row.fail("failed", error_text(error))
 
 
-def _poison(view: Any) -> None:
-    bits(view)[...] = (1 << (8 * view.dtype.itemsize)) - 1
-
-
 @contextlib.contextmanager
 def _no_caches(machine: Machine) -> Iterator[None]:
     """gpubcast as after its import: no plan, no kernel, an empty cache of its own on disk."""
-    folder = tempfile.mkdtemp(prefix="gpubcast-bench-")
-    before = os.environ.get("GPUBCAST_CACHE_DIR")
-    os.environ["GPUBCAST_CACHE_DIR"] = folder
-    state.clear()
-    machine.forget()
-    try:
-        yield
-    finally:
-        if before is None:
+    before = dict(os.environ)
+    folder = tempfile.TemporaryDirectory(prefix="gpubcast-bench-", ignore_cleanup_errors=True)
+    with folder as os.environ["GPUBCAST_CACHE_DIR"]:
+        state.clear()
+        machine.forget()
+        try:
+            yield
+        finally:
             del os.environ["GPUBCAST_CACHE_DIR"]
-        else:
-            os.environ["GPUBCAST_CACHE_DIR"] = before
-        shutil.rmtree(folder, ignore_errors=True)
+            os.environ |= before

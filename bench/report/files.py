@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ from rich.text import Text
 import gpubcast as gb
 
 from .. import compare
+from ..arguments import needed
 from ..schema import Report, load, save
 from ..targets import Targets
 from . import table, text
@@ -34,7 +34,7 @@ def check(given: argparse.Namespace) -> None:
     for option, packages in _NEEDS.items():
         if getattr(given, option) is not None:
             for package in packages:
-                _need(f"--{option}", package)
+                needed(option, package)
     if given.compare is not None:
         load(given.compare)
     if given.plot is not None and given.plot.suffix.lower() not in PICTURES:
@@ -52,13 +52,6 @@ def check(given: argparse.Namespace) -> None:
         other = named.setdefault(path.resolve(), option)
         if other != option:
             raise gb.Error(f"--{option} {path}: this is the file of --{other} too")
-
-
-def _need(option: str, package: str) -> None:
-    try:
-        importlib.import_module(package)
-    except ImportError as error:
-        raise gb.Error(f"{option} needs {package}: pip install 'gpubcast[bench]'") from error
 
 
 def _writable(path: Path, option: str) -> None:

@@ -6,7 +6,9 @@ The page is well-formed XML too, so that any reader of either can check it.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -20,25 +22,23 @@ from .picture import svg
 def page(report: Report, comparison: Comparison | None = None) -> str:
     """The whole page, with the comparison where there is one."""
     found = rows.rows(report.results)
-    names = dict.fromkeys(line.library for row in found for line in row.lines)
-    cases: dict[str, list[rows.Row]] = {}
-    for row in found:
-        cases.setdefault(row.about.case, []).append(row)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=jinja2.StrictUndefined, finalize=_clean,
     )  # fmt: skip
-    environment.filters |= {"seconds": rows.seconds, "times": rows.times, "size": rows.size}
+    environment.filters |= {"cells": rows.cells_of, "seconds": rows.seconds, "size": rows.size}
     return environment.get_template("page.html.jinja").render(
         about=rows.about(report),
-        cases=cases,
+        cases=rows.grouped(found, "case"),
+        changes=rows.CHANGES,
         columns=("library", *ENTRIES, "x ours", "GB/s", "ceiling", "p20-p80", "host", "device"),
         comparison=comparison,
         compared=LEGEND,
         facts=_facts(report),
+        heads=tuple(f"{name}, x ours" for name in rows.libraries_of(found)),
         latencies=report.latencies,
         legend=rows.LEGEND,
-        others=[name for name in names if name != OURS],
+        others=rows.libraries_of(found),
         ours=OURS,
         picture=Markup(svg(report)),
         report=report,
@@ -53,15 +53,15 @@ def _clean(value: object) -> object:
 
 def _facts(report: Report) -> dict[str, str]:
     """Everything that is known of the machine, by name; of an object, by the names on the way."""
-    found: dict[str, object] = {"seed": report.seed, "device": report.device}
-    waiting = [(name, value) for name, value in report.environment.items() if name != "packages"]
-    while waiting:
-        name, value = waiting.pop(0)
+    known = {"seed": report.seed, "device": report.device, **report.environment}
+    known.pop("packages", None)
+    return dict(_flat(known, ""))
+
+
+def _flat(known: Mapping[str, Any], before: str) -> Iterator[tuple[str, str]]:
+    for name, value in known.items():
         if isinstance(value, dict) and value:
-            waiting[:0] = [(f"{name} {key}", inner) for key, inner in value.items()]
+            yield from _flat(value, f"{before}{name} ")
         else:
-            found[name] = value
-    return {
-        name: value if isinstance(value, str) else "-" if value in (None, {}) else json.dumps(value)
-        for name, value in found.items()
-    }
+            text = value if isinstance(value, str) else json.dumps(value)
+            yield f"{before}{name}", "-" if value in (None, {}) else text

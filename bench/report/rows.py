@@ -6,16 +6,19 @@ characters never reach an output.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import gpubcast as gb
 
+from ..compare import Change
 from ..schema import ENTRIES, OURS, Report, Result, Where
 
 COLUMNS = ("library", *ENTRIES, "x ours", "GB/s", "ceiling", "p20-p80", "memory")
+CHANGES = ("compared with the base", "base", "now", "ratio", "interval", "verdict")
 FAIREST = ("out", "call", "bound", "first")
 """What a library is judged by: the first of these that it has."""
 LISTED = 8  # So many names are listed; the JSON has all
@@ -64,11 +67,6 @@ class Line:
         )
         return tuple(dict.fromkeys(texts))
 
-    @property
-    def status(self) -> str:
-        """In one word, what became of a library of which nothing was timed."""
-        return next(iter(self.results.values())).status
-
 
 class Cell(NamedTuple):
     """A text, and what kind it is: ``best`` for the entry that a library is judged by; high, middle
@@ -98,11 +96,8 @@ class Row:
     @property
     def shapes(self) -> str:
         """The operands and the outputs, without layouts that are the default."""
-        operands, outputs = (
-            ", ".join(map(short_shape, texts))
-            for texts in (self.about.operands, self.about.outputs)
-        )
-        return f"{operands} -> {outputs}" if operands or outputs else ""
+        both = (self.about.operands, self.about.outputs)
+        return " -> ".join(", ".join(map(short_shape, texts)) for texts in both if any(both))
 
     def line(self, library: str) -> Line | None:
         """The line of a library."""
@@ -115,26 +110,21 @@ class Row:
         own line and where either was not timed.
         """
         ours, theirs = self.line(OURS), line.fairest
-        if ours is None or theirs is None or line.library == OURS:
+        if ours is None or theirs is None or line is ours:
             return None
-        mine = ours.results.get(theirs.entry)
-        if mine is None or not mine.timed:
-            mine = ours.fairest
-        if mine is None or not mine.median or theirs.median is None:
-            return None
-        return theirs.median / mine.median
+        like = ours.results.get(theirs.entry)
+        mine = like if like is not None and like.timed else ours.fairest
+        return (theirs.median or 0.0) / mine.median if mine and mine.median else None
 
     def cells(self, line: Line) -> dict[str, Cell]:
         """A line by column: its times, then figures of the fairest one; ``-`` where unknown."""
         best, found = line.fairest, {"library": Cell(clean(line.library))}
         for entry in ENTRIES:
-            one = line.results.get(entry)
-            if one is None:
-                found[entry] = Cell("")
-            elif one.timed:
-                found[entry] = Cell(seconds(one.median), "best" if one is best else "")
-            else:
-                found[entry] = Cell(one.status, one.status)
+            one, found[entry] = line.results.get(entry), Cell("")
+            if one is not None:
+                kind = "best" if one is best else ""
+                text = seconds(one.median) if one.timed else one.status
+                found[entry] = Cell(text, kind if one.timed else one.status)
         if best is None:
             return found | dict.fromkeys((*COLUMNS[5:], "host", "device"), Cell("-"))
         ratio, fraction = self.ratio(line), best.fraction
@@ -144,7 +134,7 @@ class Row:
             "x ours": Cell(times(ratio), ahead),
             "GB/s": Cell(gigabytes(rate(best))),
             "ceiling": Cell(percent(fraction), grade(fraction)),
-            "p20-p80": Cell(spread(best.p20, best.p80)),
+            "p20-p80": Cell(seconds(best.p20, best.p80)),
             "memory": Cell(size(seen)),
             "host": Cell(size(best.peak_host)),
             "device": Cell(size(best.peak_device)),
@@ -153,8 +143,11 @@ class Row:
     def short(self, library: str) -> Cell:
         """Our time, another library's ratio to it, or what went wrong."""
         line = self.line(library)
-        if line is None or line.fairest is None:
-            return Cell("-") if line is None else Cell(line.status, line.status)
+        if line is None:
+            return Cell("-")
+        if line.fairest is None:  # one word of what became of it
+            status = next(iter(line.results.values())).status
+            return Cell(status, status)
         return Cell(seconds(line.fairest.median)) if library == OURS else self.cells(line)["x ours"]
 
     def share(self) -> Cell:
@@ -171,10 +164,29 @@ def rows(results: Sequence[Result]) -> tuple[Row, ...]:
         libraries.setdefault(result.library, {})[result.entry] = result
     found = []
     for libraries in groups.values():
-        names = sorted(libraries, key=lambda library: library != OURS)
-        about = next(iter(libraries[names[0]].values()))
-        found.append(Row(about, tuple(Line(name, libraries[name]) for name in names)))
+        lines = sorted(itertools.starmap(Line, libraries.items()), key=lambda x: x.library != OURS)
+        found.append(Row(next(iter(lines[0].results.values())), tuple(lines)))
     return tuple(found)
+
+
+def cells_of(change: Change) -> tuple[str, ...]:
+    """A line of a comparison, by the columns of ``CHANGES``."""
+    times_of = (seconds(change.old), seconds(change.new), times(change.ratio), change.interval)
+    return clean(change.name), *times_of, clean(change.text)
+
+
+def grouped(found: Iterable[Row], name: str) -> dict[str, list[Row]]:
+    """Rows by a fact of their results, such as ``case``, in order."""
+    groups: dict[str, list[Row]] = {}
+    for row in found:
+        groups.setdefault(getattr(row.about, name), []).append(row)
+    return groups
+
+
+def libraries_of(found: Iterable[Row]) -> list[str]:
+    """The names of the other libraries, in order."""
+    names = dict.fromkeys(line.library for row in found for line in row.lines)
+    return [name for name in names if name != OURS]
 
 
 def clean(text: object) -> str:
@@ -184,8 +196,7 @@ def clean(text: object) -> str:
 
 def first_line(text: str | None) -> str:
     """The first line that is not blank; empty where there is none."""
-    lines = (line.strip() for line in (text or "").splitlines())
-    return clean(next(filter(None, lines), ""))
+    return clean("".join((text or "").strip().splitlines()[:1])).strip()
 
 
 def short_shape(text: str) -> str:
@@ -197,25 +208,14 @@ def short_shape(text: str) -> str:
     return str(shape.text(layout=not shape.layout.is_default))
 
 
-def seconds(value: float | None) -> str:
-    """A time of three digits with its unit; ``-`` for None."""
-    scale, unit = _unit(value or 0.0)
-    return "-" if value is None else f"{_three(value * scale)} {unit}"
-
-
-def spread(low: float | None, high: float | None) -> str:
-    """Two times in one unit, e.g. ``"4.02-4.31 ms"``; ``-`` where one is missing."""
-    scale, unit = _unit(high or 0.0)
-    if low is None or high is None:
+def seconds(*values: float | None) -> str:
+    """Times of three digits in the unit of the last, ``"4.02-4.31 ms"``; ``-`` for a None."""
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
         return "-"
-    return f"{_three(low * scale)}-{_three(high * scale)} {unit}"
-
-
-def _unit(value: float) -> tuple[float, str]:
-    for scale, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
-        if value * scale >= 0.9995:
-            return scale, unit
-    return 1e9, "ns"
+    units = ((1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns"))
+    scale, unit = next((one for one in units if known[-1] * one[0] >= 0.9995), units[-1])
+    return f"{'-'.join(_three(value * scale) for value in known)} {unit}"
 
 
 def _three(value: float) -> str:
@@ -277,13 +277,12 @@ def about(report: Report) -> About:
     known = report.environment
     version, packages = known.get("gpubcast"), known.get("packages") or {}
     revision = _COMMIT.sub(r"\1", str(known.get("revision")))
-    versions = [f"Python {known.get('python')}"] if known.get("python") else []
-    versions += [f"{name} {version}" for name, version in packages.items() if version]
+    versions = {"Python": known.get("python")} | packages
     ours = f"{OURS} {version}, " if version else ""
     return About(
         clean(", ".join(filter(None, _machine(report)))),
         clean(f"{ours}revision {revision}, {known.get('time')}"),
-        clean(", ".join(versions)),
+        clean(", ".join(f"{name} {version}" for name, version in versions.items() if version)),
         _ceilings(report),
         tuple(map(clean, _remarks(report))),
     )

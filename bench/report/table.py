@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from rich.console import (
-    Console,
-    ConsoleOptions,
-    Group,
-    OverflowMethod,
-    RenderableType,
-    RenderResult,
-)
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from ..compare import FASTER, NOISE, SLOWER, Comparison
 from ..compare import LEGEND as COMPARED
 from ..schema import OURS, Report
-from .rows import COLUMNS, LEGEND, Cell, Row, about, clean, rows, seconds, times
+from .rows import CHANGES, COLUMNS, LEGEND, Cell, Row, about, cells_of, clean, rows
 
 NARROW = 100  # Terminals narrower than this are not shown the spread and the memory
 VERDICTS = {FASTER: "green", SLOWER: "red", NOISE: "dim"}
@@ -43,12 +37,11 @@ class Block:
         names = COLUMNS if options.max_width >= NARROW else COLUMNS[:-2]
         if self.headed:
             yield _grid(names, [Text(name, style="bold") for name in names])
-        overflow: OverflowMethod = "ellipsis" if self.cut else "fold"
-        title = Text(no_wrap=self.cut, overflow=overflow)
-        title.append(clean(self.row.about.case), style="bold")
-        title.append(f"  {self.row.title}")
-        title.append(f"  {self.row.shapes}", style="dim")
-        yield title
+        overflow: Any = "ellipsis" if self.cut else "fold"
+        yield Text.assemble(
+            (clean(self.row.about.case), "bold"), f"  {self.row.title}",
+            (f"  {self.row.shapes}", "dim"), no_wrap=self.cut, overflow=overflow,
+        )  # fmt: skip
         for line in self.row.lines:
             # A failure without any figure needs no line of its own.
             if any(result.timed or result.status == "WRONG" for result in line.results.values()):
@@ -62,10 +55,9 @@ class Block:
 
 
 def _text(cell: Cell) -> Text:
-    if cell.kind != "best":
-        return Text(cell.text, STYLES.get(cell.kind, "bold red"))
-    text = Text(cell.text)
-    text.stylize("underline")  # without the blanks before it
+    text = Text(cell.text, "" if cell.kind == "best" else STYLES.get(cell.kind, "bold red"))
+    if cell.kind == "best":
+        text.stylize("underline")  # without the blanks before it
     return text
 
 
@@ -83,38 +75,32 @@ def _grid(names: Iterable[str], cells: Iterable[Text]) -> Table:
 def table(report: Report) -> RenderableType:
     """The whole report: what it was made on, the ceilings, the blocks, and what is not there."""
     known, found = about(report), rows(report.results)
-    parts: list[RenderableType] = [Text(known.machine, style="bold")]
-    parts += [Text(known.origin, style="dim"), Text(known.versions, style="dim")]
-    parts += [*map(Text, known.ceilings), Text()]
-    parts += [Block(row, headed=not k) for k, row in enumerate(found)]
-    if not found and not report.latencies:
-        parts.append(Text("nothing was measured", style="yellow"))
-    parts += [Text(), *(Text(remark, style="yellow") for remark in known.remarks)]
-    if found:
-        parts.append(Text(LEGEND, style="dim"))
-    return Group(*parts)
+    nothing = [] if found or report.latencies else [Text("nothing was measured", style="yellow")]
+    return Group(
+        Text(known.machine, style="bold"),
+        *(Text(line, style="dim") for line in (known.origin, known.versions)),
+        *map(Text, (*known.ceilings, "")),
+        *(Block(row, headed=not k) for k, row in enumerate(found)),
+        *(*nothing, Text()),
+        *(Text(remark, style="yellow") for remark in known.remarks),
+        *([Text(LEGEND, style="dim")] if found else ()),
+    )
 
 
 def changes(comparison: Comparison) -> RenderableType:
     """The comparison with a base: notes, a line for each result, and the verdicts counted."""
     grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    grid.add_column("compared with the base", overflow="fold")
-    for name in ("base", "now", "ratio", "interval"):
+    first, *figures, last = CHANGES
+    grid.add_column(first, overflow="fold")
+    for name in figures:
         grid.add_column(name, justify="right", no_wrap=True)
-    grid.add_column("verdict", overflow="fold")
+    grid.add_column(last, overflow="fold")
     for change in comparison.changes:
         style = "bold red" if change.failed else VERDICTS.get(change.verdict, "yellow")
-        grid.add_row(
-            Text(clean(change.name)),
-            seconds(change.old),
-            seconds(change.new),
-            times(change.ratio),
-            change.interval,
-            Text(clean(change.text), style=style),
-        )
-    parts: list[RenderableType] = []
-    if comparison.changes:
-        parts += [grid, Text(COMPARED, style="dim")]
-    parts += [Text(clean(note), style="dim") for note in comparison.notes]
-    parts.append(Text(comparison.summary, style="bold red" if comparison.failed else "bold"))
-    return Group(*parts)
+        name, *figures, verdict = cells_of(change)
+        grid.add_row(Text(name), *figures, Text(verdict, style=style))
+    return Group(
+        *([grid, Text(COMPARED, style="dim")] if comparison.changes else ()),
+        *(Text(clean(note), style="dim") for note in comparison.notes),
+        Text(comparison.summary, style="bold red" if comparison.failed else "bold"),
+    )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..schema import OURS, Report, Result
 from ..targets import Verdict, grids
-from .rows import COLUMNS, Row, about, clean, rate, rows, seconds
+from .rows import COLUMNS, Row, about, clean, grouped, libraries_of, rate, rows, seconds
 
 FIELDS = (*(field.name for field in dataclasses.fields(Result)), "rate")
 """Columns of the CSV: times in seconds, the rate in bytes per second, memory in bytes."""
@@ -30,8 +30,8 @@ def csv(report: Report) -> str:
             "samples": len(result.samples), "rate": rate(result),
             "operands": "; ".join(result.operands), "outputs": "; ".join(result.outputs),
         }  # fmt: skip
-        writer.writerow(clean(cells[name]) if isinstance(cells[name], str) else cells[name]
-                        for name in FIELDS)  # fmt: skip
+        values = (cells[name] for name in FIELDS)
+        writer.writerow(clean(x) if isinstance(x, str) else x for x in values)
     return out.getvalue()
 
 
@@ -45,10 +45,8 @@ def markdown(report: Report, found: Sequence[Verdict] | None = None) -> str:
     lines += [f"* {escape(text)}" for text in (*known.ceilings, *known.remarks)]
     if found is not None:
         return "\n".join([*lines, *verdict_lines(found)]) + "\n"
-    every = rows(report.results)
-    for size in dict.fromkeys(row.about.size for row in every):
-        lines += ["", f"## Size {escape(size)}", ""]
-        lines += _full([row for row in every if row.about.size == size])
+    for size, some in grouped(rows(report.results), "size").items():
+        lines += ["", f"## Size {escape(size)}", "", *_full(some)]
     return "\n".join(lines) + "\n"
 
 
@@ -79,16 +77,14 @@ def overview(report: Report, sizes: Iterable[str]) -> list[str]:
     A cell holds the time of the fairest entry, and for the other libraries its ratio to ours.
     """
     found = [row for row in rows(report.results) if row.about.size in set(sizes)]
-    names = dict.fromkeys(line.library for row in found for line in row.lines)
-    others = [name for name in names if name != OURS]
-    body = []
+    others, body = libraries_of(found), []
     for row in found:
         cells = [row.about.case, row.about.dtype, row.where, row.shapes]
-        for name in (OURS, *others):
+        cells += [row.short(OURS).text, row.share().text]
+        for name in others:
             line, text = row.line(name), row.short(name).text
-            if line is not None and line.fairest is not None and name != OURS:
-                text = f"{seconds(line.fairest.median)} ({text})"
-            cells += [text, row.share().text] if name == OURS else [text]
+            timed = line is not None and line.fairest
+            cells.append(f"{seconds(timed.median)} ({text})" if timed else text)
         body.append(cells)
     return grid(("case", "type", "size", "shapes", OURS, "of the ceiling", *others), body, left=4)
 

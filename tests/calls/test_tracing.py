@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
 import gpubcast as gb
+from tests.support.fused_functions import marked, refusal
 
 X = np.arange(6, dtype="f4").reshape(2, 3)
 V = X[0].copy()
 KEPT: list[Any] = []
-
-
-def refusal(call: Callable[[], Any]) -> gb.Error:
-    with pytest.raises(gb.Error) as caught:
-        call()
-    return caught.value
-
-
-def marked(function: Callable[..., Any]) -> str:
-    """How a message names the line of a function that is marked."""
-    with open(__file__, encoding="utf-8") as source:
-        lines = source.read().splitlines()
-    first = function.__code__.co_firstlineno
-    number = next(i for i in range(first, first + 5) if lines[i - 1].endswith("# here"))
-    return f"  in {function.__name__} (test_tracing.py:{number}): {lines[number - 1].strip()}"
 
 
 def test_only_a_name_that_is_none_is_an_attribute_error() -> None:

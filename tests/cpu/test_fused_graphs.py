@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import gpubcast as gb
 from gpubcast.planning import partition
 from gpubcast.runtime import state
-from tests.support import graph_calls, graphs
+from tests.support import graph_calls, graph_maker, graphs
 
 CALLS = 4
 
@@ -30,7 +30,7 @@ randoms = st.randoms(use_true_random=False, note_method_calls=False)
 
 def check(rng: random.Random, *, labelled: bool) -> None:
     """One graph, several sizes and layouts: its kernels are few, its calls many."""
-    graph = graphs.make(rng, labelled=labelled)
+    graph = graph_maker.make(rng, labelled=labelled)
     for _ in range(CALLS):
         made = graph_calls.call(graph, rng)
         wanted = graph_calls.unfused(made)

@@ -19,7 +19,7 @@ import pytest
 import gpubcast as gb
 from gpubcast.runtime import state
 from tests.emulated import campaign
-from tests.support import graph_calls, graphs
+from tests.support import graph_calls, graph_maker
 from tests.support.emulator.backend import ORDERS, EmulatorBackend
 
 # Graphs in a test, and calls of each.
@@ -29,8 +29,8 @@ GRAPHS, CALLS = 12, 2
 def check(seed: int, *, compare: bool) -> None:
     """Run a seed's calls; without ``compare`` on a backend whose results mean nothing."""
     rng, twin = random.Random(seed), random.Random(seed)
-    graph = graphs.make(rng, labelled=seed % 2 == 1)
-    graphs.make(twin, labelled=seed % 2 == 1)
+    graph = graph_maker.make(rng, labelled=seed % 2 == 1)
+    graph_maker.make(twin, labelled=seed % 2 == 1)
     for _ in range(CALLS):
         made = graph_calls.call(graph, rng, device="cuda", most=1500)
         wanted = graph_calls.unfused(made, checked=compare)

@@ -18,7 +18,7 @@ import gpubcast as gb
 from bench.cases import CASES, Case
 from gpubcast import config
 from tests.emulated import cupy_device
-from tests.gpu import test_cases, test_gpu
+from tests.gpu import test_arrays, test_cases, test_kernels
 from tests.gpu.conftest import Place
 
 # Each call is a unit of g++'s of its own.
@@ -42,52 +42,54 @@ def device() -> Iterator[Place]:
         made.emulator.check_canaries()
 
 
-@pytest.mark.parametrize(("family", "texts", "placed"), test_gpu.FAMILIES)
+@pytest.mark.parametrize(("family", "texts", "placed"), test_kernels.FAMILIES)
 def test_family(device: Place, family: str, texts: Any, placed: Any) -> None:
-    test_gpu.test_family(device, family, texts, placed)
+    test_kernels.test_family(device, family, texts, placed)
 
 
-@pytest.mark.parametrize(("name", "first", "second", "placed", "key", "other"), test_gpu.UNALIGNED)
+@pytest.mark.parametrize(
+    ("name", "first", "second", "placed", "key", "other"), test_kernels.UNALIGNED
+)
 @pytest.mark.parametrize("kind", ["u8", "f32"])
 def test_unaligned_views(
     device: Place, kind: str, name: str, first: Any, second: Any, placed: Any, key: Any, other: Any
 ) -> None:
-    test_gpu.test_unaligned_views(device, kind, name, first, second, placed, key, other)
+    test_kernels.test_unaligned_views(device, kind, name, first, second, placed, key, other)
 
 
 @pytest.mark.parametrize("offset", [1, 3])
 @pytest.mark.parametrize("kind", ["u8", "f32"])
 def test_unaligned_base(device: Place, kind: str, offset: int) -> None:
-    test_gpu.test_unaligned_base(device, kind, offset)
+    test_kernels.test_unaligned_base(device, kind, offset)
 
 
-@pytest.mark.parametrize(("padding", "kind", "value"), test_gpu.PADDED)
+@pytest.mark.parametrize(("padding", "kind", "value"), test_arrays.PADDED)
 def test_written_padding(device: Place, padding: Any, kind: str, value: float) -> None:
-    test_gpu.test_written_padding(device, padding, kind, value, (0, 1))
+    test_arrays.test_written_padding(device, padding, kind, value, (0, 1))
 
 
 @pytest.mark.parametrize("key", [np.s_[2:7, 3:40], np.s_[8:3:-1, 1:2]])
 def test_out_leaves_the_rest_alone(device: Place, key: Any) -> None:
-    test_gpu.test_out_leaves_the_rest_alone(device, key)
+    test_arrays.test_out_leaves_the_rest_alone(device, key)
 
 
 @pytest.mark.parametrize("shape", [(0,), (2, 0, 5)])
 def test_no_elements(device: Place, shape: Any) -> None:
-    test_gpu.test_no_elements(device, shape)
+    test_arrays.test_no_elements(device, shape)
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        test_gpu.test_rank_16,
-        test_gpu.test_results_are_of_the_operands_kind,
-        test_gpu.test_arrays,
-        test_gpu.test_scalars,
-        test_gpu.test_bf16,
-        test_gpu.test_shared_padding_runs_flat,
-        test_gpu.test_repeated_operand,
-        test_gpu.test_out_overlaps_an_operand,
-        test_gpu.test_out_as_array,
+        test_kernels.test_rank_16,
+        test_arrays.test_results_are_of_the_operands_kind,
+        test_arrays.test_arrays,
+        test_arrays.test_scalars,
+        test_arrays.test_bf16,
+        test_arrays.test_shared_padding_runs_flat,
+        test_arrays.test_repeated_operand,
+        test_arrays.test_out_overlaps_an_operand,
+        test_arrays.test_out_as_array,
     ],
     ids=lambda body: body.__name__,
 )

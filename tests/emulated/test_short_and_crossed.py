@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.emulated.kernel_cases import GATHERS
 from tests.emulated.kernels import Array, Case, Slot, check
-from tests.emulated.test_kernels import GATHERS, altered
-from tests.support.emulator.backend import ORDERS, EmulatorBackend
+from tests.support.emulator.backend import ORDERS, EmulatorBackend, altered
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
 

@@ -21,9 +21,8 @@ from gpubcast.schedules.schedule import AccessPattern, CudaTarget
 from gpubcast.shapes.element_types import element_type
 from tests.emulated import campaign
 from tests.emulated.kernels import Case, Slot, check
-from tests.emulated.test_kernels import altered
 from tests.emulated.test_short_and_crossed import case, check_the_end, slot, total
-from tests.support.emulator.backend import ORDERS, EmulatorBackend
+from tests.support.emulator.backend import ORDERS, EmulatorBackend, altered
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
 

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
+from gpubcast.shapes.element_types import element_type
+
+NdArray = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,25 @@ class Place:
 def _from_bytes(cupy: Any, x: np.ndarray[Any, Any]) -> Any:
     words = cupy.asarray(x.view(f"u{x.dtype.itemsize}"))
     return words.view(x.dtype).reshape(x.shape)
+
+
+def bits(x: NdArray) -> NdArray:
+    return np.ascontiguousarray(x).view(f"u{x.dtype.itemsize}")
+
+
+def assert_same(found: NdArray, wanted: NdArray, *, either_zero: bool = False) -> None:
+    """The same form and the same bits; any NaN for a NaN."""
+    assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
+    same = bits(found) == bits(wanted)
+    if element_type(found.dtype).is_floating:
+        same = same | ((found != found) & (wanted != wanted))
+        if either_zero:
+            same = same | (found == wanted)
+    where = np.argwhere(~same)
+    assert not len(where), (
+        f"{len(where)} of {found.size} differ, first at {tuple(where[0])}: "
+        f"{found[tuple(where[0])]!r}, wanted {wanted[tuple(where[0])]!r}"
+    )
 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])

@@ -80,6 +80,30 @@ def small() -> Report:
     )
 
 
+# What a terminal shows of it.
+TABLE = """\
+Quick 9000, 2 cores, 2 threads
+revision 0123456789-dirty, 2026-09-01T12:00:00Z
+Python 3.12.1, numpy 2.4.6
+ceiling L2, 1 thread: copy 10.5, fill 10.5 GB/s
+ceiling L2, 2 threads: copy 21.0, fill 21.0 GB/s
+
+library            first     call      out    bound x ours   GB/s ceiling       p20-p80   memory
+row bias  f32 cache L2  f32[16,32], f32[32] -> f32[16,32]{0,1}
+ gpubcast        42.1 ms   500 ns   600 ns   400 ns      -   6.83     85%    570-630 ns    2 KiB
+ NumPy                    1.25 us  1.00 us           1.67x   4.10     51%  0.95-1.05 us    2 KiB
+ JAX                      2.00 us                    4.00x   2.05     26%  1.90-2.10 us    2 KiB
+ numexpr: failed: TypeError: no such type
+ wrong                      WRONG                        -      -       -             -        -
+ wrong: WRONG: 12 of 512 elements differ
+tiny  f32 small L1  f32[16,32], f32[32] -> f32[16,32]{0,1}
+ gpubcast                 3.00 us                        -   0.09       -  2.85-3.15 us    2 KiB
+ NumPy                    1.00 us                    0.33x   0.26       -             -        -
+
+absent: PyTorch (No module named 'torch')
+"""
+
+
 def printed(renderable: Any, width: int = 100) -> str:
     out = io.StringIO()
     Console(file=out, width=width, highlight=False).print(renderable)

@@ -22,6 +22,7 @@ import gpubcast as gb
 from gpubcast.arrays import from_strided
 from gpubcast.runtime.device import parse_device
 from tests.support import cases
+from tests.support.graph_maker import make
 from tests.support.graphs import (
     FLOATS,
     MOST_DIMENSIONS,
@@ -31,7 +32,6 @@ from tests.support.graphs import (
     Graph,
     Literal,
     called,
-    make,
     scalar,
     sized,
 )

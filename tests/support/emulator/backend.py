@@ -376,3 +376,13 @@ def _run(compiler: str, options: tuple[str, ...], text: str) -> None:
             log=done.stderr,
             options=(*FLAGS, *options),
         )
+
+
+def altered(tmp_path: Path, file: str, old: str, new: str) -> EmulatorBackend:
+    """A backend whose headers have one mistake."""
+    folder = tmp_path / "headers"
+    shutil.copytree(HEADERS, folder)
+    text = (folder / file).read_text()
+    assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {file}"
+    (folder / file).write_text(text.replace(old, new))
+    return EmulatorBackend(tmp_path / "kernels", headers=folder, trace=True)

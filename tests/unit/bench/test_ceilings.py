@@ -17,7 +17,9 @@ from bench.schema import Ceiling
 
 
 def test_ceilings_of_the_cpu() -> None:
-    found = ceilings.measure(timing.Machine(), {"L1": 3 << 12, "L2": 3 << 16}, 2, samples=2)
+    found = ceilings.measure(
+        timing.Machine(), {"L1": (3 << 12, 1), "L2": (3 << 16, 1)}, 2, samples=2
+    )
     assert [(c.name, c.level, c.threads) for c in found] == [
         (name, level, threads)
         for level in ("L1", "L2")
@@ -47,8 +49,7 @@ def test_passes_go_round_places_as_calls_do(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(ceilings, "loops", lambda name: (loop,))
     found = ceilings.measure(
-        timing.Machine(), {"DRAM": size}, 1, 3, lambda num_bytes: memory[:num_bytes],
-        {"DRAM": places},
+        timing.Machine(), {"DRAM": (size, places)}, 1, 3, lambda num_bytes: memory[:num_bytes],
     )  # fmt: skip
     assert [one.bytes for one in found] == [size] * 3
     assert {repeats for repeats, _ in seen} == {1}
@@ -90,7 +91,7 @@ def test_ceilings_of_a_gpu() -> None:
                 uint8="u1", ones=lambda size, dtype: argparse.Namespace(data=FakeMemory(log))
             )
 
-    found = ceilings.measure(Gpu(), {"L2": 1 << 12, "DRAM": 1 << 20}, 1, samples=2)
+    found = ceilings.measure(Gpu(), {"L2": (1 << 12, 1), "DRAM": (1 << 20, 1)}, 1, samples=2)
     assert [(c.name, c.level, c.threads, c.bytes) for c in found] == [
         ("copy", "L2", None, 1 << 12), ("fill", "L2", None, 1 << 11),
         ("copy", "DRAM", None, 1 << 20), ("fill", "DRAM", None, 1 << 19),
