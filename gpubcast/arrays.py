@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from gpubcast import locks
 from gpubcast.backends.array_types import DeviceArray
 from gpubcast.errors import DeviceError, ElementTypeError, LayoutError, ShapeError, brief
 from gpubcast.hlo import expression
@@ -359,6 +360,7 @@ def trim_pool() -> int:
     Returns:
         How many bytes that were.
     """
-    from gpubcast.backends.cpu.result_pool import POOL
+    with locks.compiling():
+        from gpubcast.backends.cpu.result_pool import POOL
 
     return POOL.trim()

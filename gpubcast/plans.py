@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from gpubcast import config
+from gpubcast import config, locks
 from gpubcast.arrays import Array
 from gpubcast.codegen.source import KernelSource
 from gpubcast.errors import Error, LayoutError, ShapeError
@@ -206,7 +206,8 @@ class Plan:
             Error: ``arch`` is not the name of an architecture.
         """
         # Pictures are for looking at; a program that never does should not load them.
-        from gpubcast.explain.explanation import explain
+        with locks.compiling():
+            from gpubcast.explain.explanation import explain
 
         return explain(
             self.name,
@@ -310,7 +311,8 @@ class BoundCall:
         Args:
             source: whether the text shows the generated source too.
         """
-        from gpubcast.explain.explanation import explain_launch
+        with locks.compiling():
+            from gpubcast.explain.explanation import explain_launch
 
         plan = self._plan
         return explain_launch(plan.name, plan.expression, self._views, self._launch, source=source)

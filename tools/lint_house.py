@@ -30,6 +30,7 @@ STATE = {
     "backends/cpu/jit/object_cache.py": "code that is loaded, and locks held over a fork",
     "backends/cpu/result_pool.py": "memory that results leave behind",
     "backends/cpu/threads/team.py": "the team of threads",
+    "locks.py": "the lock that a fork waits for",
     "backends/kernel_store.py": "whether kernels could be stored",
     "backends/cuda/nvrtc.py": "the lock of the compiler",
     "backends/native_calls/build.py": "the process that makes machine code",

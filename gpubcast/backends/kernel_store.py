@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -38,6 +39,9 @@ LOCK_TIMEOUT, _TURN = 60.0, 0.005
 USED = 3600.0
 # How many kernels a process stores before the size of the cache is looked at again.
 EVICTION_INTERVAL = 64
+
+# The threads that make a kernel, and its lock.
+_CLAIMED: set[tuple[int, str]] = set()
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -206,9 +210,14 @@ def _locked(folder: int, name: str) -> Iterator[None]:
     ever, and some file systems have no locks: two that write the same file do no harm."""
     import fcntl
 
+    mine = threading.get_ident(), name
+    if mine in _CLAIMED:  # an interruption makes the same kernel
+        yield
+        return
     until = time.monotonic() + LOCK_TIMEOUT
     descriptor = os.open(name, os.O_RDWR | os.O_CREAT | _FILE, 0o600, dir_fd=folder)
     try:
+        _CLAIMED.add(mine)
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -221,6 +230,7 @@ def _locked(folder: int, name: str) -> Iterator[None]:
                 break
         yield
     finally:
+        _CLAIMED.discard(mine)
         os.close(descriptor)
 
 

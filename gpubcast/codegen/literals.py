@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpubcast.shapes.element_types import Category, ElementType
+from gpubcast.shapes.element_types import Category, ElementType, ml_dtypes_module
 from gpubcast.shapes.layout import PaddingValue
 
 
@@ -36,9 +36,7 @@ def padding_bits(value: PaddingValue, element_type: ElementType) -> int:
 
 def _largest(dtype: np.dtype[Any]) -> float:
     """The largest value of a float type that NumPy does not know."""
-    import ml_dtypes
-
-    return float(ml_dtypes.finfo(dtype).max)
+    return float(ml_dtypes_module().finfo(dtype).max)
 
 
 def component_bits(element_type: ElementType, bits: int) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from itertools import chain
 
+from gpubcast import locks
 from gpubcast.errors import Error, brief
 from gpubcast.hlo.op import Op
 from gpubcast.hlo.rows import (
@@ -62,7 +63,8 @@ def suggestion(name: str) -> str:
     if name in ALIASES:
         return f"; gpubcast calls it {ALIASES[name]!r}"
     public = [row.name for row in OPS.values() if row.public and row.name != name]
-    from difflib import get_close_matches
+    with locks.compiling():
+        from difflib import get_close_matches
 
     near = get_close_matches(name, public, n=1)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from gpubcast import config
+from gpubcast import config, locks
 from gpubcast.backends.native_calls.record import RecordedCall
 from gpubcast.runtime import state
 from gpubcast.runtime.debug import say
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def process_table() -> CallTable | None:
     """The calls that machine code replays, which stands in front of every entry point from then on;
     None where there is none."""
-    from gpubcast.backends.native_calls import build
+    with locks.compiling():
+        from gpubcast.backends.native_calls import build
 
-    with state.compiling():
         found = build.new_call_table()
     if found is not None:
         state.forget_with(found.clear)
@@ -39,15 +39,17 @@ def _servable(call: Call, signed: tuple[Any, ...], record: RecordedCall) -> Nati
     """A record in the words of machine code; None where that cannot or may not do such calls."""
     if call[0] is None or not config.native_calls():
         return None
-    from gpubcast.backends.native_calls.call_table import native_call
+    with locks.compiling():
+        from gpubcast.backends.native_calls.call_table import native_call
 
     return native_call(call, signed, record)
 
 
 @functools.cache
 def _begin_compiling() -> None:
-    from gpubcast.backends.cpu.jit import object_cache
-    from gpubcast.backends.native_calls import build
+    with locks.compiling():
+        from gpubcast.backends.cpu.jit import object_cache
+        from gpubcast.backends.native_calls import build
 
     if not build.is_compiled() and object_cache.is_shared():
         build.COMPILER.begin()
@@ -77,7 +79,8 @@ def hand_over(call: Call, signed: tuple[Any, ...], record: RecordedCall, *, wait
     native = _servable(call, signed, record)
     if native is None:
         return
-    from gpubcast.backends.native_calls import build
+    with locks.compiling():
+        from gpubcast.backends.native_calls import build
 
     if not wait and not build.is_compiled():
         _tell(build.COMPILER.failure())

@@ -140,6 +140,12 @@ def offers(x: Any, name: str) -> bool:
         return False
 
 
+def is_masked(x: Any) -> bool:
+    """Whether an array has elements without a value. What loads ``numpy.ma`` is having one."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(x, masked.MaskedArray)
+
+
 def strided_of(x: Any) -> tuple[Any, Device]:
     """A foreign array as a NumPy or CuPy array over the same memory, and its device.
 
@@ -147,7 +153,7 @@ def strided_of(x: Any) -> tuple[Any, Device]:
         ElementTypeError: the elements have no XLA type, or a list is ragged.
         DeviceError: the memory is on a device that gpubcast cannot use.
     """
-    if isinstance(x, np.ma.MaskedArray):
+    if is_masked(x):
         raise _no_array("a masked array has elements without a value; fill it with x.filled(...)")
     if isinstance(x, np.ndarray):
         return np.asarray(x), CPU
@@ -159,7 +165,7 @@ def strided_of(x: Any) -> tuple[Any, Device]:
             return _from_dlpack(x)
         if offers(x, "__cuda_array_interface__"):
             return _adopted(x)
-        if isinstance(x, (list, tuple)) and any(isinstance(e, np.ma.MaskedArray) for e in x):
+        if isinstance(x, (list, tuple)) and any(is_masked(e) for e in x):
             raise _no_array("a masked array has elements without a value; fill it first")
         if is_scalar(x) or isinstance(x, (list, tuple)) or offers(x, "__array__"):
             return np.asarray(x), CPU

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from gpubcast import config
+from gpubcast import config, locks
 from gpubcast.backends import kernel_store
 from gpubcast.backends.base import Backend
 from gpubcast.backends.native_calls.record import PackedParameters
@@ -20,7 +20,7 @@ from gpubcast.runtime import streaming_threshold
 from gpubcast.runtime.debug import dump, say
 from gpubcast.runtime.device import Device, device_name
 from gpubcast.runtime.launch import Launch, LaunchStep, launch_arguments
-from gpubcast.runtime.state import MAX_PLANS, STATE, backend
+from gpubcast.runtime.state import MAX_PLANS, STATE, backend, cache_launch
 from gpubcast.runtime.target import target_architecture
 from gpubcast.schedules.choose import Schedule
 from gpubcast.schedules.schedule import Target
@@ -66,11 +66,7 @@ def prepare(
     # Which plan was used last matters only once there are many.
     if hit and len(STATE.launches) < MAX_PLANS // 2:
         return found
-    with STATE.lock:
-        STATE.launches[key] = found
-        STATE.launches.move_to_end(key)
-        if len(STATE.launches) > MAX_PLANS:
-            STATE.launches.popitem(last=False)
+    cache_launch(key, found)
     return found
 
 
@@ -148,7 +144,7 @@ def calibrate(host: Backend, chosen: Schedule) -> None:
     """Measure from how many bytes on streaming pays, unless it is known or set, before anything
     streams a second time."""
     if chosen.streams:
-        with STATE.compiling:
+        with locks.compiling():
             streaming_threshold.calibrate(cast("CpuBackend", host))
 
 
@@ -159,15 +155,14 @@ def _loaded(host: Backend, device: Device, target: Target, source: KernelSource)
     if kernel is not None:
         return kernel
     # Compilers hold global locks, so waiting for another kernel's compilation costs nothing.
-    with STATE.compiling:
+    with locks.compiling():
         kernel = STATE.kernels.get(key)
         if kernel is not None:
             return kernel
         began = time.perf_counter()
         dump(source, host.device_type)
         kernel = host.load(source)
-        with STATE.lock:
-            STATE.kernels[key] = kernel
+        STATE.kernels[key] = kernel
     kernel_store.warn()
     if config.debug() >= 1:
         seconds = time.perf_counter() - began

@@ -1,21 +1,20 @@
-"""The mutable state of the runtime: backends, plans, kernels and recorded calls, and their locks.
+"""The mutable state of the runtime: backends, plans, kernels and recorded calls, and their lock.
 
 Everything kept is bounded (4,096 plans, least recently used out) or grows with the number of
-distinct kernels.
+distinct kernels. What is done under the lock is right, too, where a signal handler or a finalizer
+comes between any two of its steps and does the same.
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpubcast import config
+from gpubcast import config, locks
 from gpubcast.backends.base import Backend
 from gpubcast.codegen import generator
 from gpubcast.errors import DeviceError
@@ -23,15 +22,13 @@ from gpubcast.runtime import streaming_threshold
 from gpubcast.runtime.launch import Launch
 
 MAX_PLANS = 4096
-FORK_SECONDS = 5
 
 
 @dataclass(slots=True)
 class _State:
     lock: Any
-    compiling: Any
     backends: dict[str, Backend]
-    launches: OrderedDict[Any, Launch]
+    launches: dict[Any, Launch]
     kernels: dict[Any, Any]
     calls: dict[Any, Any]
     begun: set[Launch] = field(default_factory=set)
@@ -41,19 +38,16 @@ class _State:
 
 
 _TRACE: ContextVar[Any] = ContextVar("gpubcast_trace", default=None)
-STATE = _State(threading.Lock(), threading.RLock(), {}, OrderedDict(), {}, {})
+STATE = _State(threading.RLock(), {}, {}, {}, {})
 
 
 def before_fork() -> None:
     """Hold the locks over a fork (the package registers this).
 
     A child inherits the locks as they are, but not the threads that would release them; so the
-    forking thread holds them. It waits a few seconds only: a compiling thread may itself wait for
-    a lock that another library's fork hook holds.
+    forking thread holds them.
     """
-    STATE.forking = STATE.compiling.acquire(timeout=FORK_SECONDS)
-    if STATE.forking:
-        STATE.lock.acquire()
+    STATE.forking = STATE.lock.acquire(timeout=locks.FORK_SECONDS)
 
 
 def after_fork(*, child: bool) -> None:
@@ -61,9 +55,8 @@ def after_fork(*, child: bool) -> None:
     if STATE.forking:
         STATE.forking = False
         STATE.lock.release()
-        STATE.compiling.release()
     elif child:
-        STATE.lock, STATE.compiling = threading.Lock(), threading.RLock()
+        STATE.lock = threading.RLock()
 
 
 def backend(device_type: str) -> Backend:
@@ -76,7 +69,7 @@ def backend(device_type: str) -> Backend:
     if found is None:
         # Making one imports its libraries and the generator of its code, which a fork must not cut
         # in half.
-        with STATE.compiling:
+        with locks.compiling():
             found = STATE.backends.get(device_type) or _new_backend(device_type)
             generator.import_generator(found.target())
             STATE.backends[device_type] = found
@@ -139,12 +132,6 @@ def forget_with(action: Callable[[], object]) -> None:
         STATE.forget.append(action)
 
 
-def compiling() -> AbstractContextManager[Any]:
-    """The lock under which code is made, which a fork waits for."""
-    lock: AbstractContextManager[Any] = STATE.compiling
-    return lock
-
-
 def alone(action: Callable[[], object]) -> None:
     """Do something while no other thread records or forgets calls."""
     with STATE.lock:
@@ -175,8 +162,21 @@ def cache_call(key: Any, call: Any) -> None:
     """Cache what is ready for calls with a key; the oldest of too many goes."""
     with STATE.lock:
         STATE.calls[key] = call
-        if len(STATE.calls) > MAX_PLANS:
-            del STATE.calls[next(iter(STATE.calls))]
+        _drop_oldest(STATE.calls)
+
+
+def cache_launch(key: Any, launch: Launch) -> None:
+    """Cache what is ready for operands with a key, as the one that was used last."""
+    with STATE.lock:
+        STATE.launches.pop(key, None)
+        STATE.launches[key] = launch
+        _drop_oldest(STATE.launches)
+
+
+def _drop_oldest(cache: dict[Any, Any]) -> None:
+    if len(cache) > MAX_PLANS:
+        with contextlib.suppress(RuntimeError):  # changed in between
+            cache.pop(next(iter(cache), None), None)
 
 
 @contextlib.contextmanager
@@ -196,15 +196,13 @@ def current_trace() -> Any:
 
 def kernels() -> tuple[str, ...]:
     """Keys of the kernels compiled or loaded by this process."""
-    with STATE.lock:
-        return tuple(key for *_, key in STATE.kernels)
+    return tuple(key for *_, key in tuple(STATE.kernels))
 
 
 def is_loaded(device_type: str, architecture: str, key: str) -> bool:
     """Whether a kernel is ready on a device of a type and architecture."""
-    with STATE.lock:
-        host = STATE.backends.get(device_type)
-        return any(
-            (found, arch, name) == (host, architecture, key)
-            for found, _, arch, name in STATE.kernels
-        )
+    host = STATE.backends.get(device_type)
+    return any(
+        (found, arch, name) == (host, architecture, key)
+        for found, _, arch, name in tuple(STATE.kernels)
+    )

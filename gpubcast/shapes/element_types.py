@@ -11,12 +11,14 @@ Source of names and ids: ``xla_data.proto``.
 from __future__ import annotations
 
 import enum
+import functools
 import sys
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from gpubcast import locks
 from gpubcast.errors import ElementTypeError, brief
 
 
@@ -99,10 +101,17 @@ class ElementType:
         """The NumPy dtype; ml_dtypes is imported here, when a type needs it."""
         if self.dtype_name in _NUMPY_NAMES:
             return np.dtype(self.dtype_name)
+        dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes_module(), self.dtype_name))
+        return dtype
+
+
+@functools.cache
+def ml_dtypes_module() -> Any:
+    """ml_dtypes, imported when a type of its is needed."""
+    with locks.compiling():
         import ml_dtypes
 
-        dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, self.dtype_name))
-        return dtype
+    return ml_dtypes
 
 
 def _integers() -> list[ElementType]:
@@ -201,7 +210,8 @@ def element_type(x: Any) -> ElementType:
 
 
 def _unknown(name: str) -> str:
-    import difflib
+    with locks.compiling():
+        import difflib
 
     near = difflib.get_close_matches(name.lower(), [*ELEMENT_TYPES, *_BY_DTYPE_NAME], n=1)
     return f"{name!r} names no element type" + (f"; did you mean {near[0]!r}?" if near else "")

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gpubcast.shapes.element_types import ml_dtypes_module
+
 # DLPack's type codes and widths, and what they are here.
 _TYPES = {(4, 16): "bfloat16"}
 
@@ -69,8 +71,6 @@ def _from_tensor(capsule: Any) -> np.ndarray[Any, Any] | None:
     name = _TYPES.get((tensor.code, tensor.bits))
     if name is None or tensor.lanes != 1:
         return None
-    import ml_dtypes
-
     words: np.ndarray[Any, Any] = np.asarray(_TensorMemory(capsule, tensor))
-    found: np.ndarray[Any, Any] = words.view(getattr(ml_dtypes, name))
+    found: np.ndarray[Any, Any] = words.view(getattr(ml_dtypes_module(), name))
     return found

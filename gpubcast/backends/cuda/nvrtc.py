@@ -38,7 +38,7 @@ _SHORTER, _SHORTER_SINCE = ("-minimal",), 13
 # The linker's build id is in the first page of the library's file.
 _HEAD = 4096
 # NVRTC serialises compilations inside a process; the lock keeps a program's calls together.
-_LOCK = threading.Lock()
+_LOCK = threading.RLock()
 
 
 @dataclass(frozen=True, slots=True)

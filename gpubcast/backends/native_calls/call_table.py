@@ -226,8 +226,11 @@ class CallTable:
         entry = memory, text, call.owned
         if memory[w.OWNER]:
             memory[w.OWNER] = id(entry)
-        self._held.append(entry)
+        held = self._held
+        held.append(entry)
         self._buckets[free[0]] = ctypes.addressof(memory)
+        if self._held is not held:  # forgotten meanwhile
+            self._buckets[free[0]] = 0
         return True
 
     def _admits_gpu(self, driven: Driven | None) -> bool:

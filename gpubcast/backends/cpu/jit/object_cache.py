@@ -44,7 +44,7 @@ ALLOWED = frozenset(
      "syscall")
 )  # fmt: skip
 _STORE = Store(f"cpu/{platform.machine()}", "o")
-_LOCK = threading.Lock()
+_LOCK = threading.RLock()
 _FORK_SECONDS = 30.0
 _HELD: list[Any] = []
 _MISSED: list[Any] = []

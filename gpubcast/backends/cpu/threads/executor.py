@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from gpubcast import locks
+
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -28,6 +30,7 @@ class Executor:
         self._threads = threads
         self._executor: ThreadPoolExecutor | None = None
         self._process = 0
+        self._handing_over: set[int] = set()
 
     def run(self, task: Task, total: int, chunks: int, unit: int = 1) -> None:
         """``task(low, high)`` over equal parts of ``range(total)``; the caller works too.
@@ -40,12 +43,19 @@ class Executor:
         """
         edges = [total * k // chunks // unit * unit for k in range(chunks)] + [total]
         job = _Job(task, [(low, high) for low, high in itertools.pairwise(edges) if low < high])
+        me = threading.get_ident()
+        # Where this thread is about to hand work over, the pool's own locks are taken.
+        others = 0 if me in self._handing_over else min(self._threads, chunks) - 1
         try:
-            for _ in range(min(self._threads, chunks) - 1):
+            self._handing_over.add(me)
+            for _ in range(others):
                 self._for_this_process().submit(job.work)
         except RuntimeError:
             # No thread could be started; a request that was queued all the same finds no part.
             pass
+        finally:
+            if others:
+                self._handing_over.discard(me)
         try:
             job.work_here()
         finally:
@@ -53,7 +63,8 @@ class Executor:
 
     def _for_this_process(self) -> ThreadPoolExecutor:
         # Imported late: where the team works, nothing of this is needed.
-        from concurrent.futures import ThreadPoolExecutor
+        with locks.compiling():
+            from concurrent.futures import ThreadPoolExecutor
 
         # Two threads may both make an executor; one is kept, the other ends with its work.
         if self._executor is None or self._process != os.getpid():

@@ -123,17 +123,24 @@ class _TeamHolder:
     """The team of this process, and the lock under which it is made and changed."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.team: ThreadTeam | None = None
-        self.tried = self.held = False
+        self.tried = self.held = self.changing = False
 
     def find(self, threads: int) -> ThreadTeam | None:
+        """The team; None, too, in the middle of a change that this thread makes."""
         with self.lock:
-            if not self.tried:
-                self.tried, self.team = True, _tried()
-            if self.team is not None and self.team.threads != threads:
-                self.team.resize(threads)
-            return self.team
+            if self.changing:
+                return None
+            try:
+                self.changing = True
+                if not self.tried:
+                    self.tried, self.team = True, _tried()
+                if self.team is not None and self.team.threads != threads:
+                    self.team.resize(threads)
+                return self.team
+            finally:
+                self.changing = False
 
     # A child inherits the lock, but not the thread that would release it, and what is half made.
     def before_fork(self) -> None:
@@ -145,7 +152,7 @@ class _TeamHolder:
             self.lock.release()
 
     def forked(self) -> None:
-        self.lock, self.held = threading.Lock(), False
+        self.lock, self.held, self.changing = threading.RLock(), False, False
         if self.team is not None:
             self.team.forked()
 
