@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gpubcast import locks, pickles
+from gpubcast import pickles
 
 if TYPE_CHECKING:
     from gpubcast.arrays import Array, array, empty, from_dlpack, full, trim_pool
@@ -172,7 +172,8 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 def _before_fork() -> None:
     # A child inherits the locks that other threads hold, those of imports too, but not the threads
     # that would release them: what is being loaded is loaded to its end first.
-    if locks.before_fork() and "gpubcast.functions" in sys.modules:
+    is_held = import_module("gpubcast.locks").before_fork()
+    if is_held and "gpubcast.functions" in sys.modules:
         import_module("gpubcast.functions")
         import_module("gpubcast.runtime.state").before_fork()
         hold = getattr(
@@ -190,7 +191,7 @@ def _after_fork(*, child: bool) -> None:
     release = getattr(sys.modules.get("gpubcast.runtime.state"), "after_fork", None)
     if release is not None:
         release(child=child)
-    locks.after_fork(child=child)
+    sys.modules["gpubcast.locks"].after_fork(child=child)
 
 
 os.register_at_fork(
@@ -208,7 +209,7 @@ def __getattr__(name: str) -> Any:
     home = _HOME_OF.get(name) or ("functions" if name in __all__ else None)
     if home is None:
         return globals().setdefault(name, _module(name))
-    with locks.compiling():
+    with import_module("gpubcast.locks").compiling():
         module = import_module(f"gpubcast.{home}")
     # With one of its names, a module has loaded them all.
     names = _HOMES.get(home) or [one for one in __all__ if one not in _HOME_OF]

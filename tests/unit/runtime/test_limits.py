@@ -7,7 +7,6 @@ import random
 import struct
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
@@ -66,7 +65,7 @@ class GpuStub(Stub):
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Empty caches; the process' own come back after the test."""
-    monkeypatch.setattr(state.STATE, "launches", OrderedDict())
+    monkeypatch.setattr(state.STATE, "launches", {})
     monkeypatch.setattr(state.STATE, "kernels", {})
 
 
@@ -340,7 +339,8 @@ def test_every_stride_that_moves_a_row_limits_the_vector(pitches, vector) -> Non
 def test_the_least_recently_used_plan_is_forgotten(
     stub: Stub, monkeypatch: pytest.MonkeyPatch, limit: int
 ) -> None:
-    monkeypatch.setattr(prepare, "MAX_PLANS", limit)
+    for module in (prepare, state):
+        monkeypatch.setattr(module, "MAX_PLANS", limit)
     names = ("neg", "abs", "floor", "sign")[: limit + 1]
     x = whole("f32[8]")
     made = {name: prepared(name, x) for name in names[:limit]}
