@@ -229,10 +229,10 @@ def _module(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != path:
             raise
-    from gpubcast.errors import UnknownNameError
+    from gpubcast.errors import UnknownNameError, quoted
     from gpubcast.hlo.ops import suggestion
 
-    raise UnknownNameError(f"gpubcast has no {name!r}{suggestion(name)}")
+    raise UnknownNameError(f"gpubcast has no {quoted(name)}{suggestion(name)}")
 
 
 def __dir__() -> list[str]:

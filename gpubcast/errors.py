@@ -45,6 +45,15 @@ def _tagged(message: str, rule: str | None) -> str:
     return f"{first} [{rule}]{newline}{rest}"
 
 
+MOST_QUOTED = 160
+"""Characters of a caller's text, or of a list of numbers, that a message repeats at most."""
+
+
+def quoted(text: str) -> str:
+    """A caller's text for a message, in quotes, and cut where it is long."""
+    return repr(text) if len(text) <= MOST_QUOTED else f"{text[: MOST_QUOTED - 3]!r}..."
+
+
 def brief(value: object) -> str:
     """``repr`` for messages: short, and never an error of its own."""
     try:

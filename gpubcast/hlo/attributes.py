@@ -86,9 +86,13 @@ def _dimension(operation: str, attribute: Attribute, value: Any) -> Hashable:
 
 
 def _integer(operation: str, attribute: Attribute, value: Any) -> Hashable:
+    # No rule takes anything else; the one that refuses it shows it.
     if not hasattr(value, "__index__") or isinstance(value, bool):
         return brief(value)
-    number, most = operator.index(value), attribute.saturation
+    try:
+        number, most = operator.index(value), attribute.saturation
+    except Exception:  # it has the method, and refuses: a NumPy array of one dimension
+        return brief(value)
     return number if most is None else min(number, most)
 
 

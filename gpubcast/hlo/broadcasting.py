@@ -17,6 +17,7 @@ from gpubcast.errors import Error, ShapeError, brief
 from gpubcast.hlo import xla_messages
 from gpubcast.hlo.alignment import legal_assignments, row, unplaced
 from gpubcast.hlo.refusals import label, listing, shape_refusal, type_refusal, unequal_refusal
+from gpubcast.shapes.layout import entries_of, tupled
 from gpubcast.shapes.shape import Shape
 
 
@@ -68,7 +69,7 @@ def _equal_ranks(name: str, lhs: Shape, rhs: Shape, dims: tuple[int, ...]) -> Br
     if dims and dims != identity:
         raise shape_refusal(
             f"{name}: operands of equal rank {lhs.rank} align dimension by dimension, but "
-            f"broadcast_dimensions={dims} [B3]",
+            f"broadcast_dimensions={tupled(dims)} [B3]",
             [
                 row(label(0, lhs), lhs.dimensions, identity, lhs.dimensions),
                 row(label(1, rhs), rhs.dimensions, identity, rhs.dimensions, note=_given(dims)),
@@ -135,8 +136,8 @@ def _in_dim(name: str, lhs: Shape, rhs: Shape, dims: tuple[int, ...]) -> Broadca
         raise refusal(
             "B5b",
             xla_messages.BINARY_LENGTH,
-            f"broadcast_dimensions={dims} has {len(dims)} entries, but {small_name}, the one of "
-            f"lower rank, has rank {small.rank}",
+            f"broadcast_dimensions={tupled(dims)} has {len(dims)} entries, but {small_name}, the "
+            f"one of lower rank, has rank {small.rank}",
         )
     output = list(big.dimensions)
     for i, d in enumerate(dims):
@@ -166,7 +167,7 @@ def _in_dim(name: str, lhs: Shape, rhs: Shape, dims: tuple[int, ...]) -> Broadca
             raise refusal(
                 "B5f",
                 xla_messages.ORDER,
-                f"broadcast_dimensions={dims} is not strictly increasing: {d} comes after "
+                f"broadcast_dimensions={tupled(dims)} is not strictly increasing: {d} comes after "
                 f"{dims[i - 1]}",
                 wrong=i,
             )
@@ -252,8 +253,8 @@ def broadcast_in_dim(
         raise refusal(
             "D2",
             xla_messages.IN_DIM_LENGTH,
-            f"broadcast_dimensions={dims} has {len(dims)} entries, but the operand has rank "
-            f"{operand.rank}",
+            f"broadcast_dimensions={tupled(dims)} has {len(dims)} entries, but the operand has "
+            f"rank {operand.rank}",
         )
     rank = len(output)
 
@@ -286,7 +287,7 @@ def broadcast_in_dim(
             raise refusal(
                 "D5c",
                 xla_messages.ORDER,
-                f"broadcast_dimensions={dims} names output dimension {d} twice",
+                f"broadcast_dimensions={tupled(dims)} names output dimension {d} twice",
                 wrong=i,
             )
     return Broadcast(output, (dims,))
@@ -406,7 +407,8 @@ def integer_list(
         and not isinstance(values, str | bytes | bytearray | Set | Mapping)
     )
     # A NumPy array of rank 0 has the methods of a sequence, but is none.
-    if not ordered or getattr(values, "shape", None) == ():
+    entries = entries_of(values) if ordered else None
+    if entries is None:
         example = f"; write ({brief(values)},)" if type(values) is int else ""
         raise ShapeError(
             f"{name}: {what} must be a sequence of integers, not {brief(values)}{example}",
@@ -415,12 +417,12 @@ def integer_list(
             operands=operands,
         )
     result = []
-    for i, value in enumerate(values):
+    for i, value in enumerate(entries):
         try:
             if isinstance(value, bool):
                 raise TypeError
             result.append(operator.index(value))
-        except TypeError:
+        except Exception:
             raise ShapeError(
                 f"{name}: {what}[{i}] is {brief(value)}, of type {type(value).__name__}; "
                 "an integer is needed",
@@ -432,4 +434,4 @@ def integer_list(
 
 
 def _given(dims: tuple[int, ...]) -> str:
-    return f"broadcast_dimensions={dims}"
+    return f"broadcast_dimensions={tupled(dims)}"

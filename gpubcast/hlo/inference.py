@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpubcast.errors import Error, brief
+from gpubcast.errors import Error, brief, quoted
 from gpubcast.hlo import ops
 from gpubcast.hlo.attributes import Attribute
 from gpubcast.hlo.broadcasting import result_shape
@@ -123,7 +123,9 @@ def _keywords(row: Op, shapes: tuple[Shape, ...], attributes: Mapping[str, Any])
     for key in attributes:
         if key not in names:
             takes = f"it takes {', '.join(names)}" if names else "it takes none"
-            raise _bad_call(row, shapes, "unknown keyword", f"unknown keyword {key!r}; {takes}")
+            raise _bad_call(
+                row, shapes, "unknown keyword", f"unknown keyword {quoted(key)}; {takes}"
+            )
     given = {key: value for key, value in attributes.items() if value is not None}
     for attribute in row.keywords:
         key = attribute.name

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gpubcast.errors import ShapeError, brief
+from gpubcast.errors import ShapeError, brief, quoted
 from gpubcast.hlo.alignment import AlignmentCell, AlignmentGrid, AlignmentRow, CellState, render
 from gpubcast.shapes.shape import Shape
 
@@ -75,7 +75,7 @@ def parse(text: str) -> LabelPattern:
 
 @lru_cache(4096)
 def _parsed(text: str) -> LabelPattern:
-    shown = f"axis labels {text!r}"
+    shown = f"axis labels {quoted(text)}"
     for sign, why in _FOREIGN.items():
         if sign in text:
             raise _malformed(f"{shown} have {why}")

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gpubcast import locks
-from gpubcast.errors import ElementTypeError, brief
+from gpubcast.errors import MOST_QUOTED, ElementTypeError, brief, quoted
 
 
 class Category(enum.Enum):
@@ -213,8 +213,11 @@ def _unknown(name: str) -> str:
     with locks.compiling():
         import difflib
 
-    near = difflib.get_close_matches(name.lower(), [*ELEMENT_TYPES, *_BY_DTYPE_NAME], n=1)
-    return f"{name!r} names no element type" + (f"; did you mean {near[0]!r}?" if near else "")
+    start = name[:MOST_QUOTED].lower()
+    near = difflib.get_close_matches(start, [*ELEMENT_TYPES, *_BY_DTYPE_NAME], n=1)
+    return f"{quoted(name)} names no element type" + (
+        f"; did you mean {near[0]!r}?" if near else ""
+    )
 
 
 def categories(*names: str) -> frozenset[ElementType]:

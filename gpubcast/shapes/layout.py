@@ -7,6 +7,7 @@ that the page quotes (``minor_to_major``, ``padded_dimensions``, ``padding_value
 from __future__ import annotations
 
 import enum
+import itertools
 import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -53,11 +54,25 @@ class PaddingValue(enum.Enum):
         return self not in (PaddingValue.INVALID, PaddingValue.UNKNOWN)
 
 
+# Integers that a message lists at most; no array of NumPy's has so many dimensions.
+_MOST_LISTED = 64
+
+
 def listed(values: Iterable[int]) -> str:
-    """``"2, 3"``; an integer too long to be worth reading is shown by its width."""
-    return ", ".join(
-        str(v) if v.bit_length() <= 64 else f"<{v.bit_length()}-bit integer>" for v in values
-    )
+    """``"2, 3"``; an integer too long to be worth reading is shown by its width, and of a long list
+    its beginning."""
+    every = list(values)
+    shown = [
+        str(v) if v.bit_length() <= 64 else f"<{v.bit_length()}-bit integer>"
+        for v in every[:_MOST_LISTED]
+    ]
+    more = [f"... {len(every)} in all"] if len(every) > _MOST_LISTED else []
+    return ", ".join(shown + more)
+
+
+def tupled(values: tuple[int, ...]) -> str:
+    """``"(2, 3)"``, or its beginning; see ``listed``."""
+    return f"({listed(values)},)" if len(values) == 1 else f"({listed(values)})"
 
 
 def integers(values: object, what: str, error: type[Error], rule: str) -> tuple[int, ...]:
@@ -87,14 +102,25 @@ def integers(values: object, what: str, error: type[Error], rule: str) -> tuple[
             rule=rule,
             kind="gpubcast:not integers",
         )
+    entries = entries_of(values)
+    if entries is not None:
+        return tuple(integer(value, f"an entry of {what}", error, rule) for value in entries)
+    raise error(
+        f"{what} must be a sequence of integers, got {_brief(values)}",
+        rule=rule,
+        kind="gpubcast:not integers",
+    )
+
+
+def entries_of(values: Any) -> list[Any] | None:
+    """The entries of a sequence; None for what has no length, or not as many entries as it says,
+    as a rank-0 NumPy array. Of an iterable without an end no more than that is asked for."""
     try:
-        return tuple(integer(value, f"an entry of {what}", error, rule) for value in values)
-    except TypeError:  # Iterable by its type, but not in fact: a rank-0 NumPy array.
-        raise error(
-            f"{what} must be a sequence of integers, got {_brief(values)}",
-            rule=rule,
-            kind="gpubcast:not integers",
-        ) from None
+        length = len(values)
+        entries = list(itertools.islice(values, length + 1))
+    except Exception:  # whatever a foreign object raises
+        return None
+    return entries if len(entries) == length else None
 
 
 def integer(value: object, what: str, error: type[Error], rule: str) -> int:
@@ -104,7 +130,7 @@ def integer(value: object, what: str, error: type[Error], rule: str) -> int:
     try:
         if not isinstance(value, bool) and isinstance(value, SupportsIndex):
             return operator.index(value)
-    except TypeError:
+    except Exception:  # it has the method, and refuses
         pass
     raise error(
         f"{what} must be an integer, got {_brief(value)}",

@@ -103,11 +103,14 @@ def parse_shape_text(text: str) -> ParsedShape:
 
 
 def _tokens(text: str) -> list[_Token]:
-    tokens = [
-        _Token(match.lastgroup or "bad", match.group(), match.start())
-        for match in _TOKEN.finditer(text)
-        if match.lastgroup != "skip"
-    ]
+    """The tokens of a text, up to the first that no shape has: behind a comment that does not end
+    each further one would be looked through to the end."""
+    tokens = []
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup != "skip":
+            tokens.append(_Token(match.lastgroup or "bad", match.group(), match.start()))
+        if match.lastgroup == "bad":
+            break
     return [*tokens, _Token("end", "", len(text))]
 
 
