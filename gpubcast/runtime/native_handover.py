@@ -16,17 +16,19 @@ if TYPE_CHECKING:
     from gpubcast.backends.native_calls.call_table import CallTable, NativeCall
 
 
-@functools.cache
 def process_table() -> CallTable | None:
     """The calls that machine code replays, which stands in front of every entry point from then on;
     None where there is none."""
-    with locks.compiling():
-        from gpubcast.backends.native_calls import build
+    if not state.STATE.tables:
+        with locks.compiling():
+            from gpubcast.backends.native_calls import build
 
-        found = build.new_call_table()
-    if found is not None:
-        state.forget_with(found.clear)
-        _stand_in_front(found)
+            made = build.new_call_table()
+        # The first stays, if an interruption has made one, too.
+        if state.STATE.tables.setdefault("calls", made) is made and made is not None:
+            state.forget_with(made.clear)
+            _stand_in_front(made)
+    found: CallTable | None = state.STATE.tables["calls"]
     return found
 
 

@@ -32,6 +32,7 @@ class _State:
     kernels: dict[Any, Any]
     calls: dict[Any, Any]
     begun: set[Launch] = field(default_factory=set)
+    tables: dict[str, Any] = field(default_factory=dict)
     entry_points: list[Any] = field(default_factory=list)
     forget: list[Callable[[], object]] = field(default_factory=list)
     forking: bool = False

@@ -79,6 +79,7 @@ def test_rank_16_and_more() -> None:
     assert gb.add(deep, 1.0).shape == deep.shape
 
 
+@pytest.mark.long
 def test_sixteen_unmergeable_axes() -> None:
     left = np.arange(2**8, dtype="i4").reshape((1, 2) * 8)
     right = np.arange(2**8, dtype="i4").reshape((2, 1) * 8)

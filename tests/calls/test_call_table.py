@@ -134,7 +134,16 @@ def _reloaded(*modules: Any) -> Any:
     return [importlib.reload(module) for module in modules][-1]
 
 
-@pytest.mark.parametrize("name", ["FLAGS", "VALUE", "MULTIPLIER", "NEW_FLAGS"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "FLAGS",
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in ("VALUE", "MULTIPLIER", "NEW_FLAGS")
+        ),
+    ],
+)
 def test_the_trial_finds_what_is_elsewhere(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Code made for other places, as of another interpreter, is not used."""
     from gpubcast.backends.cpu.jit.compile import machine_code

@@ -99,7 +99,9 @@ def calls() -> None:
 
 def test_calls_with_everything_to_be_made(warm: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The backend, kernels from disk, launches, records and their machine code."""
-    native_handover.process_table.cache_clear()
+    monkeypatch.setattr(state.STATE, "tables", {})
+    for entry in state.entry_points():
+        monkeypatch.setattr(entry, "call", entry.python)
     monkeypatch.setitem(state.STATE.backends, "cpu", state.STATE.backends["cpu"])
     del state.STATE.backends["cpu"]
     with Planted(interruption) as planted:

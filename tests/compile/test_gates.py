@@ -92,11 +92,13 @@ def complaints(gate: Gate, report: KernelReport) -> list[str]:
     return [f"{gate.pattern.name} {gate.type}: {complaint}" for complaint in found]
 
 
+@pytest.mark.long
 def test_gates(reports: Reports) -> None:
     wrong = [c for g in gates.gates() for c in complaints(g, reports[g.pattern.name, g.type])]
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(nvdisasm() is None, reason="needs the nvidia-cuda-nvdisasm package")
 def test_vectors_have_32_bytes_where_the_architecture_has_them() -> None:
     """FLAT, long rows and short ones: as many bytes in half the accesses, within the budgets."""
@@ -148,6 +150,7 @@ MIXED: list[tuple[Any, ...]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.skipif(nvdisasm() is None, reason="needs the nvidia-cuda-nvdisasm package")
 @pytest.mark.parametrize("arch", EVERY_ARCHITECTURE)
 def test_mixed_widths(arch: str) -> None:
@@ -221,6 +224,7 @@ def test_a_worse_kernel_is_noticed(change: dict[str, Any], complaint: str) -> No
     assert complaint in found
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
 def test_sectors(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Aligned operands: every sector moves once, and what is reused once per block. GATHER walks

@@ -140,6 +140,7 @@ KERNELS = table()
 OTHERS = [family for family in SHAPES if family is not Flat]
 
 
+@pytest.mark.long
 def test_every_operation_compiles_without_spills() -> None:
     """Each on the first and on the last of its types, FLAT on sm_90."""
     ends: dict[str, list[tuple[str, str, dict[str, object]]]] = {}

@@ -185,6 +185,7 @@ def test_what_is_shared_is_computed_once(reports: dict[str, KernelReport], name:
     assert r.count("MUFU") == HOISTED[name][-1]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(nvdisasm() is None, reason="needs the nvidia-cuda-nvdisasm package")
 @pytest.mark.parametrize("arch", EVERY_ARCHITECTURE)
 def test_loops_keep_everything_in_registers(arch: str) -> None:

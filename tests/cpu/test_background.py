@@ -175,6 +175,7 @@ def test_a_repeated_call_has_its_machine_code_made(
     assert _run(70, tmp_path, loop) == "True True"
 
 
+@pytest.mark.long
 def test_it_is_waited_for_in_the_end(tmp_path: Path) -> None:
     assert _run(4_200, tmp_path) == "True False"
 
@@ -189,6 +190,7 @@ def test_nothing_is_made_where_nothing_is_kept(tmp_path: Path) -> None:
     assert _run(70, tmp_path / "file") == "False False"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("call", "begun"),
     [
@@ -204,6 +206,7 @@ def test_only_what_can_be_replayed_has_it_made(call: str, begun: bool, tmp_path:
     assert _run(70, tmp_path, call) == f"False {begun}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("calls", [70, 4_200])
 def test_nothing_is_made_where_it_is_turned_off(
     calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -150,6 +150,7 @@ FORK = """if True:
 LOCKS = {"llvm": "ffi.lib._lock", "numba": "global_compiler_lock"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)
 @pytest.mark.parametrize(("patience", "status"), [(30.0, "0"), (0.01, "7")])
 def test_a_fork_waits_for_locks_of_compilers(

@@ -24,6 +24,7 @@ def test_more_numbers_than_the_type_has(name: str) -> None:
     positions.check_many(ELEMENT_TYPES[name], "cpu")
 
 
+@pytest.mark.long
 def test_layouts_and_padding() -> None:
     for case in positions.layouts():
         positions.check_layout(*case, "cpu")

@@ -68,6 +68,7 @@ print("numba" in sys.modules)
 """
 
 
+@pytest.mark.long
 def test_code_for_one_processor_is_not_loaded_for_another(tmp_path: Path) -> None:
     plain = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_CPU_")}
     other = {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""}

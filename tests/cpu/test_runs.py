@@ -77,6 +77,7 @@ def test_edges_of_stretches(streaming: str, around: int) -> None:
             check_add(made(np.float32, 3, n + around), made(np.float32, 3, 1), skew)
 
 
+@pytest.mark.long
 def test_alternating_axes(streaming: str) -> None:
     for n in (2, 3, 6, 7):
         for axes in itertools.product((1, n), repeat=6):

@@ -75,6 +75,7 @@ def test_as_many_parts_as_a_word_counts() -> None:
     assert set(counts.words) == {1}
 
 
+@pytest.mark.long
 def test_many_small_launches() -> None:
     counts, made = Counts(16), thread_team(2)
     for k in range(100_000):

@@ -73,6 +73,7 @@ def test_every_size(streaming: str, skew: int) -> None:
         check_copy(y, (1, 0), skew, apart=columns % 3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", TYPES)
 def test_every_type(streaming: str, dtype: Any) -> None:
     for rows, columns in ((16, 16), (70, 45), (131, 600), (700, 129)):
@@ -96,6 +97,7 @@ def test_permutations_of_three_axes(streaming: str, axes: tuple[int, ...]) -> No
         check_add(made(np.int16, *(dimensions[k] for k in axes)), x.transpose(axes), skew=2)
 
 
+@pytest.mark.long
 def test_permutations_of_four_axes(streaming: str) -> None:
     x = made(np.float64, 5, 18, 3, 37)
     for axes in itertools.permutations(range(4)):

@@ -63,6 +63,7 @@ def run(seeds: range, folder: Path, order: str) -> int:
     return campaign.run(EmulatorBackend(folder, order=order), calls, rehearse)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::gpubcast.SplitWarning")
 @pytest.mark.parametrize(
     "part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 3))]

@@ -52,6 +52,7 @@ def test_more_numbers_than_the_type_has(tmp_path: Path) -> None:
     run(tmp_path, *[lambda kind=kind: positions.check_many(kind, "cuda") for kind in kinds])
 
 
+@pytest.mark.long
 def test_layouts_and_padding(tmp_path: Path) -> None:
     run(
         tmp_path,

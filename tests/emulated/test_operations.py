@@ -15,6 +15,7 @@ from tests.support.emulator.backend import EmulatorBackend
 ROWS = [(row, kind) for row, kind in operations.rows() if kind in operations.CORE]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 6))]
 )

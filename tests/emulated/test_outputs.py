@@ -160,6 +160,7 @@ def play(seed: int, host: EmulatorBackend) -> Counter[str]:
 PARTS = [(0, 132), *(pytest.param(*part, marks=pytest.mark.long) for part in ((1, 1), (2, 4)))]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("part", "multiprocessors"), PARTS)
 def test_results_beside_each_other(part: int, multiprocessors: int, tmp_path: Path) -> None:
     """With few multiprocessors a block takes several steps."""

@@ -12,6 +12,7 @@ from tests.support import cases
 from tests.support.emulator.backend import ORDERS, EmulatorBackend
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 4))]
 )

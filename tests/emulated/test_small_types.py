@@ -58,6 +58,7 @@ def test_conversions(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", small_types.F8, ids=str)
 def test_every_f8_number_rounds_and_comes_back(kind, tmp_path: Path) -> None:
     types = [ELEMENT_TYPES[name] for name in ("f32", "f64", "f8e4m3fn", "s4")]
@@ -68,17 +69,20 @@ def test_every_f8_number_rounds_and_comes_back(kind, tmp_path: Path) -> None:
     ])  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", small_types.FOUR_BITS, ids=str)
 def test_four_bits_of_a_byte(kind, tmp_path: Path) -> None:
     run(tmp_path, [lambda: small_types.check_four_bits(kind, "cuda")])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", small_types.FORMATS)
 def test_reduce_precision(kind: str, tmp_path: Path) -> None:
     formats = ((1, 0), (3, 4), (5, 2), (8, 7))
     run(tmp_path, [lambda: small_types.check_reduce_precision(kind, "cuda", formats)])
 
 
+@pytest.mark.long
 def test_bitcasts_between_widths(tmp_path: Path) -> None:
     pairs = small_types.BITCASTS[:3]
     run(tmp_path, [lambda a=a, b=b: small_types.check_bitcast(a, b, "cuda") for a, b in pairs])

@@ -214,6 +214,7 @@ def views(kind: str, shape: tuple[int, ...], start: int, pitch: int) -> gb.Array
     return from_strided(window, GPU)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["u8", "f32", "f64"])
 @pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
 def test_views_that_begin_anywhere(tmp_path: Path, kind: str, arch: str) -> None:

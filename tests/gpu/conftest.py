@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,22 @@ def assert_same(found: NdArray, wanted: NdArray, *, either_zero: bool = False) -
         f"{len(where)} of {found.size} differ, first at {tuple(where[0])}: "
         f"{found[tuple(where[0])]!r}, wanted {wanted[tuple(where[0])]!r}"
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """On the CPU an eighth of the many cases is a developer's; the others are long tests."""
+    names = "test_kernels.py", "test_cases.py"
+    on_cpu = [
+        item
+        for item in items
+        if item.path.parent == Path(__file__).parent
+        and item.path.name in names
+        and not item.get_closest_marker("gpu")
+    ]
+    for number, item in enumerate(on_cpu):
+        if number % 8:
+            item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])

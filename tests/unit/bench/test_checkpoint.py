@@ -73,6 +73,7 @@ def test_a_lost_device_ends_the_process_and_the_next_goes_on(
     assert {r.size for r in shown[-1].results} == {"cache"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["hang", "crash"])
 def test_a_sudden_end_leaves_the_next_process_what_is_left(
     repository: Path, tmp_path: Path, shown: list[Report], how: str
@@ -98,6 +99,7 @@ def test_a_sudden_end_leaves_the_next_process_what_is_left(
     assert not path.with_name("r.json.running").exists()
 
 
+@pytest.mark.long
 def test_a_request_to_end_keeps_what_is_done(tmp_path: Path, repository: Path) -> None:
     path = tmp_path / "a.json"
     command = [sys.executable, "-m", "bench", "--cases", "same*,scalar", "--sizes", "small,cache"]

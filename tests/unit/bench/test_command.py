@@ -313,6 +313,7 @@ def test_the_environment_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- the report of a GPU -----------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_script(repository: Path, tmp_path: Path) -> None:
     """The one call, as it is made on a GPU, but for ``--dry-run``."""
     script = repository / "bench" / "gpu_report.sh"

@@ -60,6 +60,7 @@ def test_pretending_ends() -> None:
     assert state() == before
 
 
+@pytest.mark.long
 def test_the_first_kernels_of_a_process() -> None:
     first, further = latency.start(starts=1)
     assert (first.name, first.unit) == ("first kernel of a process", "ms")

@@ -20,6 +20,7 @@ from tests.support.bench_reports import a_report, result
 from tests.support.bench_runs import FAST, check_schema, main, measured, settings
 
 
+@pytest.mark.long
 def test_a_run_with_every_installed_peer(repository: Path, tmp_path: Path) -> None:
     """In a process of its own: peers set up threads and types for the whole process."""
     command = [sys.executable, "-m", "gpubcast", "bench", "--sizes", "small,cache"]
