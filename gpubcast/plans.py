@@ -10,7 +10,7 @@ import numpy as np
 from gpubcast import config
 from gpubcast.arrays import Array
 from gpubcast.codegen.source import KernelSource
-from gpubcast.errors import Error, LayoutError, ShapeError
+from gpubcast.errors import Error, LayoutError, ShapeError, allocates
 from gpubcast.hlo import expression
 from gpubcast.hlo.expression import Expression
 from gpubcast.planning.plan import BroadcastPlan, Operand
@@ -108,6 +108,7 @@ class Plan:
         """
         return _CALLED.call(self, operands, out, device)
 
+    @allocates
     def bind(self, *operands: Any, out: Any) -> BoundCall:
         """The call with its buffers fixed: the cheapest launch. It keeps the arrays alive.
 
@@ -379,6 +380,7 @@ def _bound(plan: Plan, views: tuple[View, ...], outs: tuple[View, ...], out: Any
     return BoundCall(plan, every, launch, launch.parameters(slots), out, held)
 
 
+@allocates
 def plan(
     name: str, *shapes: Shape | str, out_layout: Layout | None = None, **attributes: Any
 ) -> Plan:
