@@ -262,7 +262,16 @@ def _is_index(entry: Any) -> bool:
 
 @allocates
 def _restored(shape: Shape, data: np.ndarray[Any, Any], device: str) -> Array:
+    """What a pickle says, which may be anything: the memory is as large as the shape says."""
     place = parse_device(device)
+    fits = isinstance(shape, Shape) and type(data) is np.ndarray and data.dtype == np.uint8
+    if not fits or data.nbytes != shape.byte_size:
+        raise ShapeError(
+            f"this is no array: {brief(shape)} with {brief(type(data).__name__)} of "
+            f"{brief(getattr(data, 'nbytes', None))} bytes",
+            rule="A9",
+            kind="gpubcast:memory of an array",
+        )
     return wrap(shape, state.backend(place[0]).from_host(data), place)
 
 
