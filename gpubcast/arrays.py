@@ -12,6 +12,7 @@ from gpubcast.backends.array_types import DeviceArray
 from gpubcast.errors import (
     DeviceError,
     ElementTypeError,
+    ExportError,
     LayoutError,
     ShapeError,
     allocates,
@@ -200,6 +201,14 @@ class Array(DeviceArray, Operators):
     # --- exchange: the strided view of NumPy or CuPy answers -----------------------------------
 
     def __dlpack__(self, **keywords: Any) -> Any:
+        if min(self._operand.strides, default=0) < 0:
+            # PyTorch ends the process that shows it such a tensor.
+            raise ExportError(
+                f"DLPack does not take the negative strides {self._operand.strides} everywhere; "
+                "export a.with_layout(a.layout), which is a packed copy",
+                rule="A9",
+                kind="gpubcast:negative strides",
+            )
         return self.view().__dlpack__(**keywords)
 
     def __dlpack_device__(self) -> tuple[int, int]:

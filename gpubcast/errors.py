@@ -77,6 +77,12 @@ class LayoutError(Error, ValueError):
     __module__ = "gpubcast"
 
 
+class ExportError(LayoutError, BufferError):
+    """An array whose memory another library cannot take; a packed copy can be."""
+
+    __module__ = "gpubcast"
+
+
 class DeviceError(Error, RuntimeError):
     """Operands live on different devices, or a device is missing or unusable."""
 

@@ -31,7 +31,7 @@ def test_each_error_is_ours_and_a_builtin(error: type[errors.Error], builtin: ty
     "error",
     [
         *(errors.Error, errors.ShapeError, errors.ElementTypeError),
-        *(errors.LayoutError, errors.DeviceError, errors.OutOfMemoryError),
+        *(errors.LayoutError, errors.DeviceError, errors.OutOfMemoryError, errors.ExportError),
     ],
 )
 @pytest.mark.parametrize("carry", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy])
