@@ -10,7 +10,15 @@ import numpy as np
 
 from gpubcast import locks
 from gpubcast.backends.array_types import DeviceArray
-from gpubcast.errors import DeviceError, ElementTypeError, LayoutError, ShapeError, brief
+from gpubcast.errors import (
+    DeviceError,
+    ElementTypeError,
+    ExportError,
+    LayoutError,
+    ShapeError,
+    allocates,
+    brief,
+)
 from gpubcast.hlo import expression
 from gpubcast.hlo.operators import Operators, operation
 from gpubcast.planning.plan import Operand
@@ -103,10 +111,12 @@ class Array(DeviceArray, Operators):
         flat = (shape.allocated_elements,), (shape.element_type.itemsize,)
         return host.view(self._buffer, 0, shape.element_type.dtype, *flat)
 
+    @allocates
     def numpy(self) -> np.ndarray[Any, Any]:
         """The logical elements as a new NumPy array, copied from the device if need be."""
         return state.backend(self._device[0]).to_host(self.view())
 
+    @allocates
     def to_device(self, device: str) -> Array:
         """The array on ``"cpu"``, ``"cuda"`` or ``"cuda:<index>"``; itself if it is there."""
         wanted = parse_device(device)
@@ -114,6 +124,7 @@ class Array(DeviceArray, Operators):
             return self
         return _packed_on(self, wanted)
 
+    @allocates
     def with_layout(self, layout: Layout | None) -> Array:
         """A copy with another layout (None: row-major); padding is filled as it promises."""
         shape = self._operand.shape.with_layout(layout)
@@ -132,6 +143,7 @@ class Array(DeviceArray, Operators):
             return from_strided(self.view().transpose(order), self._device)
         return Array(Operand.of(shape), self._buffer, None, self._device)
 
+    @allocates
     def __getitem__(self, key: Any) -> Array:
         """Basic slicing: integers, slices, None and an ellipsis; the result shares memory."""
         entries = key if isinstance(key, tuple) else (key,)
@@ -160,6 +172,7 @@ class Array(DeviceArray, Operators):
     def __iter__(self) -> Iterator[Array]:
         return (self[i] for i in range(len(self)))
 
+    @allocates
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy has memory of its own: a slice is packed first.
         source = self if self._buffer is not None else self.with_layout(self.layout)
@@ -189,6 +202,14 @@ class Array(DeviceArray, Operators):
     # --- exchange: the strided view of NumPy or CuPy answers -----------------------------------
 
     def __dlpack__(self, **keywords: Any) -> Any:
+        if min(self._operand.strides, default=0) < 0:
+            # PyTorch ends the process that shows it such a tensor.
+            raise ExportError(
+                f"DLPack does not take the negative strides {self._operand.strides} everywhere; "
+                "export a.with_layout(a.layout), which is a packed copy",
+                rule="A9",
+                kind="gpubcast:negative strides",
+            )
         return self.view().__dlpack__(**keywords)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -249,8 +270,18 @@ def _is_index(entry: Any) -> bool:
 # --- construction ------------------------------------------------------------------------------
 
 
+@allocates
 def _restored(shape: Shape, data: np.ndarray[Any, Any], device: str) -> Array:
+    """What a pickle says, which may be anything: the memory is as large as the shape says."""
     place = parse_device(device)
+    fits = isinstance(shape, Shape) and type(data) is np.ndarray and data.dtype == np.uint8
+    if not fits or data.nbytes != shape.byte_size:
+        raise ShapeError(
+            f"this is no array: {brief(shape)} with {brief(type(data).__name__)} of "
+            f"{brief(getattr(data, 'nbytes', None))} bytes",
+            rule="A9",
+            kind="gpubcast:memory of an array",
+        )
     return wrap(shape, state.backend(place[0]).from_host(data), place)
 
 
@@ -274,6 +305,7 @@ def from_strided(strided: Any, device: Device) -> Array:
     return Array(view.operand, None, view.array, device)
 
 
+@allocates
 def array(x: Any, *, layout: Layout | None = None, device: str | None = None) -> Array:
     """A new array with the elements of ``x``.
 
@@ -295,6 +327,7 @@ def array(x: Any, *, layout: Layout | None = None, device: str | None = None) ->
     return moved if moved is not source and moved.layout == wanted else moved.with_layout(wanted)
 
 
+@allocates
 def empty(shape: Shape | str, *, device: str = "cpu") -> Array:
     """An array with unspecified elements; padding is filled as the layout promises.
 
@@ -311,6 +344,7 @@ def empty(shape: Shape | str, *, device: str = "cpu") -> Array:
     return wrap(shape, execute.allocate(shape, place), place)
 
 
+@allocates
 def full(shape: Shape | str, value: complex | np.generic, *, device: str = "cpu") -> Array:
     """An array with every element equal to a scalar.
 
@@ -326,6 +360,7 @@ def full(shape: Shape | str, value: complex | np.generic, *, device: str = "cpu"
     return graph_result(graph, placed, shape.layout)
 
 
+@allocates
 def from_dlpack(x: Any) -> Array:
     """The array over the memory of a DLPack exporter; strides and read-only memory are kept."""
     if not offers(x, "__dlpack__"):

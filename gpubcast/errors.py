@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 class Error(Exception):
@@ -81,10 +86,38 @@ class LayoutError(Error, ValueError):
     __module__ = "gpubcast"
 
 
+class ExportError(LayoutError, BufferError):
+    """An array whose memory another library cannot take; a packed copy can be."""
+
+    __module__ = "gpubcast"
+
+
 class DeviceError(Error, RuntimeError):
     """Operands live on different devices, or a device is missing or unusable."""
 
     __module__ = "gpubcast"
+
+
+class OutOfMemoryError(DeviceError, MemoryError):
+    """There is not enough memory, on the host or on a GPU; the next call may have it."""
+
+    __module__ = "gpubcast"
+
+
+def allocates(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The same function, whose failed allocations, whoever makes them, are OutOfMemoryError."""
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **keywords: _P.kwargs) -> _R:
+        try:
+            return function(*args, **keywords)
+        except MemoryError as error:
+            if isinstance(error, OutOfMemoryError):
+                raise
+            said = f": {error}" if str(error) else ""
+            raise OutOfMemoryError(f"not enough memory{said}") from error
+
+    return call
 
 
 class CompileError(Error, RuntimeError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -10,9 +10,10 @@ import numpy as np
 from gpubcast import config, locks
 from gpubcast.arrays import Array
 from gpubcast.codegen.source import KernelSource
-from gpubcast.errors import Error, LayoutError, ShapeError
+from gpubcast.errors import Error, LayoutError, ShapeError, allocates
 from gpubcast.hlo import expression
 from gpubcast.hlo.expression import Expression
+from gpubcast.hlo.verification import check_expression, counts, refused, tuple_of
 from gpubcast.planning.plan import BroadcastPlan, Operand
 from gpubcast.planning.planner import CallPlan, plan_for
 from gpubcast.runtime import call_cache, eager_call, execute, prepare
@@ -62,10 +63,33 @@ class Plan:
     _token: object = field(init=False, compare=False, default_factory=object)
 
     def __post_init__(self) -> None:
-        if not self.arguments:
+        if not self.arguments and type(self.shapes) is tuple:
             object.__setattr__(self, "arguments", tuple(range(len(self.shapes))))
             object.__setattr__(self, "arity", len(self.shapes))
+        self._check()
         object.__setattr__(self, "output_shapes", self._call_plan().outputs)
+
+    def __setstate__(self, state: Any) -> None:
+        # Results are inferred again and the token is new: a pickle may say anything.
+        names = [one.name for one in fields(self) if one.init]
+        if type(state) is not list or len(state) < len(names):
+            raise refused("a pickle lacks some of its state")
+        self.__init__(*state[: len(names)])  # type: ignore[misc]
+
+    def _check(self) -> None:
+        """Refuse what no plan has; what depends on shapes is checked by inference."""
+        check_expression(self.expression)
+        shapes, scalars = self.shapes, self.scalars
+        if (
+            type(self.name) is not str
+            or not tuple_of(shapes, lambda shape: isinstance(shape, Shape))
+            or not counts(self.arity)
+            or not tuple_of(self.arguments, lambda number: counts(number, self.arity))
+            or len(self.arguments) != len(shapes)
+            or type(scalars) is not frozenset
+            or not all(counts(i, len(shapes)) and not shapes[i].dimensions for i in scalars)
+        ):
+            raise refused("its name, shapes, arguments or scalars are none")
 
     @property
     def output_shape(self) -> Shape:
@@ -108,6 +132,7 @@ class Plan:
         """
         return _CALLED.call(self, operands, out, device)
 
+    @allocates
     def bind(self, *operands: Any, out: Any) -> BoundCall:
         """The call with its buffers fixed: the cheapest launch. It keeps the arrays alive.
 
@@ -381,6 +406,7 @@ def _bound(plan: Plan, views: tuple[View, ...], outs: tuple[View, ...], out: Any
     return BoundCall(plan, every, launch, launch.parameters(slots), out, held)
 
 
+@allocates
 def plan(
     name: str, *shapes: Shape | str, out_layout: Layout | None = None, **attributes: Any
 ) -> Plan:

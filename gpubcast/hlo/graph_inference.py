@@ -8,6 +8,7 @@ from gpubcast.hlo.expression import Apply, Constant, Expression, Node, Parameter
 from gpubcast.hlo.inference import infer
 from gpubcast.hlo.op import Inferred, ResultType
 from gpubcast.hlo.result_layout import padding_of, result_layout
+from gpubcast.hlo.verification import refused
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape
@@ -58,9 +59,15 @@ def _inferred(
         return infer(node.op, shapes, dict(node.attributes))
     _check_labels(expression, node.pattern, done, checked)
     dimensions = tuple(
-        size if isinstance(size, int) else done[size[0]].shape.dimensions[size[1]]
+        size if isinstance(size, int) else done[size[0]].shape.dimension(size[1])
         for size in node.shape
     )
+    sizes = done[node.arg].shape.dimensions
+    if len(sizes) != len(node.place) or any(
+        to is not None and size not in (1, dimensions[to])
+        for size, to in zip(sizes, node.place, strict=True)
+    ):
+        raise refused(f"a value of {done[node.arg].shape} has no such place: {node}")
     shape = Shape(done[node.arg].shape.element_type, dimensions)
     if node.output is not None:
         shape = shape.with_layout(_layout_of_labels(expression, node, dimensions, done))

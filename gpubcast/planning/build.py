@@ -12,6 +12,7 @@ from dataclasses import replace
 from gpubcast.hlo import ops, rules
 from gpubcast.hlo.expression import Constant, Expression, Node, Parameter, Place, arguments_of
 from gpubcast.hlo.op import Inferred
+from gpubcast.hlo.verification import refused
 from gpubcast.planning.bitcasts import CONSUMED, Reading, moves_only, reading
 from gpubcast.planning.plan import (
     CONSTANT,
@@ -248,6 +249,9 @@ class Walk:
 
     def _read(self, parameter: int, axes: Places) -> int:
         operand = self.operands[parameter]
+        if any(a is None and n != 1 for n, a in zip(operand.shape.dimensions, axes, strict=True)):
+            # Its first element would be read, which an empty array does not have.
+            raise refused(f"the dimensions of {operand.shape} are not all in what is computed")
         axes = tuple(
             None if size == 1 else axis
             for size, axis in zip(operand.shape.dimensions, axes, strict=True)

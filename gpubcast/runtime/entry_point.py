@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from gpubcast.errors import allocates
 from gpubcast.runtime import state
 
 Call = tuple[Any, ...]
@@ -26,7 +27,7 @@ class EntryPoint:
     __slots__ = ("call", "python")
 
     def __init__(self, python: Callable[..., Any]) -> None:
-        self.python = self.call = python
+        self.python = self.call = allocates(python)
         state.entry_points().append(self)
 
     @property

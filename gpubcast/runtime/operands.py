@@ -169,7 +169,7 @@ def strided_of(x: Any) -> tuple[Any, Device]:
             raise _no_array("a masked array has elements without a value; fill it first")
         if is_scalar(x) or isinstance(x, (list, tuple)) or offers(x, "__array__"):
             return np.asarray(x), CPU
-    except Error:
+    except (Error, MemoryError):
         raise
     except Exception as error:
         # Whatever a foreign object's own protocol raises.

@@ -59,7 +59,8 @@ def test_the_capsule_lives_as_long_as_the_array() -> None:
     values = np.ones(4, np.uint16)
     capsule = Capsule()
     alive = weakref.ref(capsule)
-    array = np.asarray(dlpack._TensorMemory(capsule, Exporter(values, 4).managed.tensor))[1:]
+    tensor = Exporter(values, 4).managed.tensor
+    array = np.asarray(dlpack._TensorMemory(capsule, tensor, read_only=True))[1:]
     del capsule
     gc.collect()
     assert alive() is not None
@@ -71,3 +72,84 @@ def test_the_capsule_lives_as_long_as_the_array() -> None:
 def test_other_unknown_types_are_refused() -> None:
     with pytest.raises(gb.ElementTypeError, match="no array of numbers"):
         gb.neg(Exporter(np.ones(4, np.uint16), 9))
+
+
+class Versioned(Exporter):
+    """Hands out versioned capsules, which say whether the memory is read-only."""
+
+    def __init__(self, words: np.ndarray[Any, Any], flags: int, major: int = 1) -> None:
+        super().__init__(words, 4)
+        self.versioned = dlpack._VersionedTensor(major, 0, None, None, flags, self.managed.tensor)
+
+    def __dlpack__(self, max_version: Any = None, **_: Any) -> Any:
+        assert max_version is not None
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype = ctypes.py_object
+        new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        return new(ctypes.addressof(self.versioned), b"dltensor_versioned", None)
+
+
+class Old(Exporter):
+    """One from before there were versions."""
+
+    def __dlpack__(self, stream: Any = None) -> Any:  # type: ignore[override]
+        return super().__dlpack__()
+
+
+class Tensor(Old):
+    """PyTorch's, as far as can be told."""
+
+    __module__ = "torch"
+
+
+@pytest.mark.parametrize(
+    ("exporter", "writable"),
+    [
+        (lambda words: Exporter(words, 4), False),
+        (lambda words: Old(words, 4), False),
+        (lambda words: Tensor(words, 4), True),
+        (lambda words: Versioned(words, 0), True),
+        (lambda words: Versioned(words, 1), False),
+    ],
+    ids=["no version", "old", "PyTorch", "writable", "read-only"],
+)
+def test_only_what_may_be_written_is(exporter: Any, writable: bool) -> None:
+    """An array of JAX's is immutable, and its capsule has no version."""
+    words = np.zeros(3, np.uint16)
+    given, ones = exporter(words), np.ones(3, ml_dtypes.bfloat16)
+    for _ in range(40):
+        if writable:
+            assert gb.add(ones, ones, out=given) is given
+        else:
+            with pytest.raises(gb.LayoutError, match="read-only"):
+                gb.add(ones, ones, out=given)
+    expected = np.full(3, 2 if writable else 0, ml_dtypes.bfloat16)
+    np.testing.assert_array_equal(words.view(ml_dtypes.bfloat16), expected)
+    np.testing.assert_array_equal(gb.neg(given), -expected)
+
+
+def test_tensors_that_are_none() -> None:
+    for change in ({"ndim": -1}, {"ndim": 1 << 20}, {"shape": None}, {"data": None}):
+        source = Exporter(np.ones(4, np.uint16), 4)
+        for name, value in change.items():
+            setattr(source.managed.tensor, name, value)
+        with pytest.raises(gb.ElementTypeError, match="no array of numbers"):
+            gb.neg(source)
+    source = Exporter(np.ones(4, np.uint16), 4)
+    source.shape[0] = -4
+    with pytest.raises(gb.ElementTypeError, match="no array of numbers"):
+        gb.neg(source)
+    with pytest.raises(gb.ElementTypeError, match="no array of numbers"):
+        gb.neg(Versioned(np.ones(4, np.uint16), 0, major=2))
+
+
+def test_reversed_views_do_not_leave() -> None:
+    """PyTorch ends the process where it is shown one."""
+    array = gb.array(np.arange(6, dtype="f4").reshape(2, 3))
+    for view in (array[::-1], array[:, ::-1], array[::-1].T):
+        with pytest.raises(gb.ExportError) as found:
+            view.__dlpack__()
+        assert isinstance(found.value, BufferError)
+        packed = np.from_dlpack(view.with_layout(view.layout))
+        np.testing.assert_array_equal(packed, view.numpy())
+    np.testing.assert_array_equal(np.from_dlpack(array[1:]), array.numpy()[1:])

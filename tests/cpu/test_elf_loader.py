@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import random
 import struct
 from collections.abc import Callable
 
@@ -145,3 +146,33 @@ def test_what_needs_more_than_is_allowed_is_not_kept() -> None:
     unit = object_cache.Unit(image, "f")
     again = object_cache.Unit.parsed(unit.contents())
     assert (again.name, again.image) == ("f", image)
+
+
+def damaged(image: bytes, chance: random.Random) -> bytes:
+    """An object cut off, or with some bytes changed, of its head more often than of the rest."""
+    if chance.random() < 0.2:
+        return image[: chance.randrange(len(image))]
+    changed = bytearray(image)
+    for _ in range(chance.choice((1, 1, 2, 8))):
+        at = chance.randrange(64 if chance.random() < 0.3 else len(image))
+        changed[at] = chance.choice((0, 1, 127, 128, 255, chance.randrange(256)))
+    return bytes(changed)
+
+
+def test_damaged_objects_are_refused() -> None:
+    """Either it is parsed, and then loaded or left to LLVM, or it is refused: nothing is raised."""
+    image, chance = object_cache.compiled_ir(TEXT), random.Random(15)
+    refused = 0
+    for _ in range(4000):
+        found = elf_loader.parsed(damaged(image, chance))
+        if found is None:
+            refused += 1
+            continue
+        address = found.load("f")
+        assert found.undefined() is not None and address != 0
+    assert 1000 < refused < 3900
+
+
+@pytest.mark.parametrize("length", [0, 5, 63, 64, 500])
+def test_objects_that_are_cut_off(length: int) -> None:
+    assert elf_loader.parsed(object_cache.compiled_ir(TEXT)[:length]) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import multiprocessing
 import os
@@ -18,11 +19,12 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.backends.cpu.threads import team
-from gpubcast.backends.cpu.threads.team_state import STATE_BYTES
+from gpubcast.backends.cpu.threads.team_state import AVOIDED, GIVEN, MASK_BYTES, STATE_BYTES
 from gpubcast.runtime import state
 from gpubcast.schedules.cpu.cost import LARGE_BYTES, PARALLEL_BYTES
 
 THREADS = 3
+AFFINITY = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 pytestmark = pytest.mark.skipif(team.thread_team(2) is None, reason="no team on this system")
 
 
@@ -231,6 +233,63 @@ def test_the_caller_keeps_its_processors(monkeypatch: pytest.MonkeyPatch) -> Non
     assert os.sched_getaffinity(0) == own
     (worker,) = [t for t in threading.enumerate() if t.name == "gpubcast-0"]
     assert worker.native_id is not None and os.sched_getaffinity(worker.native_id) <= own
+
+
+def wake_each_time(counts: Counts, times: int) -> None:
+    """Launches for which sleeping workers are put elsewhere than the caller is."""
+    made = thread_team(2)
+    for _ in range(times):
+        until(lambda: made.counts() == (1, 1))
+        made._word(AVOIDED).value = 0
+        counts.run(20, threads=2)
+
+
+@pytest.fixture
+def own_processors() -> Iterator[set[int]]:
+    own = os.sched_getaffinity(0)
+    yield own
+    for number in map(int, os.listdir("/proc/self/task")):
+        with contextlib.suppress(ProcessLookupError):
+            os.sched_setaffinity(number, own)
+
+
+@pytest.mark.skipif(AFFINITY < 2, reason="there is one processor")
+def test_processors_that_are_taken_away_and_given_back(
+    own_processors: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ``taskset --all-tasks`` does to a process that runs."""
+    monkeypatch.setenv("GPUBCAST_THREADS", "2")
+    thread_team(2)
+    worker = next(t for t in threading.enumerate() if t.name == "gpubcast-0").native_id
+    assert worker is not None
+    counts = Counts(100)
+    for chosen in ({max(own_processors)}, {min(own_processors)}, own_processors):
+        for number in (threading.get_native_id(), worker):
+            os.sched_setaffinity(number, chosen)
+        for _ in range(20):
+            wake_each_time(counts, 1)
+            assert os.sched_getaffinity(worker) <= chosen
+            assert os.sched_getaffinity(0) == chosen
+    assert set(counts.words) == {60}
+
+
+@pytest.mark.skipif(AFFINITY < 2, reason="there is one processor")
+def test_a_worker_that_somebody_else_has_placed(
+    own_processors: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPUBCAST_THREADS", "2")
+    made, counts = thread_team(2), Counts(100)
+    worker = next(t for t in threading.enumerate() if t.name == "gpubcast-0").native_id
+    assert worker is not None
+    wake_each_time(counts, 3)
+    last = int.from_bytes(ctypes.string_at(made.state + GIVEN, MASK_BYTES), "little")
+    given = {cpu for cpu in own_processors if last >> cpu & 1}
+    assert given == os.sched_getaffinity(worker)
+    chosen = {min(own_processors)} if len(given) > 1 else {min(own_processors - given)}
+    os.sched_setaffinity(worker, chosen)
+    for _ in range(20):
+        wake_each_time(counts, 1)
+        assert os.sched_getaffinity(worker) == chosen
 
 
 def _right(size: int) -> bool:

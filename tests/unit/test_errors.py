@@ -31,7 +31,7 @@ def test_each_error_is_ours_and_a_builtin(error: type[errors.Error], builtin: ty
     "error",
     [
         *(errors.Error, errors.ShapeError, errors.ElementTypeError),
-        *(errors.LayoutError, errors.DeviceError),
+        *(errors.LayoutError, errors.DeviceError, errors.OutOfMemoryError, errors.ExportError),
     ],
 )
 @pytest.mark.parametrize("carry", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy])
@@ -42,6 +42,23 @@ def test_pickling_keeps_message_rule_kind_and_operands(error: type[errors.Error]
     assert carried.rule == "B5c"
     assert carried.kind == "Expected <n>"
     assert carried.operands == OPERANDS
+
+
+def test_a_lack_of_memory_is_the_devices_and_pythons() -> None:
+    assert errors.OutOfMemoryError.__bases__ == (errors.DeviceError, MemoryError)
+
+    @errors.allocates
+    def call(error: type[Exception], *args: object) -> None:
+        raise error(*args)
+
+    with pytest.raises(errors.OutOfMemoryError, match=r"^not enough memory: 7 MB$"):
+        call(MemoryError, "7 MB")
+    with pytest.raises(errors.OutOfMemoryError, match=r"^one of ours$"):
+        call(errors.OutOfMemoryError, "one of ours")
+    with pytest.raises(errors.OutOfMemoryError, match=r"^not enough memory$"):
+        call(MemoryError)
+    with pytest.raises(KeyError):
+        call(KeyError)
 
 
 def test_fields_default_to_nothing() -> None:

@@ -21,7 +21,7 @@ from gpubcast.backends.cpu.threads import team
 from gpubcast.backends.cpu.threads.executor import Executor
 from gpubcast.backends.progress import announced
 from gpubcast.codegen.source import KernelSource
-from gpubcast.errors import CompileError, DeviceError, numbered
+from gpubcast.errors import CompileError, OutOfMemoryError, numbered
 from gpubcast.schedules.schedule import STREAMING_BYTES, CpuTarget
 
 _HERE = contextlib.nullcontext()
@@ -60,7 +60,7 @@ class CpuBackend:
         try:
             raw = np.empty(num_bytes + ALIGNMENT, np.uint8)
         except (MemoryError, ValueError) as error:
-            raise DeviceError(f"{num_bytes:,} bytes cannot be allocated: {error}") from error
+            raise OutOfMemoryError(f"{num_bytes:,} bytes cannot be allocated: {error}") from error
         start = -address(raw) % ALIGNMENT
         return raw[start : start + num_bytes]
 
@@ -144,12 +144,15 @@ def _compiled(source: KernelSource) -> tuple[bytes, str]:
 
     Raises:
         CompileError: numba or LLVM refused the source.
+        MemoryError: they had not enough memory, as far as they say so.
     """
     try:
         with announced("gpubcast: numba compiles a kernel") if config.progress() else _HERE:
             scope = dict(_namespace())
             exec(compile(source.text, f"<gpubcast {source.entry}>", "exec"), scope)
             return machine_code(scope[source.entry], 3, fast_math=source.fast_math)
+    except MemoryError:
+        raise
     except Exception as error:  # numba's, llvmlite's or LLVM's own
         raise CompileError(
             f"numba refused kernel {source.entry}: {error}\n{numbered(source.text)}",

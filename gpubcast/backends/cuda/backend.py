@@ -15,7 +15,7 @@ import numpy as np
 from gpubcast.backends.base import Driven
 from gpubcast.backends.cuda import cubins, nvrtc
 from gpubcast.codegen.source import KernelSource
-from gpubcast.errors import DeviceError
+from gpubcast.errors import DeviceError, OutOfMemoryError
 from gpubcast.schedules.schedule import CudaTarget
 
 try:
@@ -30,6 +30,8 @@ _FAILURES = (
     cupy.cuda.driver.CUDADriverError,
     _runtime.CUDARuntimeError,
 )
+# The number of that error in CUDA's runtime and in its driver.
+_OUT_OF_MEMORY = 2
 
 
 def device_count() -> int:
@@ -53,7 +55,12 @@ def _reported() -> Iterator[None]:
     try:
         yield
     except _FAILURES as error:
-        raise DeviceError(f"CUDA: {error}") from error
+        raise _failure(error) from error
+
+
+def _failure(error: Exception) -> DeviceError:
+    memory = isinstance(error, MemoryError) or getattr(error, "status", None) == _OUT_OF_MEMORY
+    return (OutOfMemoryError if memory else DeviceError)(f"CUDA: {error}")
 
 
 class CupyBackend:
@@ -122,7 +129,7 @@ class CupyBackend:
         try:
             return cupy.ndarray(shape, dtype, cupy.cuda.alloc(num_bytes), strides)
         except _FAILURES as error:
-            raise DeviceError(f"CUDA: {error}") from error
+            raise _failure(error) from error
 
     def adopt(self, array: Any) -> tuple[Any, int]:
         self._same_process()
@@ -166,7 +173,7 @@ class CupyBackend:
             try:
                 kernel(grids, blocks, arguments)
             except _FAILURES as error:
-                raise DeviceError(f"CUDA: {error}") from error
+                raise _failure(error) from error
 
         return start
 

@@ -8,6 +8,7 @@ from gpubcast.codegen.cpu.scalar_code import compute_name
 from gpubcast.codegen.literals import padding_bits
 from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase
+from gpubcast.shapes.element_types import Category
 
 INDENT = "    "
 # Patterns whose stride along the inner axis is part of the code.
@@ -115,6 +116,12 @@ class ParameterTable:
             return f"v{value} = (p{value} >> 3) + {index}"
         verb = "far" if far else "read" if self.apart else "load"
         return f"v{value} = {verb}_{read.element_type.name}(p{value}, {index})"
+
+    def has_one_form(self, value: int) -> bool:
+        """Whether an element read from memory has the very bytes that a store would write. Any byte
+        but 0 reads as true, and true is written as 1; so a pred is computed where others are
+        copied."""
+        return self.plan.reads[value].element_type.category is not Category.PRED
 
     def store(self, output: int, index: str, value: str) -> str:
         """The statement that writes an element of a result."""

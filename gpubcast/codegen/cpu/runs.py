@@ -229,7 +229,9 @@ class _RunLoops:
         value, write = self.program.results[output], self.plan.writes[output]
         if value in self.materialized and self._scratch_type(value) == write.element_type.name:
             return f"t{value}"
-        linear = value < self.table.first and self.table.patterns[value] is AccessPattern.LINEAR
+        if value >= self.table.first or not self.table.has_one_form(value):
+            return None
+        linear = self.table.patterns[value] is AccessPattern.LINEAR
         if linear and not self.plan.reads[value].generated:
             return f"p{value} + {write.element_type.itemsize} * a{value}"
         return None

@@ -72,6 +72,7 @@ class _TileLoops:
             and not self.program.code
             and len(self.plan.writes) == len(self.crossed) == 1
             and first is AccessPattern.LINEAR
+            and self.table.has_one_form(self.crossed[0])
         )
 
     def _size(self, slot: int) -> int:
@@ -253,11 +254,13 @@ class _TileLoops:
     def _lies(self, output: int) -> str | None:
         """Where a row of a result is that need not be computed, if there is such a place."""
         value, write = self.program.results[output], self.plan.writes[output]
-        if value in self.crossed:
-            return f"c{value}"
         if value in self.hoisted and self._scratch_type(value) == write.element_type.name:
             return f"u{value}"
-        linear = value < self.table.first and self.table.patterns[value] is AccessPattern.LINEAR
+        if value >= self.table.first or not self.table.has_one_form(value):
+            return None
+        if value in self.crossed:
+            return f"c{value}"
+        linear = self.table.patterns[value] is AccessPattern.LINEAR
         if linear and not self.plan.reads[value].generated:
             return f"p{value} + {write.element_type.itemsize} * a{value}"
         return None

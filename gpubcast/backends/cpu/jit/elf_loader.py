@@ -2,7 +2,8 @@
 
 The code may lie anywhere, so on x86-64 LLVM has it ask for 64-bit addresses and for nothing else:
 its sections are copied into memory and the addresses filled in. An object that asks for more is
-left to LLVM's own loader, which takes longer to import than all else before a first result.
+left to LLVM's own loader, which takes longer to import than all else before a first result. What an
+object says of itself is checked when it is parsed: a damaged one is refused there, and only there.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from typing import Any
 # How a file begins, where it says for which processor it is, and the one known here.
 _HEADER, _MACHINE, _X86_64 = b"\x7fELF\x02\x01", 18, 62
 # Sorts of sections, and their flags.
-_CONTENTS, _SYMBOLS, _ADDRESSES, _UNWINDING = 1, 2, 4, 0x70000001
+_CONTENTS, _SYMBOLS, _ADDRESSES, _WITHOUT_CONTENTS, _UNWINDING = 1, 2, 4, 8, 0x70000001
 _WRITABLE, _IN_MEMORY = 1, 2
 # The section of symbols that are elsewhere; what asks for an address of 64 bits.
 _ELSEWHERE, _ABSOLUTE = 0, 1
+# Numbers of sections from here on are no sections. Bytes of a section's description and of a
+# relocation; the largest alignment that memory has; what an addend stays below.
+_RESERVED, _SECTION, _RELOCATION, _PAGE, _ADDEND = 0xFF00, 64, 24, 4096, 1 << 31
 _READ, _RUN, _FAILED = mmap.PROT_READ, mmap.PROT_EXEC, ctypes.c_void_p(-1).value
 
 
 def parsed(image: bytes) -> ElfObject | None:
-    """An object file; None where it is no 64-bit little-endian ELF file, or cut off."""
+    """An object file; None where it is no 64-bit little-endian ELF file, or a damaged one."""
     try:
         return ElfObject(image)
     except (ValueError, IndexError, struct.error):
@@ -40,10 +44,16 @@ class ElfObject:
             raise ValueError("no 64-bit little-endian ELF object")
         self._image = image
         offset, size, count = struct.unpack_from("<Q10xHH", image, 0x28)
+        if size < _SECTION or offset + size * count > len(image):
+            raise ValueError("the table of sections is cut off")
         # Sort, flags, place in the file, length, two numbers of other sections, alignment, step.
         self._sections = [
             struct.unpack_from("<4xIQ8xQQIIQQ", image, offset + i * size) for i in range(count)
         ]
+        for section_type, _, start, length, link, _, alignment, _ in self._sections:
+            inside = section_type == _WITHOUT_CONTENTS or start + length <= len(image)
+            if not inside or link >= count or alignment > _PAGE or alignment & (alignment - 1):
+                raise ValueError("a section is no part of the file")
         # Name, number of the section, place there.
         self._symbols: list[tuple[str, int, int]] = []
         for section_type, _, start, length, link, _, _, step in self._sections:
@@ -53,6 +63,22 @@ class ElfObject:
                     name, section, place = struct.unpack_from("<IxxHQ", image, at)
                     text = image[names + name : image.index(b"\0", names + name)]
                     self._symbols.append((text.decode(), section, place))
+        for _, section, place in self._symbols:
+            if section < _RESERVED and place > self._sections[section][3] > 0:
+                raise ValueError("a symbol is outside of its section")
+        for section_type, _, start, length, _, target, _, _ in self._sections:
+            if section_type == _ADDRESSES:
+                self._check_addresses(image[start : start + length], self._sections[target][3])
+
+    def _check_addresses(self, table: bytes, length: int) -> None:
+        """Refuse relocations of what is not there; the section that they are for has a length."""
+        if len(table) % _RELOCATION:
+            raise ValueError("a table of relocations is cut off")
+        for offset, sort, symbol, add in struct.iter_unpack("<QIIq", table):
+            # Other processors' are of four bytes, and of fewer.
+            end = offset + (8 if sort == _ABSOLUTE else 1)
+            if end > length or symbol >= len(self._symbols) or abs(add) >= _ADDEND:
+                raise ValueError("a relocation is outside of its section")
 
     def undefined(self) -> set[str]:
         """The symbols that it needs from elsewhere."""

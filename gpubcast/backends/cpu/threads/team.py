@@ -23,8 +23,6 @@ from gpubcast.backends.cpu.jit.builtins import callable_at
 from gpubcast.backends.cpu.threads.team_state import (
     AVOIDED,
     LIMIT,
-    MASK,
-    MASK_BYTES,
     SLEEPERS,
     STATE_BYTES,
     WORKERS,
@@ -61,8 +59,6 @@ class ThreadTeam:
     def resize(self, threads: int) -> None:
         """Start or end workers; fewer than asked for where the system has no more threads."""
         self._word(LIMIT).value = threads - 1
-        bits = sum(1 << cpu for cpu in os.sched_getaffinity(0) if cpu < 8 * MASK_BYTES)
-        ctypes.memmove(self.state + MASK, bits.to_bytes(MASK_BYTES, "little"), MASK_BYTES)
         self._word(AVOIDED).value = 0
         leaving = self._threads[threads - 1 :]
         del self._threads[threads - 1 :]

@@ -23,6 +23,8 @@ from gpubcast.backends.cpu.threads.team_state import (
     CLAIM,
     ENDED,
     FINISHED,
+    FOUND,
+    GIVEN,
     GRANULARITY,
     KERNEL,
     LIMIT,
@@ -46,9 +48,10 @@ SPIN, PATIENCE, WORTH = 45_000, 100_000, 100_000
 _WORD, _NUMBER = ir.IntType(64), ir.IntType(32)
 _POINTER = _WORD.as_pointer()
 _PAUSE = {"x86_64": ("llvm.x86.sse2.pause", ()), "aarch64": ("llvm.aarch64.hint", (1,))}
-# Numbers of system calls: futex, sched_setaffinity, gettid.
+# Numbers of system calls: futex, sched_setaffinity, sched_getaffinity, gettid.
 _FUTEX = {"x86_64": 202, "aarch64": 98}
 _AFFINITY = {"x86_64": 203, "aarch64": 122}
+_ALLOWED = {"x86_64": 204, "aarch64": 123}
 _THREAD = {"x86_64": 186, "aarch64": 178}
 _WAIT_PRIVATE, _WAKE_PRIVATE, _MONOTONIC = 128, 129, 1
 
@@ -159,8 +162,10 @@ here = _instruction(_here, 0)
 # Sleep while 32 bits have a value; wake so many who do.
 sleep = _instruction(_system(_FUTEX, _WAIT_PRIVATE), 2)
 wake = _instruction(_system(_FUTEX, _WAKE_PRIVATE), 2)
-# On which processors a thread may run: its number, the address of as many bits.
+# On which processors a thread may run, to set it and to ask: its number (0 for the own one), the
+# address of as many bits. Below 0 where the system refuses.
 place = _instruction(_system(_AFFINITY, MASK_BYTES), 2)
+allowed = _instruction(_system(_ALLOWED, MASK_BYTES), 2)
 thread_number = _instruction(_system(_THREAD), 2)
 
 
@@ -174,9 +179,19 @@ def _work_on(state: int, part: int) -> None:
         call(load(state + KERNEL), load(state + TABLE), low, high)
 
 
+@_inlined
+def _processors(number: int, mask: int) -> bool:
+    """Note on which processors a thread may run; whether the system says so."""
+    for at in range(0, MASK_BYTES, 8):
+        store(mask + at, 0)
+    known: int = allowed(number, mask)
+    return known > 0
+
+
 def worker_loop(state: int, index: int, _unused: int) -> None:
     """A worker's life, which ends when the team has no place for its index."""
     if index < PLACES:
+        _processors(0, state + GIVEN + MASK_BYTES * index)
         store(state + NUMBERS + 8 * index, thread_number(0, 0))
     add(state + WORKERS, 1)
     seen, until, turns = 0, 0, 0
@@ -215,8 +230,23 @@ def _alone(state: int, kernel: int, table: int, total: int, streak: int, began: 
 
 
 @_inlined
+def _is_ours(state: int, given: int) -> bool:
+    """Whether a worker is where it was put last, as far as it may still be there: on what it was
+    given, on what of that the caller may use, or on all of this. Otherwise somebody else, whom
+    this must not undo, chose the worker's processors."""
+    same, narrowed, every = True, True, True
+    for at in range(0, MASK_BYTES, 8):
+        found, last, usable = load(state + FOUND + at), load(given + at), load(state + MASK + at)
+        same = same and found == last
+        narrowed = narrowed and found == last & usable
+        every = every and found == usable
+    return same or narrowed or every
+
+
+@_inlined
 def _keep_off(state: int, processor: int) -> None:
-    """Let the workers run on every processor but one; on every one where it is negative.
+    """Let the workers run on every processor of the caller's but one; on every one where it is
+    negative. Which those are may have changed since: the system is asked each time.
 
     Where processors are few, the system's scheduler does not look for an idle one; it wakes a
     worker on the caller's, where it gets its turn after the launch.
@@ -224,16 +254,22 @@ def _keep_off(state: int, processor: int) -> None:
     if load(state + AVOIDED) == processor + 1 or load(state + LIMIT) > PLACES:
         return
     store(state + AVOIDED, processor + 1)
+    if not _processors(0, state + MASK):
+        return  # there are more processors than bits
     word, bit = state + MASK, 0
     if 0 <= processor < 8 * MASK_BYTES:
         word, bit = state + MASK + processor // 64 * 8, 1 << (processor & 63)
-    mask = load(word)
-    store(word, mask & ~bit)
     for index in range(load(state + LIMIT)):
-        number = load(state + NUMBERS + 8 * index)
-        if number > 0:  # 0 would be the caller
-            place(number, state + MASK)
-    store(word, mask)
+        number, given = load(state + NUMBERS + 8 * index), state + GIVEN + MASK_BYTES * index
+        # The number 0 would be the caller.
+        if number <= 0 or not _processors(number, state + FOUND) or not _is_ours(state, given):
+            continue
+        mask = load(word)
+        store(word, mask & ~bit)
+        if place(number, state + MASK) == 0:  # there is a processor left
+            for at in range(0, MASK_BYTES, 8):
+                store(given + at, load(state + MASK + at))
+        store(word, mask)
 
 
 @_inlined

@@ -15,6 +15,8 @@ FINISHED, WAITING = 256, 264
 # Whether a launch is under way. Of small launches while the workers slept: the time they took in
 # close succession, and when the last one ended. The processor that workers avoid, from 1 on.
 OWNER, STREAK, ENDED, AVOIDED = 384, 392, 400, 408
-# The system's numbers of the first workers, and the processors that all may use, a bit each.
-NUMBERS, PLACES, MASK, MASK_BYTES = 512, 8, 640, 128
-STATE_BYTES = 768
+# The system's numbers of the first workers. Sets of processors, a bit each: the caller's, one
+# worker's as the system has it, and those that each of the first workers was given last.
+NUMBERS, PLACES, MASK_BYTES = 512, 8, 128
+MASK, FOUND, GIVEN = 640, 768, 896
+STATE_BYTES = GIVEN + PLACES * MASK_BYTES
