@@ -6,6 +6,7 @@ import ctypes
 import gc
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -182,6 +183,7 @@ def test_an_interruption_within_the_pool(monkeypatch: pytest.MonkeyPatch) -> Non
     own = ResultPool()
     held = [own.lease(BYTES) for _ in range(3)]
     held.clear()
+    own._put_away()
     own._of_size[BYTES].pop()
     for _ in range(3):
         held = [own.lease(BYTES) for _ in range(5)]
@@ -256,13 +258,73 @@ def test_many_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     held = deque(own.lease(size) for size in sizes)
     while held:
         held.popleft()
+    assert sum({unit.block: unit.block.size for unit in own._back}.values()) <= 42 * LEAST
+    own._put_away()
     last = sum(sizes[-19:])
     assert own._held == last <= 40 * LEAST < last + sizes[-20]
     own._held += 2 * LEAST  # as an interruption may leave it
     assert at(own.lease(4 * LEAST))
+    own._put_away()
     last = sum(sizes[-18:]) + 4 * LEAST
     assert own._held == own._counted() == last
     assert own.trim() == last and own._held == own._counted() == 0
+
+
+def test_no_python_code_runs_where_a_lease_ends() -> None:
+    """A signal's handler would run there too, and what it raises would be printed and lost."""
+    own, ran = ResultPool(), []
+    leases = [own.lease(BYTES), result(3.0), gb.array(X).view()]
+    sys.setprofile(lambda frame, event, argument: ran.append((event, frame.f_code.co_name)))
+    try:
+        leases.clear()
+    finally:
+        sys.setprofile(None)
+    assert [name for event, name in ran if event == "call"] == []
+    assert own.trim() == BYTES
+
+
+def test_what_comes_back_late_is_of_another_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system is given memory, other threads may run, and lease what has just ended."""
+    monkeypatch.setenv("GPUBCAST_POOL", str(8 * BYTES))
+    own = ResultPool()
+    first = own.lease(BYTES)
+    units = first.units
+    del first
+    late = own._back.pop()
+    second = own.lease(BYTES)
+    own._back.append(late)
+    third = own.lease(BYTES)
+    assert late in units and len({at(second), at(third)}) == 2
+    del second, third
+    assert own.trim() == 2 * BYTES
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer on this system")
+def test_no_interruption_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each signal's exception reaches the code that makes results and lets them go."""
+    lost: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: lost.append(found.exc_type))
+    sent: list[int] = []
+    caught = 0
+
+    def interrupt(*_: object) -> None:
+        sent.append(1)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    own = ResultPool()
+    try:
+        while len(sent) < 300:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0001 + len(sent) % 50 * 4e-5)
+                for _ in range(20_000):  # far longer than the timer
+                    held = [own.lease(LEAST), own.lease(LEAST)]
+                    del held
+            except KeyboardInterrupt:
+                caught += 1
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert not lost and caught == len(sent)
 
 
 def test_without_memory_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:

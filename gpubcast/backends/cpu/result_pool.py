@@ -6,8 +6,9 @@ memory belongs to a lease, the object behind its ``base``: every array, view or 
 the memory holds the lease, and what comes back is what none of them holds.
 
 A lease may end anywhere: on any thread, and within this module's own code, where a garbage
-collection ends it. So nothing here waits for a lock: what comes back is put down, and whoever gets
-the lock puts it away.
+collection ends it. So nothing here waits for a lock: what comes back is put down, and whoever takes
+memory next puts it away. No Python code runs where a lease ends: a signal's handler would run there
+too, and what it raises, KeyboardInterrupt before all, would be lost.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import functools
 import mmap
 import os
 import threading
+import weakref
 from collections import deque
 from dataclasses import dataclass
 from typing import Any
@@ -37,14 +39,36 @@ _SIZES = 8
 _PATIENCE = 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Block:
-    """Memory of the system's: ``size`` bytes from ``start`` on, and the type of its leases."""
+    """Memory of the system's: ``size`` bytes from ``start`` on, the type of its leases, and the use
+    that is made of it now."""
 
     size: int
     start: int
     memory: mmap.mmap
     lease: Any
+    use: object = None
+
+
+class _Use:
+    """A use of a block, which ends with its lease."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _Unit(weakref.ref[_Use]):
+    """A huge page's worth of a block in use, which comes back when the use ends. So what has come
+    back is bounded by the length of a queue, without any code that would have to count.
+
+    Attributes:
+        block: the block.
+        use: what tells this use of it from later ones.
+    """
+
+    __slots__ = ("block", "use")
+    block: _Block
+    use: object
 
 
 def block_size(num_bytes: int) -> int:
@@ -74,7 +98,7 @@ class ResultPool:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._back: deque[_Block] = deque()
+        self._back: deque[_Unit] = deque(maxlen=0)
         self._idle: dict[_Block, None] = {}  # the oldest first
         self._of_size: dict[int, deque[_Block]] = {}
         self._held = self._most = 0  # bytes
@@ -87,11 +111,23 @@ class ResultPool:
         size, self._most = block_size(num_bytes), config.pool_bytes()
         if size > self._most:
             return None
+        self._put_away()
+        if self._back.maxlen != self._most // HUGE:
+            # What is in use now is the system's again when its use ends.
+            self._back = deque(maxlen=self._most // HUGE)
         block = self._taken(size) or _new(size)
-        if block is None:
-            return None
-        lease = block.lease.from_address(block.start)
-        lease.held = self, block
+        return None if block is None else self._leased(block)
+
+    def _leased(self, block: _Block) -> Any:
+        lease, use, units = block.lease.from_address(block.start), _Use(), []
+        block.use = object()
+        for _ in range(block.size // HUGE):
+            unit = _Unit(use, self._back.append)
+            unit.block, unit.use = block, block.use
+            units.append(unit)
+        # Attributes go in this order, so the units see the use end.
+        lease.use = use
+        lease.units = units
         return lease
 
     def trim(self) -> int:
@@ -108,14 +144,11 @@ class ResultPool:
         self._put_away()
         return freed
 
-    def back(self, block: _Block) -> None:
-        """Take a block that is no longer in use."""
-        self._back.append(block)
-        self._put_away()
-
     def forked(self) -> None:
         """In a child, where another thread may have left it half changed: it starts anew."""
+        back = self._back  # where leases of the parent end
         self.__init__()  # type: ignore[misc]
+        self._back = back
 
     def _taken(self, size: int) -> _Block | None:
         """The block of a size that was in use last, if there is one."""
@@ -131,7 +164,6 @@ class ResultPool:
             self._held -= size
         finally:
             self._lock.release()
-        self._put_away()
         return block
 
     def _counted(self) -> int:
@@ -142,7 +174,11 @@ class ResultPool:
             dropped = []
             try:
                 while self._back:
-                    block = self._back.popleft()
+                    unit = self._back.popleft()
+                    block = unit.block
+                    if block.use is not unit.use:
+                        continue  # another unit of this use has been here
+                    block.use = None
                     self._held += block.size
                     self._idle[block] = None
                     self._of_size.setdefault(block.size, deque()).append(block)
@@ -160,15 +196,10 @@ class ResultPool:
             del dropped
 
 
-def _end(lease: Any) -> None:
-    pool, block = lease.held
-    pool.back(block)
-
-
 @functools.cache
 def _lease_type(size: int) -> Any:
     """The type of leases of blocks of a size."""
-    return type("Lease", (ctypes.c_uint8 * size,), {"__del__": _end})
+    return type("Lease", (ctypes.c_uint8 * size,), {})
 
 
 POOL = ResultPool()
