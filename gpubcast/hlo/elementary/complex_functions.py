@@ -13,9 +13,9 @@ from gpubcast.hlo.elementary.complex_arithmetic import SCALE, is_infinite, scale
 from gpubcast.hlo.elementary.formula import Pair, call, formula
 from gpubcast.hlo.elementary.values import F32, F64, FormulaValue, fma, select, sqrt, to_float
 
-# From here on e^x is e^(x - STEP) e^STEP, twice if need be, so that x may be larger than the largest
-# number's logarithm where the other factor is small. Beyond ALL the product of e^x and the smallest
-# number is infinite.
+# From here on e^x is e^(x - STEP) e^STEP, twice if need be, so that x may be larger than the
+# largest number's logarithm where the other factor is small. Beyond ALL the product of e^x and the
+# smallest number is infinite.
 NEARLY_ALL = {F32: 80.0, F64: 700.0}
 STEP = {F32: 64.0, F64: 512.0}
 ALL = {F32: 200.0, F64: 1500.0}
