@@ -957,7 +957,7 @@ def lgamma(
     result has the operands' type.
     Edges: inf at 0, at negative whole numbers and at both infinities; the error of small results at
     x < 0, close to zeros, is that of a result of size 1.
-    Error: at most 1.8 ulp (f32), 1.8 ulp (f64).
+    Error: at most 2 ulp (f32), 1.8 ulp (f64).
 
     Args:
         x: the operand.

@@ -15,34 +15,52 @@ namespace gb {
 // e^re (cos im + i sin im).
 GB_FN complex<float> exp(complex<float> z) {
   GB_ENTER
-  const bool t3 = z.re > 8e+01f;
-  const float rest = t3 ? (z.re - 64.0f) : z.re;
-  const float step = t3 ? 6.235149e+27f : 1.0f;
+  const float t4 = (z.re > 2e+02f) ? 2e+02f : z.re;
+  const bool t6 = t4 > 8e+01f;
+  const float t9 = t6 ? (t4 - 64.0f) : t4;
+  const float t12 = t6 ? 6.235149e+27f : 1.0f;
+  const bool t13 = t9 > 8e+01f;
+  const float rest = t13 ? (t9 - 64.0f) : t9;
+  const float step = t13 ? 6.235149e+27f : 1.0f;
   const float size = exp(rest);
-  return {(size * cos(z.im)) * step, (size * sin(z.im)) * step};
+  const float im = ((size * sin(z.im)) * t12) * step;
+  return {((size * cos(z.im)) * t12) * step, (z.im == 0.0f) ? z.im : im};
 }
 
 // e^re (cos im + i sin im).
 GB_FN complex<double> exp(complex<double> z) {
   GB_ENTER
-  const bool t3 = z.re > 700.0;
-  const double rest = t3 ? (z.re - 512.0) : z.re;
-  const double step = t3 ? 2.2844135865397565e+222 : 1.0;
+  const double t4 = (z.re > 1500.0) ? 1500.0 : z.re;
+  const bool t6 = t4 > 700.0;
+  const double t9 = t6 ? (t4 - 512.0) : t4;
+  const double t12 = t6 ? 2.2844135865397565e+222 : 1.0;
+  const bool t13 = t9 > 700.0;
+  const double rest = t13 ? (t9 - 512.0) : t9;
+  const double step = t13 ? 2.2844135865397565e+222 : 1.0;
   const double size = exp(rest);
-  return {(size * cos(z.im)) * step, (size * sin(z.im)) * step};
+  const double im = ((size * sin(z.im)) * t12) * step;
+  return {((size * cos(z.im)) * t12) * step, (z.im == 0.0) ? z.im : im};
 }
 
-// 2^re (cos + i sin)(im log 2); the angle's rounding error turns the result back.
+// 2^re (cos + i sin)(im log 2); the angle is a sum of two, of which the second is the rounding
+// error of the first, as long as it says anything of the angle.
 GB_FN complex<double> exp2(complex<double> z) {
   GB_ENTER
   const double high = z.im * 0.6931471805599453;
-  const double low = fma(z.im, 0.6931471805599453, -high) + (z.im * 2.3190468138462996e-17);
+  const double t8 = fma(z.im, 0.6931471805599453, -high) + (z.im * 2.3190468138462996e-17);
+  const double low = (fabs(high) < 4.056481920730334e+31) ? t8 : 0.0;
   const double cosine = cos(high);
   const double sine = sin(high);
-  const double size = exp2(0.5 * z.re);
-  const double unit_re = cosine - (low * sine);
-  const double unit_im = sine + (low * cosine);
-  return {size * (size * unit_re), size * (size * unit_im)};
+  const double turn_re = cos(low);
+  const double turn_im = sin(low);
+  const double unit_re = fma(-sine, turn_im, cosine * turn_re);
+  const double unit_im = fma(cosine, turn_im, sine * turn_re);
+  const double rest = (z.re > 2200.0) ? 2200.0 : z.re;
+  const bool large = rest > 1000.0;
+  const double size = exp2(0.5 * (large ? (rest - 1000.0) : rest));
+  const double t35 = large ? 1.0715086071862673e+301 : 1.0;
+  const double found_im = size * (size * (t35 * unit_im));
+  return {size * (size * (t35 * unit_re)), (z.im == 0.0) ? z.im : found_im};
 }
 
 // The same in f64: the angle's error would be large beside the result.
@@ -61,7 +79,7 @@ GB_FN complex<float> expm1(complex<float> z) {
   const float half = sin(0.5f * z.im);
   const float re = (z.re > 8e+01f) ? exp_2.re : fma(expm1(z.re), cos(z.im), ((-2.0f) * half)
       * half);
-  return {re, (z.im == 0.0f) ? z.im : exp_2.im};
+  return {re, exp_2.im};
 }
 
 // e^re (cos im + i sin im) - 1, accurate near 0: expm1(re) cos im - 2 sin(im / 2)^2.
@@ -71,7 +89,7 @@ GB_FN complex<double> expm1(complex<double> z) {
   const double half = sin(0.5 * z.im);
   const double re = (z.re > 700.0) ? exp_2.re : fma(expm1(z.re), cos(z.im), ((-2.0) * half) *
       half);
-  return {re, (z.im == 0.0) ? z.im : exp_2.im};
+  return {re, exp_2.im};
 }
 
 // The logarithm of the modulus, and the angle.
@@ -363,68 +381,86 @@ GB_FN complex<double> cbrt(complex<double> z) {
 GB_FN complex<float> sinh(complex<float> z) {
   GB_ENTER
   const float t2 = fabs(z.re);
-  const bool t4 = t2 > 8e+01f;
-  const float rest = t4 ? (t2 - 64.0f) : t2;
-  const float step = t4 ? 6.235149e+27f : 1.0f;
-  const float t11 = expm1(rest);
-  const float t12 = t11 + 1.0f;
-  const float t13 = 1.0f / t12;
-  const float wide = 0.5f * (t12 + t13);
-  const float narrow = 0.5f * (t11 + ((t11 > 1.2676506e+30f) ? 1.0f : (t11 * t13)));
-  const u32 t28 = bits_as<u32>(fabs(narrow)) | (bits_as<u32>(z.re) & 0x80000000u);
-  const float re = bits_as<float>(t28) * cos(z.im);
-  return {step * re, step * (wide * sin(z.im))};
+  const float t5 = (t2 > 2e+02f) ? 2e+02f : t2;
+  const bool t7 = t5 > 8e+01f;
+  const float t10 = t7 ? (t5 - 64.0f) : t5;
+  const float t13 = t7 ? 6.235149e+27f : 1.0f;
+  const bool t14 = t10 > 8e+01f;
+  const float rest = t14 ? (t10 - 64.0f) : t10;
+  const float step = t14 ? 6.235149e+27f : 1.0f;
+  const float t18 = expm1(rest);
+  const float t19 = t18 + 1.0f;
+  const float t20 = 1.0f / t19;
+  const float wide = 0.5f * (t19 + t20);
+  const float narrow = 0.5f * (t18 + ((t18 > 1.2676506e+30f) ? 1.0f : (t18 * t20)));
+  const u32 t35 = bits_as<u32>(fabs(narrow)) | (bits_as<u32>(z.re) & 0x80000000u);
+  const float im = ((wide * sin(z.im)) * t13) * step;
+  return {((bits_as<float>(t35) * cos(z.im)) * t13) * step, (z.im == 0.0f) ? z.im : im};
 }
 
 // sinh re cos im + i cosh re sin im.
 GB_FN complex<double> sinh(complex<double> z) {
   GB_ENTER
   const double t2 = fabs(z.re);
-  const bool t4 = t2 > 700.0;
-  const double rest = t4 ? (t2 - 512.0) : t2;
-  const double step = t4 ? 2.2844135865397565e+222 : 1.0;
-  const double t11 = expm1(rest);
-  const double t12 = t11 + 1.0;
-  const double t13 = 1.0 / t12;
-  const double wide = 0.5 * (t12 + t13);
-  const double narrow = 0.5 * (t11 + ((t11 > 1.2676506002282294e+30) ? 1.0 : (t11 * t13)));
-  const u64 t28 = bits_as<u64>(fabs(narrow)) | (bits_as<u64>(z.re) & 0x8000000000000000ull);
-  const double re = bits_as<double>(t28) * cos(z.im);
-  return {step * re, step * (wide * sin(z.im))};
+  const double t5 = (t2 > 1500.0) ? 1500.0 : t2;
+  const bool t7 = t5 > 700.0;
+  const double t10 = t7 ? (t5 - 512.0) : t5;
+  const double t13 = t7 ? 2.2844135865397565e+222 : 1.0;
+  const bool t14 = t10 > 700.0;
+  const double rest = t14 ? (t10 - 512.0) : t10;
+  const double step = t14 ? 2.2844135865397565e+222 : 1.0;
+  const double t18 = expm1(rest);
+  const double t19 = t18 + 1.0;
+  const double t20 = 1.0 / t19;
+  const double wide = 0.5 * (t19 + t20);
+  const double narrow = 0.5 * (t18 + ((t18 > 1.2676506002282294e+30) ? 1.0 : (t18 * t20)));
+  const u64 t35 = bits_as<u64>(fabs(narrow)) | (bits_as<u64>(z.re) & 0x8000000000000000ull);
+  const double im = ((wide * sin(z.im)) * t13) * step;
+  return {((bits_as<double>(t35) * cos(z.im)) * t13) * step, (z.im == 0.0) ? z.im : im};
 }
 
 // cosh re cos im + i sinh re sin im.
 GB_FN complex<float> cosh(complex<float> z) {
   GB_ENTER
   const float t2 = fabs(z.re);
-  const bool t4 = t2 > 8e+01f;
-  const float rest = t4 ? (t2 - 64.0f) : t2;
-  const float step = t4 ? 6.235149e+27f : 1.0f;
-  const float t11 = expm1(rest);
-  const float t12 = t11 + 1.0f;
-  const float t13 = 1.0f / t12;
-  const float wide = 0.5f * (t12 + t13);
-  const float narrow = 0.5f * (t11 + ((t11 > 1.2676506e+30f) ? 1.0f : (t11 * t13)));
-  const u32 t28 = bits_as<u32>(fabs(narrow)) | (bits_as<u32>(z.re) & 0x80000000u);
-  const float im = bits_as<float>(t28) * sin(z.im);
-  return {step * (wide * cos(z.im)), step * im};
+  const float t5 = (t2 > 2e+02f) ? 2e+02f : t2;
+  const bool t7 = t5 > 8e+01f;
+  const float t10 = t7 ? (t5 - 64.0f) : t5;
+  const float t13 = t7 ? 6.235149e+27f : 1.0f;
+  const bool t14 = t10 > 8e+01f;
+  const float rest = t14 ? (t10 - 64.0f) : t10;
+  const float step = t14 ? 6.235149e+27f : 1.0f;
+  const float t18 = expm1(rest);
+  const float t19 = t18 + 1.0f;
+  const float t20 = 1.0f / t19;
+  const float wide = 0.5f * (t19 + t20);
+  const float narrow = 0.5f * (t18 + ((t18 > 1.2676506e+30f) ? 1.0f : (t18 * t20)));
+  const u32 t37 = bits_as<u32>(fabs(narrow)) | (bits_as<u32>(z.re) & 0x80000000u);
+  const float im = ((bits_as<float>(t37) * sin(z.im)) * t13) * step;
+  return {((wide * cos(z.im)) * t13) * step, (z.re != z.re) ? ((z.im == 0.0f) ? z.im : im) :
+      im};
 }
 
 // cosh re cos im + i sinh re sin im.
 GB_FN complex<double> cosh(complex<double> z) {
   GB_ENTER
   const double t2 = fabs(z.re);
-  const bool t4 = t2 > 700.0;
-  const double rest = t4 ? (t2 - 512.0) : t2;
-  const double step = t4 ? 2.2844135865397565e+222 : 1.0;
-  const double t11 = expm1(rest);
-  const double t12 = t11 + 1.0;
-  const double t13 = 1.0 / t12;
-  const double wide = 0.5 * (t12 + t13);
-  const double narrow = 0.5 * (t11 + ((t11 > 1.2676506002282294e+30) ? 1.0 : (t11 * t13)));
-  const u64 t28 = bits_as<u64>(fabs(narrow)) | (bits_as<u64>(z.re) & 0x8000000000000000ull);
-  const double im = bits_as<double>(t28) * sin(z.im);
-  return {step * (wide * cos(z.im)), step * im};
+  const double t5 = (t2 > 1500.0) ? 1500.0 : t2;
+  const bool t7 = t5 > 700.0;
+  const double t10 = t7 ? (t5 - 512.0) : t5;
+  const double t13 = t7 ? 2.2844135865397565e+222 : 1.0;
+  const bool t14 = t10 > 700.0;
+  const double rest = t14 ? (t10 - 512.0) : t10;
+  const double step = t14 ? 2.2844135865397565e+222 : 1.0;
+  const double t18 = expm1(rest);
+  const double t19 = t18 + 1.0;
+  const double t20 = 1.0 / t19;
+  const double wide = 0.5 * (t19 + t20);
+  const double narrow = 0.5 * (t18 + ((t18 > 1.2676506002282294e+30) ? 1.0 : (t18 * t20)));
+  const u64 t37 = bits_as<u64>(fabs(narrow)) | (bits_as<u64>(z.re) & 0x8000000000000000ull);
+  const double im = ((bits_as<double>(t37) * sin(z.im)) * t13) * step;
+  return {((wide * cos(z.im)) * t13) * step, (z.re != z.re) ? ((z.im == 0.0) ? z.im : im) :
+      im};
 }
 
 // -i sinh(i z).

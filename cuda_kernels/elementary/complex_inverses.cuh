@@ -20,11 +20,28 @@ GB_FN complex<float> asin(complex<float> z) {
   const complex<float> complex_sqrt_5 = complex_sqrt(complex<float>{t3, t4});
   const float t7 = 1.0f + z.re;
   const complex<float> complex_sqrt_8 = complex_sqrt(complex<float>{t7, z.im});
-  const float t12 = (complex_sqrt_5.re * complex_sqrt_8.re) - (complex_sqrt_5.im *
+  const float t10 = fabs(z.re);
+  const float t11 = fabs(z.im);
+  const float t13 = (t10 < t11) ? t11 : t10;
+  const bool t15 = t13 > 4.611686e+18f;
+  const bool t17 = t13 < 8.881784e-16f;
+  const float t21 = t15 ? 8.077936e-28f : (t17 ? 1.23794004e+27f : 1.0f);
+  const float t22 = z.re * t21;
+  const float t23 = z.im * t21;
+  const bool t33 = (fabs(t10) == bits_as<float>(0x7f800000u)) | (fabs(t11) ==
+      bits_as<float>(0x7f800000u));
+  const float t38 = (0.5f * sqrt((t22 * t22) + (t23 * t23))) * (t15 ? 1.23794004e+27f : (t17
+      ? 8.077936e-28f : 1.0f));
+  const bool t42 = (t10 > 4.611686e+18f) | (t11 > 4.611686e+18f);
+  const float t45 = (complex_sqrt_5.re * complex_sqrt_8.re) - (complex_sqrt_5.im *
       complex_sqrt_8.im);
-  const float t16 = (complex_sqrt_5.re * complex_sqrt_8.im) - (complex_sqrt_5.im *
+  const float across = t42 ? t11 : t45;
+  const float t50 = (complex_sqrt_5.re * complex_sqrt_8.im) - (complex_sqrt_5.im *
       complex_sqrt_8.re);
-  return {atan2(z.re, t12), asinh(t16)};
+  const u32 t55 = bits_as<u32>(z.im) & 0x80000000u;
+  const u32 t56 = bits_as<u32>(fabs(t33 ? bits_as<float>(0x7f800000u) : t38)) | t55;
+  const float t66 = t42 ? bits_as<float>(bits_as<u32>(fabs(0.6931472f)) | t55) : (-0.0f);
+  return {atan2(z.re, across), asinh(t42 ? bits_as<float>(t56) : t50) + t66};
 }
 
 // The arc sine.
@@ -35,11 +52,30 @@ GB_FN complex<double> asin(complex<double> z) {
   const complex<double> complex_sqrt_5 = complex_sqrt(complex<double>{t3, t4});
   const double t7 = 1.0 + z.re;
   const complex<double> complex_sqrt_8 = complex_sqrt(complex<double>{t7, z.im});
-  const double t12 = (complex_sqrt_5.re * complex_sqrt_8.re) - (complex_sqrt_5.im *
+  const double t10 = fabs(z.re);
+  const double t11 = fabs(z.im);
+  const double t13 = (t10 < t11) ? t11 : t10;
+  const bool t15 = t13 > 6.703903964971299e+153;
+  const bool t17 = t13 < 6.717876107567089e-139;
+  const double t21 = t15 ? 2.409919865102884e-181 : (t17 ? 4.149515568880993e+180 : 1.0);
+  const double t22 = z.re * t21;
+  const double t23 = z.im * t21;
+  const bool t33 = (fabs(t10) == bits_as<double>(0x7ff0000000000000ull)) | (fabs(t11) ==
+      bits_as<double>(0x7ff0000000000000ull));
+  const double t37 = t15 ? 4.149515568880993e+180 : (t17 ? 2.409919865102884e-181 : 1.0);
+  const double t39 = t33 ? bits_as<double>(0x7ff0000000000000ull) : ((0.5 * sqrt((t22 * t22)
+      + (t23 * t23))) * t37);
+  const bool t42 = (t10 > 6.703903964971299e+153) | (t11 > 6.703903964971299e+153);
+  const double t45 = (complex_sqrt_5.re * complex_sqrt_8.re) - (complex_sqrt_5.im *
       complex_sqrt_8.im);
-  const double t16 = (complex_sqrt_5.re * complex_sqrt_8.im) - (complex_sqrt_5.im *
+  const double across = t42 ? t11 : t45;
+  const double t50 = (complex_sqrt_5.re * complex_sqrt_8.im) - (complex_sqrt_5.im *
       complex_sqrt_8.re);
-  return {atan2(z.re, t12), asinh(t16)};
+  const u64 t55 = bits_as<u64>(z.im) & 0x8000000000000000ull;
+  const double t59 = asinh(t42 ? bits_as<double>(bits_as<u64>(fabs(t39)) | t55) : t50);
+  const double t66 = t42 ? bits_as<double>(bits_as<u64>(fabs(0.6931471805599453)) | t55) :
+      (-0.0);
+  return {atan2(z.re, across), t59 + t66};
 }
 
 // The arc cosine.
@@ -50,9 +86,26 @@ GB_FN complex<float> acos(complex<float> z) {
   const complex<float> complex_sqrt_5 = complex_sqrt(complex<float>{t3, t4});
   const float t7 = 1.0f + z.re;
   const complex<float> complex_sqrt_8 = complex_sqrt(complex<float>{t7, z.im});
-  const float t15 = (complex_sqrt_8.re * complex_sqrt_5.im) - (complex_sqrt_8.im *
+  const float t10 = fabs(z.re);
+  const float t11 = fabs(z.im);
+  const float t13 = (t10 < t11) ? t11 : t10;
+  const bool t15 = t13 > 4.611686e+18f;
+  const bool t17 = t13 < 8.881784e-16f;
+  const float t21 = t15 ? 8.077936e-28f : (t17 ? 1.23794004e+27f : 1.0f);
+  const float t22 = z.re * t21;
+  const float t23 = z.im * t21;
+  const bool t33 = (fabs(t10) == bits_as<float>(0x7f800000u)) | (fabs(t11) ==
+      bits_as<float>(0x7f800000u));
+  const float t38 = (0.5f * sqrt((t22 * t22) + (t23 * t23))) * (t15 ? 1.23794004e+27f : (t17
+      ? 8.077936e-28f : 1.0f));
+  const bool t42 = (t10 > 4.611686e+18f) | (t11 > 4.611686e+18f);
+  const float angle = atan2(t42 ? t11 : complex_sqrt_5.re, t42 ? z.re : complex_sqrt_8.re);
+  const float t51 = (complex_sqrt_8.re * complex_sqrt_5.im) - (complex_sqrt_8.im *
       complex_sqrt_5.re);
-  return {2.0f * atan2(complex_sqrt_5.re, complex_sqrt_8.re), asinh(t15)};
+  const u32 t56 = bits_as<u32>(t4) & 0x80000000u;
+  const u32 t57 = bits_as<u32>(fabs(t33 ? bits_as<float>(0x7f800000u) : t38)) | t56;
+  const float t67 = t42 ? bits_as<float>(bits_as<u32>(fabs(0.6931472f)) | t56) : (-0.0f);
+  return {t42 ? angle : (2.0f * angle), asinh(t42 ? bits_as<float>(t57) : t51) + t67};
 }
 
 // The arc cosine.
@@ -63,9 +116,28 @@ GB_FN complex<double> acos(complex<double> z) {
   const complex<double> complex_sqrt_5 = complex_sqrt(complex<double>{t3, t4});
   const double t7 = 1.0 + z.re;
   const complex<double> complex_sqrt_8 = complex_sqrt(complex<double>{t7, z.im});
-  const double t15 = (complex_sqrt_8.re * complex_sqrt_5.im) - (complex_sqrt_8.im *
+  const double t10 = fabs(z.re);
+  const double t11 = fabs(z.im);
+  const double t13 = (t10 < t11) ? t11 : t10;
+  const bool t15 = t13 > 6.703903964971299e+153;
+  const bool t17 = t13 < 6.717876107567089e-139;
+  const double t21 = t15 ? 2.409919865102884e-181 : (t17 ? 4.149515568880993e+180 : 1.0);
+  const double t22 = z.re * t21;
+  const double t23 = z.im * t21;
+  const bool t33 = (fabs(t10) == bits_as<double>(0x7ff0000000000000ull)) | (fabs(t11) ==
+      bits_as<double>(0x7ff0000000000000ull));
+  const double t37 = t15 ? 4.149515568880993e+180 : (t17 ? 2.409919865102884e-181 : 1.0);
+  const double t39 = t33 ? bits_as<double>(0x7ff0000000000000ull) : ((0.5 * sqrt((t22 * t22)
+      + (t23 * t23))) * t37);
+  const bool t42 = (t10 > 6.703903964971299e+153) | (t11 > 6.703903964971299e+153);
+  const double angle = atan2(t42 ? t11 : complex_sqrt_5.re, t42 ? z.re : complex_sqrt_8.re);
+  const double t51 = (complex_sqrt_8.re * complex_sqrt_5.im) - (complex_sqrt_8.im *
       complex_sqrt_5.re);
-  return {2.0 * atan2(complex_sqrt_5.re, complex_sqrt_8.re), asinh(t15)};
+  const u64 t56 = bits_as<u64>(t4) & 0x8000000000000000ull;
+  const double t60 = asinh(t42 ? bits_as<double>(bits_as<u64>(fabs(t39)) | t56) : t51);
+  const double t67 = t42 ? bits_as<double>(bits_as<u64>(fabs(0.6931471805599453)) | t56) :
+      (-0.0);
+  return {t42 ? angle : (2.0 * angle), t60 + t67};
 }
 
 // -i asin(i z).
@@ -91,9 +163,26 @@ GB_FN complex<float> acosh(complex<float> z) {
   const complex<float> complex_sqrt_4 = complex_sqrt(complex<float>{t3, z.im});
   const float t6 = z.re + 1.0f;
   const complex<float> complex_sqrt_7 = complex_sqrt(complex<float>{t6, z.im});
-  const float t11 = (complex_sqrt_4.re * complex_sqrt_7.re) + (complex_sqrt_4.im *
+  const float t9 = fabs(z.re);
+  const float t10 = fabs(z.im);
+  const float t12 = (t9 < t10) ? t10 : t9;
+  const bool t14 = t12 > 4.611686e+18f;
+  const bool t16 = t12 < 8.881784e-16f;
+  const float t20 = t14 ? 8.077936e-28f : (t16 ? 1.23794004e+27f : 1.0f);
+  const float t21 = z.re * t20;
+  const float t22 = z.im * t20;
+  const bool t32 = (fabs(t9) == bits_as<float>(0x7f800000u)) | (fabs(t10) ==
+      bits_as<float>(0x7f800000u));
+  const float t37 = (0.5f * sqrt((t21 * t21) + (t22 * t22))) * (t14 ? 1.23794004e+27f : (t16
+      ? 8.077936e-28f : 1.0f));
+  const bool t41 = (t9 > 4.611686e+18f) | (t10 > 4.611686e+18f);
+  const float angle = atan2(t41 ? z.im : complex_sqrt_4.im, t41 ? z.re : complex_sqrt_7.re);
+  const float t47 = (complex_sqrt_4.re * complex_sqrt_7.re) + (complex_sqrt_4.im *
       complex_sqrt_7.im);
-  return {asinh(t11), 2.0f * atan2(complex_sqrt_4.im, complex_sqrt_7.re)};
+  const u32 t52 = bits_as<u32>(t9) & 0x80000000u;
+  const u32 t53 = bits_as<u32>(fabs(t32 ? bits_as<float>(0x7f800000u) : t37)) | t52;
+  const float t63 = t41 ? bits_as<float>(bits_as<u32>(fabs(0.6931472f)) | t52) : (-0.0f);
+  return {asinh(t41 ? bits_as<float>(t53) : t47) + t63, t41 ? angle : (2.0f * angle)};
 }
 
 // The inverse hyperbolic cosine.
@@ -103,9 +192,28 @@ GB_FN complex<double> acosh(complex<double> z) {
   const complex<double> complex_sqrt_4 = complex_sqrt(complex<double>{t3, z.im});
   const double t6 = z.re + 1.0;
   const complex<double> complex_sqrt_7 = complex_sqrt(complex<double>{t6, z.im});
-  const double t11 = (complex_sqrt_4.re * complex_sqrt_7.re) + (complex_sqrt_4.im *
+  const double t9 = fabs(z.re);
+  const double t10 = fabs(z.im);
+  const double t12 = (t9 < t10) ? t10 : t9;
+  const bool t14 = t12 > 6.703903964971299e+153;
+  const bool t16 = t12 < 6.717876107567089e-139;
+  const double t20 = t14 ? 2.409919865102884e-181 : (t16 ? 4.149515568880993e+180 : 1.0);
+  const double t21 = z.re * t20;
+  const double t22 = z.im * t20;
+  const bool t32 = (fabs(t9) == bits_as<double>(0x7ff0000000000000ull)) | (fabs(t10) ==
+      bits_as<double>(0x7ff0000000000000ull));
+  const double t36 = t14 ? 4.149515568880993e+180 : (t16 ? 2.409919865102884e-181 : 1.0);
+  const double t38 = t32 ? bits_as<double>(0x7ff0000000000000ull) : ((0.5 * sqrt((t21 * t21)
+      + (t22 * t22))) * t36);
+  const bool t41 = (t9 > 6.703903964971299e+153) | (t10 > 6.703903964971299e+153);
+  const double angle = atan2(t41 ? z.im : complex_sqrt_4.im, t41 ? z.re : complex_sqrt_7.re);
+  const double t47 = (complex_sqrt_4.re * complex_sqrt_7.re) + (complex_sqrt_4.im *
       complex_sqrt_7.im);
-  return {asinh(t11), 2.0 * atan2(complex_sqrt_4.im, complex_sqrt_7.re)};
+  const u64 t52 = bits_as<u64>(t9) & 0x8000000000000000ull;
+  const double t56 = asinh(t41 ? bits_as<double>(bits_as<u64>(fabs(t38)) | t52) : t47);
+  const double t63 = t41 ? bits_as<double>(bits_as<u64>(fabs(0.6931471805599453)) | t52) :
+      (-0.0);
+  return {t56 + t63, t41 ? angle : (2.0 * angle)};
 }
 
 // log1p(4 |re| / |1 - z|^2) / 4, and half the angle of (1 + z) (1 - conj z).
@@ -129,13 +237,13 @@ GB_FN complex<float> atanh(complex<float> z) {
   const float t57 = t55 ? 1.5707964f : (0.5f * atan2(2.0f * y, (t7 * (1.0f + x)) - t9));
   const bool infinite = (fabs(x) == bits_as<float>(0x7f800000u)) | (fabs(y) ==
       bits_as<float>(0x7f800000u));
-  const float re = infinite ? 0.0f : (t55 ? far : t24);
-  const float im = infinite ? 1.5707964f : t57;
-  const float t73 = bits_as<float>(bits_as<u32>(fabs(re)) | (bits_as<u32>(z.re) &
+  const float re = (x == 0.0f) ? x : (infinite ? 0.0f : (t55 ? far : t24));
+  const float im = (y != y) ? y : (infinite ? 1.5707964f : t57);
+  const float t77 = bits_as<float>(bits_as<u32>(fabs(re)) | (bits_as<u32>(z.re) &
       0x80000000u));
-  const float t79 = bits_as<float>(bits_as<u32>(fabs(im)) | (bits_as<u32>(z.im) &
+  const float t83 = bits_as<float>(bits_as<u32>(fabs(im)) | (bits_as<u32>(z.im) &
       0x80000000u));
-  return {t73, t79};
+  return {t77, t83};
 }
 
 // log1p(4 |re| / |1 - z|^2) / 4, and half the angle of (1 + z) (1 - conj z).
@@ -159,11 +267,11 @@ GB_FN complex<double> atanh(complex<double> z) {
   const double t57 = t55 ? 1.5707963267948966 : (0.5 * atan2(2.0 * y, (t7 * (1.0 + x)) - t9));
   const bool infinite = (fabs(x) == bits_as<double>(0x7ff0000000000000ull)) | (fabs(y) ==
       bits_as<double>(0x7ff0000000000000ull));
-  const double re = infinite ? 0.0 : (t55 ? far : t24);
-  const double im = infinite ? 1.5707963267948966 : t57;
-  const u64 t72 = bits_as<u64>(fabs(re)) | (bits_as<u64>(z.re) & 0x8000000000000000ull);
-  const u64 t78 = bits_as<u64>(fabs(im)) | (bits_as<u64>(z.im) & 0x8000000000000000ull);
-  return {bits_as<double>(t72), bits_as<double>(t78)};
+  const double re = (x == 0.0) ? x : (infinite ? 0.0 : (t55 ? far : t24));
+  const double im = (y != y) ? y : (infinite ? 1.5707963267948966 : t57);
+  const u64 t76 = bits_as<u64>(fabs(re)) | (bits_as<u64>(z.re) & 0x8000000000000000ull);
+  const u64 t82 = bits_as<u64>(fabs(im)) | (bits_as<u64>(z.im) & 0x8000000000000000ull);
+  return {bits_as<double>(t76), bits_as<double>(t82)};
 }
 
 // -i atanh(i z).

@@ -14,105 +14,109 @@ GB_FN float lgamma(float x) {
   GB_ENTER
   const bool reflect = x < 0.5f;
   const float t = reflect ? (-x) : (x - 1.0f);
-  const float z = t + 1.0f;
-  const float t8 = z - t;
-  const float z_low = (t - (z - t8)) + (1.0f - t8);
+  const float t7 = t + 1.0f;
+  const float t8 = t7 - t;
+  const float z = reflect ? t7 : x;
+  const float z_low = reflect ? ((t - (t7 - t8)) + (1.0f - t8)) : 0.0f;
   const bool large = t >= 2.5f;
   const bool low_part = t < 0.5f;
   const bool high_part = t >= 1.5f;
   const float argument = (large | low_part) ? z : (high_part ? t : 1.0f);
-  const float t22 = low_part ? z_low : 0.0f;
-  const u32 t23 = bits_as<u32>(argument);
-  const u32 t27 = static_cast<u32>(static_cast<i32>(t23 - 0x3f3504f3u) >> 23);
-  const u32 t28 = t27 << 23;
-  const float t31 = bits_as<float>(t23 - t28) - 1.0f;
-  const float t32 = 0.5f * t31;
-  const float t33 = t32 * t31;
-  const float t34 = -t33;
-  const float t36 = t31 + t34;
-  const float t47 = fma(fma(fma(-0.07643457f, t31, 0.12767443f), t31, -0.13159648f), t31,
+  const float t24 = low_part ? z_low : 0.0f;
+  const u32 t25 = bits_as<u32>(argument);
+  const u32 t29 = static_cast<u32>(static_cast<i32>(t25 - 0x3f3504f3u) >> 23);
+  const u32 t30 = t29 << 23;
+  const float t33 = bits_as<float>(t25 - t30) - 1.0f;
+  const float t34 = 0.5f * t33;
+  const float t35 = t34 * t33;
+  const float t36 = -t35;
+  const float t38 = t33 + t36;
+  const float t49 = fma(fma(fma(-0.07643457f, t33, 0.12767443f), t33, -0.13159648f), t33,
       0.14200921f);
-  const float t53 = fma(fma(fma(t47, t31, -0.16623324f), t31, 0.20001261f), t31,
+  const float t55 = fma(fma(fma(t49, t33, -0.16623324f), t33, 0.20001261f), t33,
       -0.25000823f);
-  const float t57 = fma(t31 * (t33 + t33), fma(t53, t31, 0.3333333f), -fma(t32, t31, t34));
-  const float t63 = (t22 == 0.0f) ? 0.0f : bits_as<float>(bits_as<u32>(t22) - t28);
-  const float t68 = fma(t63, fma(t31, fma(t31, 0.9f, -1.0f), 1.0f), (t34 - (t36 - t31)) +
-      t57);
-  const float t73 = bits_as<float>(t27 + 0x4b400000u) - 12582912.0f;
-  const float t75 = t73 * 0.69314575f;
-  const float t76 = t75 + t36;
-  const float t81 = (t36 - (t76 - t75)) + fma(t73, 1.4286068e-06f, t68);
-  const float steep = t76 + t81;
-  const float t84 = t81 - (steep - t76);
+  const float t59 = fma(t33 * (t35 + t35), fma(t55, t33, 0.3333333f), -fma(t34, t33, t36));
+  const float t65 = (t24 == 0.0f) ? 0.0f : bits_as<float>(bits_as<u32>(t24) - t30);
+  const float t70 = fma(t65, fma(t33, fma(t33, 0.9f, -1.0f), 1.0f), (t36 - (t38 - t33)) +
+      t59);
+  const float t75 = bits_as<float>(t29 + 0x4b400000u) - 12582912.0f;
+  const float t77 = t75 * 0.69314575f;
+  const float t78 = t77 + t38;
+  const float t83 = (t38 - (t78 - t77)) + fma(t75, 1.4286068e-06f, t70);
+  const float steep = t78 + t83;
+  const float t86 = t83 - (steep - t78);
   const float less = steep + (-1.0f);
   const float less_low = (-1.0f) - (less - steep);
   const float high = large ? less : steep;
-  const float low = large ? (less_low + t84) : t84;
-  const float factor = large ? (z - 0.5f) : (low_part ? (-1.0f) : 1.0f);
+  const float low = large ? (less_low + t86) : t86;
+  const float above = z + (-0.5f);
+  const float above_low = (-0.5f) - (above - z);
+  const float factor = large ? above : (low_part ? (-1.0f) : 1.0f);
   const float d = t - (low_part ? 0.0f : (high_part ? 2.0f : 1.0f));
   const float inverse = 1.0f / z;
-  const float t99 = inverse * inverse;
-  const float t104 = fma(fma(-0.00052164396f, t99, 0.00079386716f), t99, -0.0027779315f);
-  const float series = inverse * fma(t104, t99, 0.083333336f);
-  const float t113 = fma(fma(-0.0003025823f, d, 0.00056123943f), d, -0.0011615226f);
-  const float t119 = fma(fma(fma(t113, d, 0.002882563f), d, -0.007389929f), d, 0.02058121f);
-  const float t124 = d * fma(fma(t119, d, -0.067352116f), d, 0.32246703f);
-  const float slope = 0.42278433f + t124;
-  const float slope_low = t124 - (slope - 0.42278433f);
-  const float t128 = d * slope;
-  const float other = large ? 0.41893855f : t128;
-  const float other_low = large ? fma(steep, z_low, series + (-1.4168145e-08f)) : fma(d,
-      slope_low + 6.63777e-09f, fma(d, slope, -t128));
+  const float t104 = inverse * inverse;
+  const float t109 = fma(fma(-0.00052164396f, t104, 0.00079386716f), t104, -0.0027779315f);
+  const float series = inverse * fma(t109, t104, 0.083333336f);
+  const float t118 = fma(fma(-0.0003025823f, d, 0.00056123943f), d, -0.0011615226f);
+  const float t124 = fma(fma(fma(t118, d, 0.002882563f), d, -0.007389929f), d, 0.02058121f);
+  const float t129 = d * fma(fma(t124, d, -0.067352116f), d, 0.32246703f);
+  const float slope = 0.42278433f + t129;
+  const float slope_low = t129 - (slope - 0.42278433f);
+  const float t133 = d * slope;
+  const float other = large ? 0.41893855f : t133;
+  const float lost = fma(above_low, high, fma(steep, z_low, series + (-1.4168145e-08f)));
+  const float other_low = large ? lost : fma(d, slope_low + 6.63777e-09f, fma(d, slope,
+      -t133));
   const float product = factor * high;
   const float product_low = fma(factor, high, -product);
   const float value = product + other;
-  const float t144 = value - product;
-  const float t150 = ((product - (value - t144)) + (other - t144)) + fma(factor, low,
+  const float t150 = value - product;
+  const float t156 = ((product - (value - t150)) + (other - t150)) + fma(factor, low,
       product_low);
-  const float value_low = t150 + other_low;
+  const float value_low = t156 + other_low;
   const float r = fabs(x - rint(x));
   const float square = r * r;
-  const float t160 = fma(fma(-0.0022146916f, square, 0.02610443f), square, -0.19074535f);
-  const float t165 = square * fma(fma(t160, square, 0.811742f), square, -1.644934f);
-  const float t166 = 1.0f + t165;
+  const float t166 = fma(fma(-0.0022146916f, square, 0.02610443f), square, -0.19074535f);
+  const float t171 = square * fma(fma(t166, square, 0.811742f), square, -1.644934f);
+  const float t172 = 1.0f + t171;
   const bool small = r < 7.888609e-31f;
   const float scaled = small ? (r * 2.8147498e+14f) : r;
-  const float sine = scaled * t166;
-  const float error = fma(scaled, t166, -sine);
-  const float sine_low = fma(scaled, t165 - (t166 - 1.0f), error);
-  const u32 t180 = bits_as<u32>(sine);
-  const u32 t182 = static_cast<u32>(static_cast<i32>(t180 - 0x3f3504f3u) >> 23);
-  const u32 t183 = t182 << 23;
-  const float t186 = bits_as<float>(t180 - t183) - 1.0f;
-  const float t187 = 0.5f * t186;
-  const float t188 = t187 * t186;
-  const float t189 = -t188;
-  const float t191 = t186 + t189;
-  const float t198 = fma(fma(fma(-0.07643457f, t186, 0.12767443f), t186, -0.13159648f), t186,
+  const float sine = scaled * t172;
+  const float error = fma(scaled, t172, -sine);
+  const float sine_low = fma(scaled, t171 - (t172 - 1.0f), error);
+  const u32 t186 = bits_as<u32>(sine);
+  const u32 t188 = static_cast<u32>(static_cast<i32>(t186 - 0x3f3504f3u) >> 23);
+  const u32 t189 = t188 << 23;
+  const float t192 = bits_as<float>(t186 - t189) - 1.0f;
+  const float t193 = 0.5f * t192;
+  const float t194 = t193 * t192;
+  const float t195 = -t194;
+  const float t197 = t192 + t195;
+  const float t204 = fma(fma(fma(-0.07643457f, t192, 0.12767443f), t192, -0.13159648f), t192,
       0.14200921f);
-  const float t201 = fma(fma(fma(t198, t186, -0.16623324f), t186, 0.20001261f), t186,
+  const float t207 = fma(fma(fma(t204, t192, -0.16623324f), t192, 0.20001261f), t192,
       -0.25000823f);
-  const float t204 = fma(t186 * (t188 + t188), fma(t201, t186, 0.3333333f), -fma(t187, t186,
-      t189));
-  const float t210 = (sine_low == 0.0f) ? 0.0f : bits_as<float>(bits_as<u32>(sine_low) -
-      t183);
-  const float t213 = fma(t210, fma(t186, fma(t186, 0.9f, -1.0f), 1.0f), (t189 - (t191 -
-      t186)) + t204);
-  const float t217 = (bits_as<float>(t182 + 0x4b400000u) - 12582912.0f) + (small ? (-48.0f) :
+  const float t210 = fma(t192 * (t194 + t194), fma(t207, t192, 0.3333333f), -fma(t193, t192,
+      t195));
+  const float t216 = (sine_low == 0.0f) ? 0.0f : bits_as<float>(bits_as<u32>(sine_low) -
+      t189);
+  const float t219 = fma(t216, fma(t192, fma(t192, 0.9f, -1.0f), 1.0f), (t195 - (t197 -
+      t192)) + t210);
+  const float t223 = (bits_as<float>(t188 + 0x4b400000u) - 12582912.0f) + (small ? (-48.0f) :
       0.0f);
-  const float t218 = t217 * 0.69314575f;
-  const float log = t218 + t191;
-  const float log_low = (t191 - (log - t218)) + fma(t217, 1.4286068e-06f, t213);
-  const float t224 = log + value;
-  const float t225 = t224 - log;
-  const float total_low = (((log - (t224 - t225)) + (value - t225)) + log_low) + value_low;
-  const float total = -(t224 + total_low);
-  const float t237 = (value < bits_as<float>(0x7f800000u)) ? (value + value_low) : value;
-  const float result = reflect ? total : t237;
+  const float t224 = t223 * 0.69314575f;
+  const float log = t224 + t197;
+  const float log_low = (t197 - (log - t224)) + fma(t223, 1.4286068e-06f, t219);
+  const float t230 = log + value;
+  const float t231 = t230 - log;
+  const float total_low = (((log - (t230 - t231)) + (value - t231)) + log_low) + value_low;
+  const float total = -(t230 + total_low);
+  const float t243 = (value < bits_as<float>(0x7f800000u)) ? (value + value_low) : value;
+  const float result = reflect ? total : t243;
   const bool pole = (reflect ? r : 1.0f) == 0.0f;
-  const float t244 = (pole | (fabs(x) == bits_as<float>(0x7f800000u))) ?
+  const float t250 = (pole | (fabs(x) == bits_as<float>(0x7f800000u))) ?
       bits_as<float>(0x7f800000u) : result;
-  return t244;
+  return t250;
 }
 
 // ln |gamma(x)|. Below 1/2: ln(pi / |sin(pi x)|) - lgamma(1 - x). From 3.5 on Stirling's
@@ -121,137 +125,142 @@ GB_FN double lgamma(double x) {
   GB_ENTER
   const bool reflect = x < 0.5;
   const double t = reflect ? (-x) : (x - 1.0);
-  const double z = t + 1.0;
-  const double t8 = z - t;
-  const double z_low = (t - (z - t8)) + (1.0 - t8);
+  const double t7 = t + 1.0;
+  const double t8 = t7 - t;
+  const double z = reflect ? t7 : x;
+  const double z_low = reflect ? ((t - (t7 - t8)) + (1.0 - t8)) : 0.0;
   const bool large = t >= 2.5;
   const bool low_part = t < 0.5;
   const bool high_part = t >= 1.5;
   const double argument = (large | low_part) ? z : (high_part ? t : 1.0);
-  const double t22 = low_part ? z_low : 0.0;
-  const u64 t23 = bits_as<u64>(argument);
-  const u64 t27 = static_cast<u64>(static_cast<i64>(t23 - 0x3fe6a09e667f3bcdull) >> 52);
-  const u64 t28 = t27 << 52;
-  const double t31 = bits_as<double>(t23 - t28) - 1.0;
-  const double t32 = 0.5 * t31;
-  const double t33 = t32 * t31;
-  const double t34 = -t33;
-  const double t36 = t31 + t34;
-  const double t45 = fma(fma(-0.02431663868850226, t31, 0.05702826792959752), t31,
+  const double t24 = low_part ? z_low : 0.0;
+  const u64 t25 = bits_as<u64>(argument);
+  const u64 t29 = static_cast<u64>(static_cast<i64>(t25 - 0x3fe6a09e667f3bcdull) >> 52);
+  const u64 t30 = t29 << 52;
+  const double t33 = bits_as<double>(t25 - t30) - 1.0;
+  const double t34 = 0.5 * t33;
+  const double t35 = t34 * t33;
+  const double t36 = -t35;
+  const double t38 = t33 + t36;
+  const double t47 = fma(fma(-0.02431663868850226, t33, 0.05702826792959752), t33,
       -0.0627663511376849);
-  const double t49 = fma(fma(t45, t31, 0.05414363243414106), t31, -0.05325878640637993);
-  const double t53 = fma(fma(t49, t31, 0.05817895478325771), t31, -0.0626995347889356);
-  const double t57 = fma(fma(t53, t31, 0.06675155086785937), t31, -0.07141987054483441);
-  const double t61 = fma(fma(t57, t31, 0.07691712893037726), t31, -0.08333346389682886);
-  const double t65 = fma(fma(t61, t31, 0.09090933610753268), t31, -0.10000000365738536);
-  const double t69 = fma(fma(t65, t31, 0.1111111051256426), t31, -0.12499999982288176);
-  const double t73 = fma(fma(t69, t31, 0.14285714293901283), t31, -0.16666666666912378);
-  const double t77 = fma(fma(t73, t31, 0.19999999999945653), t31, -0.24999999999998926);
-  const double t81 = fma(t31 * (t33 + t33), fma(t77, t31, 0.33333333333333454), -fma(t32,
-      t31, t34));
-  const double t92 = fma((t22 == 0.0) ? 0.0 : bits_as<double>(bits_as<u64>(t22) - t28),
-      fma(t31, fma(t31, 0.9, -1.0), 1.0), (t34 - (t36 - t31)) + t81);
-  const double t97 = bits_as<double>(t27 + 0x4338000000000000ull) - 6755399441055744.0;
-  const double t99 = t97 * 0.6931471805598903;
-  const double t100 = t99 + t36;
-  const double t105 = (t36 - (t100 - t99)) + fma(t97, 5.497923018708371e-14, t92);
-  const double steep = t100 + t105;
-  const double t108 = t105 - (steep - t100);
+  const double t51 = fma(fma(t47, t33, 0.05414363243414106), t33, -0.05325878640637993);
+  const double t55 = fma(fma(t51, t33, 0.05817895478325771), t33, -0.0626995347889356);
+  const double t59 = fma(fma(t55, t33, 0.06675155086785937), t33, -0.07141987054483441);
+  const double t63 = fma(fma(t59, t33, 0.07691712893037726), t33, -0.08333346389682886);
+  const double t67 = fma(fma(t63, t33, 0.09090933610753268), t33, -0.10000000365738536);
+  const double t71 = fma(fma(t67, t33, 0.1111111051256426), t33, -0.12499999982288176);
+  const double t75 = fma(fma(t71, t33, 0.14285714293901283), t33, -0.16666666666912378);
+  const double t79 = fma(fma(t75, t33, 0.19999999999945653), t33, -0.24999999999998926);
+  const double t83 = fma(t33 * (t35 + t35), fma(t79, t33, 0.33333333333333454), -fma(t34,
+      t33, t36));
+  const double t94 = fma((t24 == 0.0) ? 0.0 : bits_as<double>(bits_as<u64>(t24) - t30),
+      fma(t33, fma(t33, 0.9, -1.0), 1.0), (t36 - (t38 - t33)) + t83);
+  const double t99 = bits_as<double>(t29 + 0x4338000000000000ull) - 6755399441055744.0;
+  const double t101 = t99 * 0.6931471805598903;
+  const double t102 = t101 + t38;
+  const double t107 = (t38 - (t102 - t101)) + fma(t99, 5.497923018708371e-14, t94);
+  const double steep = t102 + t107;
+  const double t110 = t107 - (steep - t102);
   const double less = steep + (-1.0);
   const double less_low = (-1.0) - (less - steep);
   const double high = large ? less : steep;
-  const double low = large ? (less_low + t108) : t108;
-  const double factor = large ? (z - 0.5) : (low_part ? (-1.0) : 1.0);
+  const double low = large ? (less_low + t110) : t110;
+  const double above = z + (-0.5);
+  const double above_low = (-0.5) - (above - z);
+  const double factor = large ? above : (low_part ? (-1.0) : 1.0);
   const double d = t - (low_part ? 0.0 : (high_part ? 2.0 : 1.0));
   const double inverse = 1.0 / z;
-  const double t123 = inverse * inverse;
-  const double t128 = fma(fma(0.4830295187035231, t123, -0.3083401779043376), t123,
+  const double t128 = inverse * inverse;
+  const double t133 = fma(fma(0.4830295187035231, t128, -0.3083401779043376), t128,
       0.1011073969815977);
-  const double t132 = fma(fma(t128, t123, -0.02516996814944383), t123, 0.0062335684698658);
-  const double t136 = fma(fma(t132, t123, -0.001912586968411943), t123,
+  const double t137 = fma(fma(t133, t128, -0.02516996814944383), t128, 0.0062335684698658);
+  const double t141 = fma(fma(t137, t128, -0.001912586968411943), t128,
       0.0008416592516054223);
-  const double t140 = fma(fma(t136, t123, -0.0005952370376343989), t123,
+  const double t145 = fma(fma(t141, t128, -0.0005952370376343989), t128,
       0.0007936507867864125);
-  const double t144 = fma(fma(t140, t123, -0.0027777777777570757), t123, 0.08333333333333331);
-  const double series = inverse * t144;
-  const double t151 = fma(fma(3.080896332705301e-07, d, -5.806152196056352e-07), d,
+  const double t149 = fma(fma(t145, t128, -0.0027777777777570757), t128, 0.08333333333333331);
+  const double series = inverse * t149;
+  const double t156 = fma(fma(3.080896332705301e-07, d, -5.806152196056352e-07), d,
       8.893123093381746e-07);
-  const double t155 = fma(fma(t151, d, -1.974939780123102e-06), d, 4.397935839387542e-06);
-  const double t159 = fma(fma(t155, d, -9.455977620550951e-06), d, 2.0502577393763665e-05);
-  const double t163 = fma(fma(t159, d, -4.492380756670971e-05), d, 9.945806274628894e-05);
-  const double t167 = fma(fma(t163, d, -0.0002231549659356592), d, 0.0005096694870965465);
-  const double t171 = fma(fma(t167, d, -0.001192753901925129), d, 0.00289051033211252);
-  const double t175 = fma(fma(t171, d, -0.007385551028896697), d, 0.020580808427762484);
-  const double t179 = fma(fma(t175, d, -0.06735230105319635), d, 0.3224670334241133);
-  const double t180 = d * t179;
-  const double slope = 0.42278433509846713 + t180;
-  const double slope_low = t180 - (slope - 0.42278433509846713);
-  const double t184 = d * slope;
-  const double t189 = fma(d, slope_low + 4.942915152430645e-18, fma(d, slope, -t184));
-  const double other = large ? 0.4189385332046727 : t184;
-  const double other_low = large ? fma(steep, z_low, series + 1.6728209650585413e-17) : t189;
+  const double t160 = fma(fma(t156, d, -1.974939780123102e-06), d, 4.397935839387542e-06);
+  const double t164 = fma(fma(t160, d, -9.455977620550951e-06), d, 2.0502577393763665e-05);
+  const double t168 = fma(fma(t164, d, -4.492380756670971e-05), d, 9.945806274628894e-05);
+  const double t172 = fma(fma(t168, d, -0.0002231549659356592), d, 0.0005096694870965465);
+  const double t176 = fma(fma(t172, d, -0.001192753901925129), d, 0.00289051033211252);
+  const double t180 = fma(fma(t176, d, -0.007385551028896697), d, 0.020580808427762484);
+  const double t184 = fma(fma(t180, d, -0.06735230105319635), d, 0.3224670334241133);
+  const double t185 = d * t184;
+  const double slope = 0.42278433509846713 + t185;
+  const double slope_low = t185 - (slope - 0.42278433509846713);
+  const double t189 = d * slope;
+  const double t194 = fma(d, slope_low + 4.942915152430645e-18, fma(d, slope, -t189));
+  const double other = large ? 0.4189385332046727 : t189;
+  const double lost = fma(above_low, high, fma(steep, z_low, series +
+      1.6728209650585413e-17));
+  const double other_low = large ? lost : t194;
   const double product = factor * high;
   const double product_low = fma(factor, high, -product);
   const double value = product + other;
-  const double t200 = value - product;
-  const double t206 = ((product - (value - t200)) + (other - t200)) + fma(factor, low,
+  const double t206 = value - product;
+  const double t212 = ((product - (value - t206)) + (other - t206)) + fma(factor, low,
       product_low);
-  const double value_low = t206 + other_low;
+  const double value_low = t212 + other_low;
   const double r = fabs(x - rint(x));
   const double square = r * r;
-  const double t216 = fma(fma(2.4526351676234745e-07, square, -6.972343907281148e-06),
+  const double t222 = fma(fma(2.4526351676234745e-07, square, -6.972343907281148e-06),
       square, 0.00014842794580950888);
-  const double t220 = fma(fma(t216, square, -0.0023460809189509934), square,
+  const double t226 = fma(fma(t222, square, -0.0023460809189509934), square,
       0.02614784780852221);
-  const double t224 = fma(fma(t220, square, -0.19075182412170458), square,
+  const double t230 = fma(fma(t226, square, -0.19075182412170458), square,
       0.8117424252833467);
-  const double t227 = square * fma(t224, square, -1.6449340668482264);
-  const double t228 = 1.0 + t227;
+  const double t233 = square * fma(t230, square, -1.6449340668482264);
+  const double t234 = 1.0 + t233;
   const bool small = r < 1.1830521861667747e-271;
   const double scaled = small ? (r * 3.402823669209385e+38) : r;
-  const double sine = scaled * t228;
-  const double error = fma(scaled, t228, -sine);
-  const double sine_low = fma(scaled, t227 - (t228 - 1.0), error);
-  const u64 t242 = bits_as<u64>(sine);
-  const u64 t244 = static_cast<u64>(static_cast<i64>(t242 - 0x3fe6a09e667f3bcdull) >> 52);
-  const u64 t245 = t244 << 52;
-  const double t248 = bits_as<double>(t242 - t245) - 1.0;
-  const double t249 = 0.5 * t248;
-  const double t250 = t249 * t248;
-  const double t251 = -t250;
-  const double t253 = t248 + t251;
-  const double t259 = fma(fma(-0.02431663868850226, t248, 0.05702826792959752), t248,
+  const double sine = scaled * t234;
+  const double error = fma(scaled, t234, -sine);
+  const double sine_low = fma(scaled, t233 - (t234 - 1.0), error);
+  const u64 t248 = bits_as<u64>(sine);
+  const u64 t250 = static_cast<u64>(static_cast<i64>(t248 - 0x3fe6a09e667f3bcdull) >> 52);
+  const u64 t251 = t250 << 52;
+  const double t254 = bits_as<double>(t248 - t251) - 1.0;
+  const double t255 = 0.5 * t254;
+  const double t256 = t255 * t254;
+  const double t257 = -t256;
+  const double t259 = t254 + t257;
+  const double t265 = fma(fma(-0.02431663868850226, t254, 0.05702826792959752), t254,
       -0.0627663511376849);
-  const double t261 = fma(fma(t259, t248, 0.05414363243414106), t248, -0.05325878640637993);
-  const double t263 = fma(fma(t261, t248, 0.05817895478325771), t248, -0.0626995347889356);
-  const double t265 = fma(fma(t263, t248, 0.06675155086785937), t248, -0.07141987054483441);
-  const double t267 = fma(fma(t265, t248, 0.07691712893037726), t248, -0.08333346389682886);
-  const double t269 = fma(fma(t267, t248, 0.09090933610753268), t248, -0.10000000365738536);
-  const double t271 = fma(fma(t269, t248, 0.1111111051256426), t248, -0.12499999982288176);
-  const double t273 = fma(fma(t271, t248, 0.14285714293901283), t248, -0.16666666666912378);
-  const double t275 = fma(fma(t273, t248, 0.19999999999945653), t248, -0.24999999999998926);
-  const double t278 = fma(t248 * (t250 + t250), fma(t275, t248, 0.33333333333333454),
-      -fma(t249, t248, t251));
-  const double t284 = (sine_low == 0.0) ? 0.0 : bits_as<double>(bits_as<u64>(sine_low) -
-      t245);
-  const double t287 = fma(t284, fma(t248, fma(t248, 0.9, -1.0), 1.0), (t251 - (t253 - t248))
-      + t278);
-  const double t290 = bits_as<double>(t244 + 0x4338000000000000ull) - 6755399441055744.0;
-  const double t291 = t290 + (small ? (-128.0) : 0.0);
-  const double t292 = t291 * 0.6931471805598903;
-  const double log = t292 + t253;
-  const double log_low = (t253 - (log - t292)) + fma(t291, 5.497923018708371e-14, t287);
-  const double t298 = log + value;
-  const double t299 = t298 - log;
-  const double total_low = (((log - (t298 - t299)) + (value - t299)) + log_low) + value_low;
-  const double total = -(t298 + total_low);
-  const double t311 = (value < bits_as<double>(0x7ff0000000000000ull)) ? (value + value_low)
+  const double t267 = fma(fma(t265, t254, 0.05414363243414106), t254, -0.05325878640637993);
+  const double t269 = fma(fma(t267, t254, 0.05817895478325771), t254, -0.0626995347889356);
+  const double t271 = fma(fma(t269, t254, 0.06675155086785937), t254, -0.07141987054483441);
+  const double t273 = fma(fma(t271, t254, 0.07691712893037726), t254, -0.08333346389682886);
+  const double t275 = fma(fma(t273, t254, 0.09090933610753268), t254, -0.10000000365738536);
+  const double t277 = fma(fma(t275, t254, 0.1111111051256426), t254, -0.12499999982288176);
+  const double t279 = fma(fma(t277, t254, 0.14285714293901283), t254, -0.16666666666912378);
+  const double t281 = fma(fma(t279, t254, 0.19999999999945653), t254, -0.24999999999998926);
+  const double t284 = fma(t254 * (t256 + t256), fma(t281, t254, 0.33333333333333454),
+      -fma(t255, t254, t257));
+  const double t290 = (sine_low == 0.0) ? 0.0 : bits_as<double>(bits_as<u64>(sine_low) -
+      t251);
+  const double t293 = fma(t290, fma(t254, fma(t254, 0.9, -1.0), 1.0), (t257 - (t259 - t254))
+      + t284);
+  const double t296 = bits_as<double>(t250 + 0x4338000000000000ull) - 6755399441055744.0;
+  const double t297 = t296 + (small ? (-128.0) : 0.0);
+  const double t298 = t297 * 0.6931471805598903;
+  const double log = t298 + t259;
+  const double log_low = (t259 - (log - t298)) + fma(t297, 5.497923018708371e-14, t293);
+  const double t304 = log + value;
+  const double t305 = t304 - log;
+  const double total_low = (((log - (t304 - t305)) + (value - t305)) + log_low) + value_low;
+  const double total = -(t304 + total_low);
+  const double t317 = (value < bits_as<double>(0x7ff0000000000000ull)) ? (value + value_low)
       : value;
-  const double result = reflect ? total : t311;
+  const double result = reflect ? total : t317;
   const bool pole = (reflect ? r : 1.0) == 0.0;
-  const double t318 = (pole | (fabs(x) == bits_as<double>(0x7ff0000000000000ull))) ?
+  const double t324 = (pole | (fabs(x) == bits_as<double>(0x7ff0000000000000ull))) ?
       bits_as<double>(0x7ff0000000000000ull) : result;
-  return t318;
+  return t324;
 }
 
 // The derivative of lgamma. Below 1/2: digamma(1 - x) - pi cot(pi x). From 3.5 on Stirling's
@@ -260,47 +269,55 @@ GB_FN float digamma(float x) {
   GB_ENTER
   const bool reflect = x < 0.5f;
   const float t = reflect ? (-x) : (x - 1.0f);
-  const float z = t + 1.0f;
-  const bool t9 = t < 0.0f;
-  const bool t11 = t >= 1.5f;
+  const float z = reflect ? (t + 1.0f) : x;
+  const bool t10 = t < 0.0f;
+  const bool t12 = t >= 1.5f;
   const bool large = t >= 2.5f;
-  const float y = t9 ? (t + 2.0f) : (t11 ? t : z);
-  const float t22 = y - 1.5f;
-  const float t27 = fma(fma(-0.0015564708f, t22, 0.006919937f), t22, -0.013949183f);
-  const float t33 = fma(fma(fma(t27, t22, 0.019587401f), t22, -0.026859622f), t22,
+  const float y = t10 ? (t + 2.0f) : (t12 ? t : z);
+  const float t19 = y - 1.5f;
+  const float t24 = fma(fma(-0.0015564708f, t19, 0.006919937f), t19, -0.013949183f);
+  const float t30 = fma(fma(fma(t24, t19, 0.019587401f), t19, -0.026859622f), t19,
       0.040305793f);
-  const float t39 = fma(fma(fma(t33, t22, -0.061865386f), t22, 0.09503521f), t22,
+  const float t36 = fma(fma(fma(t30, t19, -0.061865386f), t19, 0.09503521f), t19,
       -0.14841223f);
-  const float t45 = fma(fma(fma(t39, t22, 0.24054077f), t22, -0.42362723f), t22, 0.9510559f);
-  const float t46 = ((y - 1.4616321f) - 1.243815e-08f) * t45;
-  const float divisor = (large | t9) ? z : (t11 ? t : 1.0f);
-  const float t50 = 1.0f / divisor;
-  const float t51 = -t50;
-  const float step = t9 ? t51 : (t11 ? t50 : 0.0f);
-  const float near = t46 + step;
-  const float t55 = near - t46;
-  const float near_low = fma(fma(t51, divisor, 1.0f), step, (t46 - (near - t55)) + (step -
-      t55));
-  const u32 t63 = bits_as<u32>(large ? z : 1.0f);
-  const u32 t67 = static_cast<u32>(static_cast<i32>(t63 - 0x3f3504f3u) >> 23);
-  const float t71 = bits_as<float>(t63 - (t67 << 23)) - 1.0f;
-  const float t72 = 0.5f * t71;
-  const float t73 = t72 * t71;
-  const float t74 = -t73;
-  const float t76 = t71 + t74;
-  const float t87 = fma(fma(fma(-0.07643457f, t71, 0.12767443f), t71, -0.13159648f), t71,
+  const float t40 = fma(fma(t36, t19, 0.24054077f), t19, -0.42362723f);
+  const float rise = t40 * t19;
+  const float rise_low = fma(t40, t19, -rise);
+  const float slope = 0.9510559f + rise;
+  const float slope_low = rise - (slope - 0.9510559f);
+  const float t49 = y - 1.4616321f;
+  const float gap = t49 + (-1.243815e-08f);
+  const float gap_low = (-1.243815e-08f) - (gap - t49);
+  const float t54 = gap * slope;
+  const float t60 = fma(gap, slope, -t54) + fma(gap, slope_low + rise_low, gap_low * slope);
+  const float divisor = (large | t10) ? z : (t12 ? t : 1.0f);
+  const float t64 = 1.0f / divisor;
+  const float t65 = -t64;
+  const float step = t10 ? t65 : (t12 ? t64 : 0.0f);
+  const float near = t54 + step;
+  const float t69 = near - t54;
+  const float near_low = fma(fma(t65, divisor, 1.0f), step, ((t54 - (near - t69)) + (step -
+      t69)) + t60);
+  const u32 t78 = bits_as<u32>(large ? z : 1.0f);
+  const u32 t82 = static_cast<u32>(static_cast<i32>(t78 - 0x3f3504f3u) >> 23);
+  const float t86 = bits_as<float>(t78 - (t82 << 23)) - 1.0f;
+  const float t87 = 0.5f * t86;
+  const float t88 = t87 * t86;
+  const float t89 = -t88;
+  const float t91 = t86 + t89;
+  const float t102 = fma(fma(fma(-0.07643457f, t86, 0.12767443f), t86, -0.13159648f), t86,
       0.14200921f);
-  const float t93 = fma(fma(fma(t87, t71, -0.16623324f), t71, 0.20001261f), t71,
+  const float t108 = fma(fma(fma(t102, t86, -0.16623324f), t86, 0.20001261f), t86,
       -0.25000823f);
-  const float t97 = fma(t71 * (t73 + t73), fma(t93, t71, 0.3333333f), -fma(t72, t71, t74));
-  const float t103 = bits_as<float>(t67 + 0x4b400000u) - 12582912.0f;
-  const float t105 = t103 * 0.69314575f;
-  const float high = t105 + t76;
-  const float low = (t76 - (high - t105)) + fma(t103, 1.4286068e-06f, (t74 - (t76 - t71)) +
-      t97);
-  const float t112 = t50 * t50;
-  const float t117 = fma(fma(-0.0030674594f, t112, 0.0039018712f), t112, -0.008331693f);
-  const float series = fma(t112, fma(t117, t112, 0.08333332f), 0.5f * t50);
+  const float t112 = fma(t86 * (t88 + t88), fma(t108, t86, 0.3333333f), -fma(t87, t86, t89));
+  const float t118 = bits_as<float>(t82 + 0x4b400000u) - 12582912.0f;
+  const float t120 = t118 * 0.69314575f;
+  const float high = t120 + t91;
+  const float low = (t91 - (high - t120)) + fma(t118, 1.4286068e-06f, (t89 - (t91 - t86)) +
+      t112);
+  const float t127 = t64 * t64;
+  const float t132 = fma(fma(-0.0030674594f, t127, 0.0039018712f), t127, -0.008331693f);
+  const float series = fma(t127, fma(t132, t127, 0.08333332f), 0.5f * t64);
   const float value = large ? high : near;
   const float value_low = large ? (low - series) : near_low;
   const float r = x - rint(x);
@@ -310,35 +327,35 @@ GB_FN float digamma(float x) {
   const float square = q * q;
   const float unit = far ? 9.869604f : 1.0f;
   const float unit_low = far ? 2.903716e-07f : 0.0f;
-  const float t141 = fma(fma(-0.18759859f, square, 0.8116271f), square, -1.6449329f);
-  const float t143 = unit * (square * t141);
-  const float t144 = unit + t143;
-  const float sine = q * t144;
-  const float sine_low = fma(q, (t143 - (t144 - unit)) + unit_low, fma(q, t144, -sine));
-  const float t156 = fma(fma(0.22875498f, square, -1.3347362f), square, 4.0586963f);
-  const float t159 = square * fma(t156, square, -4.934802f);
-  const float cosine = 1.0f + t159;
-  const float cosine_low = t159 - (cosine - 1.0f);
+  const float t156 = fma(fma(-0.18759859f, square, 0.8116271f), square, -1.6449329f);
+  const float t158 = unit * (square * t156);
+  const float t159 = unit + t158;
+  const float sine = q * t159;
+  const float sine_low = fma(q, (t158 - (t159 - unit)) + unit_low, fma(q, t159, -sine));
+  const float t171 = fma(fma(0.22875498f, square, -1.3347362f), square, 4.0586963f);
+  const float t174 = square * fma(t171, square, -4.934802f);
+  const float cosine = 1.0f + t174;
+  const float cosine_low = t174 - (cosine - 1.0f);
   const float above = far ? sine : cosine;
   const float above_low = far ? sine_low : cosine_low;
   const float below = far ? cosine : sine;
   const float below_low = far ? cosine_low : sine_low;
   const float inverse = 1.0f / below;
   const float cotangent = above * inverse;
-  const float t169 = -cotangent;
-  const float error = fma(t169, below, above) + fma(t169, below_low, above_low);
+  const float t184 = -cotangent;
+  const float error = fma(t184, below, above) + fma(t184, below_low, above_low);
   const float sign = bits_as<float>(bits_as<u32>(1.0f) | (bits_as<u32>(r) & 0x80000000u));
-  const float t179 = t169 * sign;
-  const float t180 = value + t179;
-  const float t181 = t180 - value;
-  const float total_low = (value - (t180 - t181)) + (t179 - t181);
-  const float total = (cotangent < bits_as<float>(0x7f800000u)) ? (t180 + fma((-error) *
-      inverse, sign, total_low + value_low)) : t179;
+  const float t194 = t184 * sign;
+  const float t195 = value + t194;
+  const float t196 = t195 - value;
+  const float total_low = (value - (t195 - t196)) + (t194 - t196);
+  const float total = (cotangent < bits_as<float>(0x7f800000u)) ? (t195 + fma((-error) *
+      inverse, sign, total_low + value_low)) : t194;
   const float result = reflect ? total : (value + value_low);
   const bool pole = (reflect ? r : 1.0f) == 0.0f;
-  const float t199 = (x == bits_as<float>(0x7f800000u)) ? bits_as<float>(0x7f800000u) :
+  const float t214 = (x == bits_as<float>(0x7f800000u)) ? bits_as<float>(0x7f800000u) :
       result;
-  return pole ? bits_as<float>(0x7fc00000u) : t199;
+  return pole ? bits_as<float>(0x7fc00000u) : t214;
 }
 
 // The derivative of lgamma. Below 1/2: digamma(1 - x) - pi cot(pi x). From 3.5 on Stirling's
@@ -347,68 +364,75 @@ GB_FN double digamma(double x) {
   GB_ENTER
   const bool reflect = x < 0.5;
   const double t = reflect ? (-x) : (x - 1.0);
-  const double z = t + 1.0;
-  const bool t9 = t < 0.0;
-  const bool t11 = t >= 1.5;
+  const double z = reflect ? (t + 1.0) : x;
+  const bool t10 = t < 0.0;
+  const bool t12 = t >= 1.5;
   const bool large = t >= 2.5;
-  const double y = t9 ? (t + 2.0) : (t11 ? t : z);
-  const double t22 = y - 1.5;
-  const double t27 = fma(fma(-1.2288386058293066e-06, t22, 9.761872964195006e-06), t22,
+  const double y = t10 ? (t + 2.0) : (t12 ? t : z);
+  const double t19 = y - 1.5;
+  const double t24 = fma(fma(-1.2288386058293066e-06, t19, 9.761872964195006e-06), t19,
       -3.4679651498778426e-05);
-  const double t31 = fma(fma(t27, t22, 7.393006864170139e-05), t22, -0.00011132704378449644);
-  const double t35 = fma(fma(t31, t22, 0.00014384347175563998), t22, -0.00019756774187144465);
-  const double t39 = fma(fma(t35, t22, 0.0003006575864370396), t22, -0.0004629337476598032);
-  const double t43 = fma(fma(t39, t22, 0.0006973144404325667), t22, -0.001042644300980008);
-  const double t47 = fma(fma(t43, t22, 0.0015623547823508596), t22, -0.002344424156005251);
-  const double t51 = fma(fma(t47, t22, 0.0035181934760308625), t22, -0.005280057865160276);
-  const double t55 = fma(fma(t51, t22, 0.00792701943792574), t22, -0.011908211390565429);
-  const double t59 = fma(fma(t55, t22, 0.017907248098629987), t22, -0.026975797047041297);
-  const double t63 = fma(fma(t59, t22, 0.04076083396163688), t22, -0.06192213326575695);
-  const double t67 = fma(fma(t63, t22, 0.09498872445226271), t22, -0.1484049230539977);
-  const double t71 = fma(fma(t67, t22, 0.24054248424079333), t22, -0.42362742128146014);
-  const double t74 = ((y - 1.4616321449683622) - 9.549995429965697e-17) * fma(t71, t22,
-      0.9510558760318328);
-  const double divisor = (large | t9) ? z : (t11 ? t : 1.0);
-  const double t78 = 1.0 / divisor;
-  const double t79 = -t78;
-  const double step = t9 ? t79 : (t11 ? t78 : 0.0);
-  const double near = t74 + step;
-  const double t83 = near - t74;
-  const double near_low = fma(fma(t79, divisor, 1.0), step, (t74 - (near - t83)) + (step -
-      t83));
-  const u64 t91 = bits_as<u64>(large ? z : 1.0);
-  const u64 t95 = static_cast<u64>(static_cast<i64>(t91 - 0x3fe6a09e667f3bcdull) >> 52);
-  const double t99 = bits_as<double>(t91 - (t95 << 52)) - 1.0;
-  const double t100 = 0.5 * t99;
-  const double t101 = t100 * t99;
-  const double t102 = -t101;
-  const double t104 = t99 + t102;
-  const double t113 = fma(fma(-0.02431663868850226, t99, 0.05702826792959752), t99,
+  const double t28 = fma(fma(t24, t19, 7.393006864170139e-05), t19, -0.00011132704378449644);
+  const double t32 = fma(fma(t28, t19, 0.00014384347175563998), t19, -0.00019756774187144465);
+  const double t36 = fma(fma(t32, t19, 0.0003006575864370396), t19, -0.0004629337476598032);
+  const double t40 = fma(fma(t36, t19, 0.0006973144404325667), t19, -0.001042644300980008);
+  const double t44 = fma(fma(t40, t19, 0.0015623547823508596), t19, -0.002344424156005251);
+  const double t48 = fma(fma(t44, t19, 0.0035181934760308625), t19, -0.005280057865160276);
+  const double t52 = fma(fma(t48, t19, 0.00792701943792574), t19, -0.011908211390565429);
+  const double t56 = fma(fma(t52, t19, 0.017907248098629987), t19, -0.026975797047041297);
+  const double t60 = fma(fma(t56, t19, 0.04076083396163688), t19, -0.06192213326575695);
+  const double t64 = fma(fma(t60, t19, 0.09498872445226271), t19, -0.1484049230539977);
+  const double t68 = fma(fma(t64, t19, 0.24054248424079333), t19, -0.42362742128146014);
+  const double rise = t68 * t19;
+  const double rise_low = fma(t68, t19, -rise);
+  const double slope = 0.9510558760318328 + rise;
+  const double slope_low = rise - (slope - 0.9510558760318328);
+  const double t77 = y - 1.4616321449683622;
+  const double gap = t77 + (-9.549995429965697e-17);
+  const double gap_low = (-9.549995429965697e-17) - (gap - t77);
+  const double t82 = gap * slope;
+  const double t88 = fma(gap, slope, -t82) + fma(gap, slope_low + rise_low, gap_low * slope);
+  const double divisor = (large | t10) ? z : (t12 ? t : 1.0);
+  const double t92 = 1.0 / divisor;
+  const double t93 = -t92;
+  const double step = t10 ? t93 : (t12 ? t92 : 0.0);
+  const double near = t82 + step;
+  const double t97 = near - t82;
+  const double near_low = fma(fma(t93, divisor, 1.0), step, ((t82 - (near - t97)) + (step -
+      t97)) + t88);
+  const u64 t106 = bits_as<u64>(large ? z : 1.0);
+  const u64 t110 = static_cast<u64>(static_cast<i64>(t106 - 0x3fe6a09e667f3bcdull) >> 52);
+  const double t114 = bits_as<double>(t106 - (t110 << 52)) - 1.0;
+  const double t115 = 0.5 * t114;
+  const double t116 = t115 * t114;
+  const double t117 = -t116;
+  const double t119 = t114 + t117;
+  const double t128 = fma(fma(-0.02431663868850226, t114, 0.05702826792959752), t114,
       -0.0627663511376849);
-  const double t117 = fma(fma(t113, t99, 0.05414363243414106), t99, -0.05325878640637993);
-  const double t121 = fma(fma(t117, t99, 0.05817895478325771), t99, -0.0626995347889356);
-  const double t125 = fma(fma(t121, t99, 0.06675155086785937), t99, -0.07141987054483441);
-  const double t129 = fma(fma(t125, t99, 0.07691712893037726), t99, -0.08333346389682886);
-  const double t133 = fma(fma(t129, t99, 0.09090933610753268), t99, -0.10000000365738536);
-  const double t137 = fma(fma(t133, t99, 0.1111111051256426), t99, -0.12499999982288176);
-  const double t141 = fma(fma(t137, t99, 0.14285714293901283), t99, -0.16666666666912378);
-  const double t145 = fma(fma(t141, t99, 0.19999999999945653), t99, -0.24999999999998926);
-  const double t149 = fma(t99 * (t101 + t101), fma(t145, t99, 0.33333333333333454),
-      -fma(t100, t99, t102));
-  const double t155 = bits_as<double>(t95 + 0x4338000000000000ull) - 6755399441055744.0;
-  const double t157 = t155 * 0.6931471805598903;
-  const double high = t157 + t104;
-  const double t162 = fma(t155, 5.497923018708371e-14, (t102 - (t104 - t99)) + t149);
-  const double low = (t104 - (high - t157)) + t162;
-  const double t164 = t78 * t78;
-  const double t169 = fma(fma(7.336447635371341, t164, -4.67390991479891), t164,
+  const double t132 = fma(fma(t128, t114, 0.05414363243414106), t114, -0.05325878640637993);
+  const double t136 = fma(fma(t132, t114, 0.05817895478325771), t114, -0.0626995347889356);
+  const double t140 = fma(fma(t136, t114, 0.06675155086785937), t114, -0.07141987054483441);
+  const double t144 = fma(fma(t140, t114, 0.07691712893037726), t114, -0.08333346389682886);
+  const double t148 = fma(fma(t144, t114, 0.09090933610753268), t114, -0.10000000365738536);
+  const double t152 = fma(fma(t148, t114, 0.1111111051256426), t114, -0.12499999982288176);
+  const double t156 = fma(fma(t152, t114, 0.14285714293901283), t114, -0.16666666666912378);
+  const double t160 = fma(fma(t156, t114, 0.19999999999945653), t114, -0.24999999999998926);
+  const double t164 = fma(t114 * (t116 + t116), fma(t160, t114, 0.33333333333333454),
+      -fma(t115, t114, t117));
+  const double t170 = bits_as<double>(t110 + 0x4338000000000000ull) - 6755399441055744.0;
+  const double t172 = t170 * 0.6931471805598903;
+  const double high = t172 + t119;
+  const double t177 = fma(t170, 5.497923018708371e-14, (t117 - (t119 - t114)) + t164);
+  const double low = (t119 - (high - t172)) + t177;
+  const double t179 = t92 * t92;
+  const double t184 = fma(fma(7.336447635371341, t179, -4.67390991479891), t179,
       1.5043439401451761);
-  const double t173 = fma(fma(t169, t164, -0.3557684649248672), t164, 0.07967547198824468);
-  const double t177 = fma(fma(t173, t164, -0.02098445421934614), t164, 0.007573577317722308);
-  const double t181 = fma(fma(t177, t164, -0.0041666384641906975), t164,
+  const double t188 = fma(fma(t184, t179, -0.3557684649248672), t179, 0.07967547198824468);
+  const double t192 = fma(fma(t188, t179, -0.02098445421934614), t179, 0.007573577317722308);
+  const double t196 = fma(fma(t192, t179, -0.0041666384641906975), t179,
       0.0039682537533984345);
-  const double t185 = fma(fma(t181, t164, -0.008333333332510292), t164, 0.08333333333333223);
-  const double series = fma(t164, t185, 0.5 * t78);
+  const double t200 = fma(fma(t196, t179, -0.008333333332510292), t179, 0.08333333333333223);
+  const double series = fma(t179, t200, 0.5 * t92);
   const double value = large ? high : near;
   const double value_low = large ? (low - series) : near_low;
   const double r = x - rint(x);
@@ -418,42 +442,42 @@ GB_FN double digamma(double x) {
   const double square = q * q;
   const double unit = far ? 9.869604401089358 : 1.0;
   const double unit_low = far ? 6.265295508739711e-16 : 0.0;
-  const double t207 = fma(fma(0.0001469306784132575, square, -0.002345954869779536), square,
+  const double t222 = fma(fma(0.0001469306784132575, square, -0.002345954869779536), square,
       0.02614784258902895);
-  const double t211 = fma(fma(t207, square, -0.19075182401257854), square,
+  const double t226 = fma(fma(t222, square, -0.19075182401257854), square,
       0.8117424252823006);
-  const double t215 = unit * (square * fma(t211, square, -1.644934066848223));
-  const double t216 = unit + t215;
-  const double sine = q * t216;
-  const double sine_low = fma(q, (t215 - (t216 - unit)) + unit_low, fma(q, t216, -sine));
-  const double t228 = fma(fma(-0.00010298023444584312, square, 0.0019293401562399174),
+  const double t230 = unit * (square * fma(t226, square, -1.644934066848223));
+  const double t231 = unit + t230;
+  const double sine = q * t231;
+  const double sine_low = fma(q, (t230 - (t231 - unit)) + unit_low, fma(q, t231, -sine));
+  const double t243 = fma(fma(-0.00010298023444584312, square, 0.0019293401562399174),
       square, -0.02580687517365156);
-  const double t232 = fma(fma(t228, square, 0.2353306297620729), square, -1.3352627688430894);
-  const double t236 = fma(fma(t232, square, 4.058712126416665), square, -4.934802200544679);
-  const double t237 = square * t236;
-  const double cosine = 1.0 + t237;
-  const double cosine_low = t237 - (cosine - 1.0);
+  const double t247 = fma(fma(t243, square, 0.2353306297620729), square, -1.3352627688430894);
+  const double t251 = fma(fma(t247, square, 4.058712126416665), square, -4.934802200544679);
+  const double t252 = square * t251;
+  const double cosine = 1.0 + t252;
+  const double cosine_low = t252 - (cosine - 1.0);
   const double above = far ? sine : cosine;
   const double above_low = far ? sine_low : cosine_low;
   const double below = far ? cosine : sine;
   const double below_low = far ? cosine_low : sine_low;
   const double inverse = 1.0 / below;
   const double cotangent = above * inverse;
-  const double t247 = -cotangent;
-  const double error = fma(t247, below, above) + fma(t247, below_low, above_low);
+  const double t262 = -cotangent;
+  const double error = fma(t262, below, above) + fma(t262, below_low, above_low);
   const double sign = bits_as<double>(bits_as<u64>(1.0) | (bits_as<u64>(r) &
       0x8000000000000000ull));
-  const double t257 = t247 * sign;
-  const double t258 = value + t257;
-  const double t259 = t258 - value;
-  const double total_low = (value - (t258 - t259)) + (t257 - t259);
-  const double total = (cotangent < bits_as<double>(0x7ff0000000000000ull)) ? (t258 +
-      fma((-error) * inverse, sign, total_low + value_low)) : t257;
+  const double t272 = t262 * sign;
+  const double t273 = value + t272;
+  const double t274 = t273 - value;
+  const double total_low = (value - (t273 - t274)) + (t272 - t274);
+  const double total = (cotangent < bits_as<double>(0x7ff0000000000000ull)) ? (t273 +
+      fma((-error) * inverse, sign, total_low + value_low)) : t272;
   const double result = reflect ? total : (value + value_low);
   const bool pole = (reflect ? r : 1.0) == 0.0;
-  const double t277 = (x == bits_as<double>(0x7ff0000000000000ull)) ?
+  const double t292 = (x == bits_as<double>(0x7ff0000000000000ull)) ?
       bits_as<double>(0x7ff0000000000000ull) : result;
-  return pole ? bits_as<double>(0x7ff8000000000000ull) : t277;
+  return pole ? bits_as<double>(0x7ff8000000000000ull) : t292;
 }
 
 }  // namespace gb

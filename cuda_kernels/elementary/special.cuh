@@ -187,9 +187,18 @@ GB_FN float erfc(float x) {
   const float e = fma(t65 * t65, fma(t73, t65, 0.5f), t65);
   const u32 whole = bits_as<u32>(n + 12582912.0f) - 0x4b400000u;
   const u32 half = static_cast<u32>(static_cast<i32>(whole) >> 1);
-  const float y = (fma(factor, e, factor) * bits_as<float>((half + 0x7fu) << 23)) *
+  const float t95 = (fma(factor, e, factor) * bits_as<float>((half + 0x7fu) << 23)) *
       bits_as<float>(((whole - half) + 0x7fu) << 23);
-  return (x < 0.0f) ? (2.0f - y) : y;
+  const float y = (x < 0.0f) ? (2.0f - t95) : t95;
+  const float t100 = -x;
+  const float high = 1.0f + t100;
+  const float low = t100 - (high - 1.0f);
+  const float t104 = x * x;
+  const float t109 = fma(fma(7.920304e-05f, t104, -0.00080307503f), t104, 0.0051907334f);
+  const float t115 = fma(fma(fma(t109, t104, -0.026855126f), t104, 0.11283618f), t104,
+      -0.3761263f);
+  const float near = high + fma(t100, fma(t115, t104, 0.12837917f), low);
+  return (magnitude < 0.5f) ? near : y;
 }
 
 // 1 - erf(x): e^(-x^2) times a rational function, each rounding made good.
@@ -236,8 +245,24 @@ GB_FN double erfc(double x) {
   const u64 whole = bits_as<u64>(n + 6755399441055744.0) - 0x4338000000000000ull;
   const u64 half = static_cast<u64>(static_cast<i64>(whole) >> 1);
   const double t126 = fma(factor, e, factor) * bits_as<double>((half + 0x3ffull) << 52);
-  const double y = t126 * bits_as<double>(((whole - half) + 0x3ffull) << 52);
-  return (x < 0.0) ? (2.0 - y) : y;
+  const double t131 = t126 * bits_as<double>(((whole - half) + 0x3ffull) << 52);
+  const double y = (x < 0.0) ? (2.0 - t131) : t131;
+  const double t136 = -x;
+  const double high = 1.0 + t136;
+  const double low = t136 - (high - 1.0);
+  const double t140 = x * x;
+  const double t145 = fma(fma(1.6379487343575174e-10, t140, -1.7628957395758987e-09), t140,
+      1.630278662464035e-08);
+  const double t149 = fma(fma(t145, t140, -1.6598198356616887e-07), t140,
+      1.648471830792723e-06);
+  const double t153 = fma(fma(t149, t140, -1.4927094202241424e-05), t140,
+      0.0001205539430693282);
+  const double t157 = fma(fma(t153, t140, -0.0008548328734739446), t140,
+      0.005223977655677044);
+  const double t161 = fma(fma(t157, t140, -0.026866170648280407), t140, 0.11283791670972063);
+  const double t165 = fma(fma(t161, t140, -0.3761263890318411), t140, 0.1283791670955126);
+  const double near = high + fma(t136, t165, low);
+  return (magnitude < 0.5) ? near : y;
 }
 
 // The inverse of erf: x P(w), where w = -ln(1 - x^2).
@@ -269,16 +294,22 @@ GB_FN float erf_inv(float x) {
       -1.2745144e-05f);
   const float t77 = fma(fma(fma(t71, t60, 0.00019541083f), t60, -0.00083610223f), t60,
       -0.0057385084f);
+  const float t79 = fma(t77, t60, 0.24163035f);
+  const float term = t79 * t60;
+  const float term_low = fma(t79, t60, -term);
+  const float t84 = 1.6235421f + term;
   const float root = sqrt(w);
-  const float t85 = root - 3.0f;
-  const float t90 = fma(fma(-5.558456e-05f, t85, -0.00013243155f), t85, 0.0013287984f);
-  const float t96 = fma(fma(fma(t90, t85, -0.003511192f), t85, 0.0057137758f), t85,
+  const bool t90 = w < 6.0f;
+  const float t91 = root - 3.0f;
+  const float t96 = fma(fma(-5.558456e-05f, t91, -0.00013243155f), t91, 0.0013287984f);
+  const float t102 = fma(fma(fma(t96, t91, -0.003511192f), t91, 0.0057137758f), t91,
       -0.0076568285f);
-  const float t102 = fma(fma(fma(t96, t85, 0.009444358f), t85, 1.0016762f), t85, 2.8329768f);
-  const float y = (w < 6.0f) ? fma(fma(t77, t60, 0.24163035f), t60, 1.6235421f) : t102;
-  const float t109 = (magnitude == 1.0f) ? (x * bits_as<float>(0x7f800000u)) :
+  const float t108 = fma(fma(fma(t102, t91, 0.009444358f), t91, 1.0016762f), t91, 2.8329768f);
+  const float y = t90 ? t84 : t108;
+  const float y_low = t90 ? ((term - (t84 - 1.6235421f)) + term_low) : 0.0f;
+  const float t118 = (magnitude == 1.0f) ? (x * bits_as<float>(0x7f800000u)) :
       bits_as<float>(0x7fc00000u);
-  return inside ? (x * y) : t109;
+  return inside ? fma(x, y, x * y_low) : t118;
 }
 
 // The inverse of erf: x P(w), where w = -ln(1 - x^2).
@@ -333,49 +364,55 @@ GB_FN double erf_inv(double x) {
   const double t129 = fma(fma(t125, t84, 0.00018673420802318926), t84,
       -0.0007407025341576045);
   const double t133 = fma(fma(t129, t84, -0.006033670871427544), t84, 0.24015818242558862);
+  const double term = t133 * t84;
+  const double term_low = fma(t133, t84, -term);
+  const double t138 = 1.6536545626831027 + term;
   const double root = sqrt(w);
-  const double t140 = root - 3.25;
-  const double t145 = fma(fma(2.1474805790974883e-08, t140, -1.4603948383585462e-08), t140,
+  const bool t144 = w < 6.25;
+  const double t146 = root - 3.25;
+  const double t151 = fma(fma(2.1474805790974883e-08, t146, -1.4603948383585462e-08), t146,
       -5.988472140755475e-08);
-  const double t149 = fma(fma(t145, t140, 1.2964841362567363e-07), t140,
+  const double t155 = fma(fma(t151, t146, 1.2964841362567363e-07), t146,
       -1.9870913161745682e-07);
-  const double t153 = fma(fma(t149, t140, -2.5364145506619777e-08), t140,
+  const double t159 = fma(fma(t155, t146, -2.5364145506619777e-08), t146,
       1.4504966038148954e-06);
-  const double t157 = fma(fma(t153, t140, -3.987136970030539e-06), t140,
+  const double t163 = fma(fma(t159, t146, -3.987136970030539e-06), t146,
       2.9450711875050046e-06);
-  const double t161 = fma(fma(t157, t140, 1.2465567949736793e-05), t140,
+  const double t167 = fma(fma(t163, t146, 1.2465567949736793e-05), t146,
       -4.7323786336386766e-05);
-  const double t165 = fma(fma(t161, t140, 6.828699445639762e-05), t140,
+  const double t171 = fma(fma(t167, t146, 6.828699445639762e-05), t146,
       2.4031982866702018e-05);
-  const double t169 = fma(fma(t165, t140, -0.00035503779734918423), t140,
+  const double t175 = fma(fma(t171, t146, -0.00035503779734918423), t146,
       0.0009532893007269558);
-  const double t173 = fma(fma(t169, t140, -0.001688275536638244), t140, 0.002491442099760104);
-  const double t177 = fma(fma(t173, t140, -0.0037512085081856414), t140,
+  const double t179 = fma(fma(t175, t146, -0.001688275536638244), t146, 0.002491442099760104);
+  const double t183 = fma(fma(t179, t146, -0.0037512085081856414), t146,
       0.005370914553524164);
-  const double t181 = fma(fma(t177, t140, 1.005258967694165), t140, 3.0838856104922208);
-  const double t186 = root - 5.0;
-  const double t191 = fma(fma(-2.612326563770484e-11, t186, 5.145905328167805e-11), t186,
+  const double t187 = fma(fma(t183, t146, 1.005258967694165), t146, 3.0838856104922208);
+  const double t190 = t144 ? ((term - (t138 - 1.6536545626831027)) + term_low) : 0.0;
+  const bool t192 = w < 16.0;
+  const double t194 = root - 5.0;
+  const double t199 = fma(fma(-2.612326563770484e-11, t194, 5.145905328167805e-11), t194,
       9.597515365706973e-11);
-  const double t195 = fma(fma(t191, t186, -4.742873908902132e-10), t186,
+  const double t203 = fma(fma(t199, t194, -4.742873908902132e-10), t194,
       1.2648545858475504e-09);
-  const double t199 = fma(fma(t195, t186, -3.4067979632064853e-09), t186,
+  const double t207 = fma(fma(t203, t194, -3.4067979632064853e-09), t194,
       7.875382146765082e-09);
-  const double t203 = fma(fma(t199, t186, -1.5315100038767087e-08), t186,
+  const double t211 = fma(fma(t207, t194, -1.5315100038767087e-08), t194,
       2.8985104247727095e-08);
-  const double t207 = fma(fma(t203, t186, -6.75244742608467e-08), t186,
+  const double t215 = fma(fma(t211, t194, -6.75244742608467e-08), t194,
       2.2906522220765474e-07);
-  const double t211 = fma(fma(t207, t186, -9.930388637179637e-07), t186,
+  const double t219 = fma(fma(t215, t194, -9.930388637179637e-07), t194,
       4.5260499161249735e-06);
-  const double t215 = fma(fma(t211, t186, -1.9681769204088733e-05), t186,
+  const double t223 = fma(fma(t219, t194, -1.9681769204088733e-05), t194,
       7.599527837541196e-05);
-  const double t219 = fma(fma(t215, t186, -0.00021503011993331413), t186,
+  const double t227 = fma(fma(t223, t194, -0.00021503011993331413), t194,
       -0.00013871931839174037);
-  const double t223 = fma(fma(t219, t186, 1.0103004648645475), t186, 4.849906401408584);
-  const double y = (w < 16.0) ? ((w < 6.25) ? fma(t133, t84, 1.6536545626831027) : t181) :
-      t223;
-  const double t230 = (magnitude == 1.0) ? (x * bits_as<double>(0x7ff0000000000000ull)) :
+  const double t231 = fma(fma(t227, t194, 1.0103004648645475), t194, 4.849906401408584);
+  const double y = t192 ? (t144 ? t138 : t187) : t231;
+  const double y_low = t192 ? t190 : 0.0;
+  const double t240 = (magnitude == 1.0) ? (x * bits_as<double>(0x7ff0000000000000ull)) :
       bits_as<double>(0x7ff8000000000000ull);
-  return inside ? (x * y) : t230;
+  return inside ? fma(x, y, x * y_low) : t240;
 }
 
 }  // namespace gb

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from gpubcast.hlo.ops import OPS
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
-from tests.support import accuracy
+from tests.support import accuracy, exhaustive
 
 COUNT = 60_000
+WORST = [
+    ("erfc", np.float32(0.0011320212)),
+    ("erfc", np.float64(0.00966826299223015)),
+    ("erf_inv", np.float32(-0.017580658)),
+    ("erf_inv", np.float32(0.995289)),
+    ("lgamma", np.float32(17144548.0)),
+    ("lgamma", np.float32(1.4999218)),
+    ("digamma", np.float32(1.0790122)),
+]
 
 
 @pytest.mark.parametrize(("name", "kind"), accuracy.measurable(), ids=str)
@@ -55,3 +67,35 @@ def test_the_documented_bounds_are_those_of_the_operations() -> None:
             f"{name} {kind}: python -m tests.support.accuracy"
         )
         assert float(measured) <= float(at_most), f"{name} {kind}"
+
+
+def test_what_was_found_on_all_arguments_is_within_the_bounds() -> None:
+    found = exhaustive.documented()
+    assert set(found) <= {name for name, _ in accuracy.measurable()}
+    for name, (error, _, _) in found.items():
+        assert float(error) <= accuracy.bound(name, ELEMENT_TYPES["f32"]), name
+
+
+@pytest.mark.parametrize(("name", "x"), WORST, ids=str)
+def test_beside_the_worst_points_once_found(name: str, x: np.floating[Any]) -> None:
+    """Where errors were larger than the bounds said; a random sample seldom comes there."""
+    near = accuracy.neighbours(np.array([x]), 200)
+    found, true = accuracy.through_kernel(name, near), accuracy.true_values(name, near)
+    kind = ELEMENT_TYPES[f"f{8 * x.itemsize}"]
+    assert accuracy.errors(found, true).max() <= accuracy.bound(name, kind)
+
+
+def test_exhaustive_errors_are_those_of_the_measurement() -> None:
+    """The quick loop over f32 and the law of ``accuracy.errors``, wrong results included."""
+    rng = np.random.default_rng(0)
+    for name in ("digamma", "log", "exp", "sin"):
+        (x,) = accuracy.samples(name, ELEMENT_TYPES["f32"], 3_000, 1)
+        with np.errstate(invalid="ignore"):
+            true = accuracy.through_kernel(name, x.astype(np.float64))
+        found = accuracy.through_kernel(name, x)
+        for results in (found, rng.permutation(found)):
+            off = np.empty(x.size)
+            wrong = exhaustive._errors(x, results, true, OPS[name].floor, off)
+            wanted = accuracy.errors(results, true.astype(accuracy.Wide), accuracy.floor(name, x))
+            np.testing.assert_allclose(off, wanted, atol=1e-6)
+            assert wrong >= (wanted > 0.5001).sum()

@@ -16,7 +16,16 @@ import numpy as np
 import gpubcast as gb
 from gpubcast.hlo.ops import OPS
 from gpubcast.shapes.element_types import ElementType
-from tests.support.complex_numbers import BOUNDS, KINDS, Array, bounds, distances, made, samples
+from tests.support.complex_numbers import (
+    BOUNDS,
+    KINDS,
+    LARGEST_ANGLE,
+    Array,
+    bounds,
+    distances,
+    made,
+    samples,
+)
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "rules.md"
 BEGIN = "<!-- complex accuracy: written by python -m tests.support.complex_accuracy -->"
@@ -40,8 +49,8 @@ def measured(name: str, kind: ElementType, count: int = COUNT) -> float:
     """The largest error found; for pow as a share of its bound."""
     operands = tuple(points(kind, count, i) for i in range(OPS[name].arity))
     if name == "exp2":
-        # Of large angles the product with log 2 is not known well enough.
-        operands = tuple(x[abs(x.imag) < 2.0**20] for x in operands)
+        # Of larger ones the product with log 2 is not known well enough.
+        operands = tuple(x[abs(x.imag) <= LARGEST_ANGLE[kind.name]] for x in operands)
     off = distances(name, np.asarray(getattr(gb, name)(*operands)), *operands)
     return float(np.max(off / bounds(name, *operands) if name == "pow" else off))
 

@@ -1,35 +1,43 @@
 """Exponentials, logarithms, roots, powers, sines and tangents of complex numbers.
 
-Made of the real functions, so that errors are small beside the modulus of the result. Where an
-operand's real part is infinite or NaN, results are as on XLA's CPU.
+Made of the real functions, so that errors are small beside the modulus of the result. Where a part
+of an operand is infinite or NaN, results are XLA's, but for what ``docs/rules.md`` says of corners.
 """
 
 from __future__ import annotations
 
 import math
 
-from gpubcast.hlo.elementary.arithmetic import copysign, either
+from gpubcast.hlo.elementary.arithmetic import copysign, either, is_nan
 from gpubcast.hlo.elementary.complex_arithmetic import SCALE, is_infinite, scaled_modulus, times
 from gpubcast.hlo.elementary.formula import Pair, call, formula
 from gpubcast.hlo.elementary.values import F32, F64, FormulaValue, fma, select, sqrt, to_float
 
-# From here on e^x is e^(x - STEP) e^STEP, so that x may be larger than the largest number's
-# logarithm where the other factor is small.
+# From here on e^x is e^(x - STEP) e^STEP, twice if need be, so that x may be larger than the
+# largest number's logarithm where the other factor is small. Beyond ALL the product of e^x and the
+# smallest number is infinite.
 NEARLY_ALL = {F32: 80.0, F64: 700.0}
 STEP = {F32: 64.0, F64: 512.0}
+ALL = {F32: 200.0, F64: 1500.0}
+# The same of 2^x in F64, in one step.
+NEARLY_ALL_OF_2, STEP_OF_2, ALL_OF_2 = 1000.0, 1000.0, 2200.0
 # log 2 in two parts.
 LN2 = (0.6931471805599453, 2.3190468138462996e-17)
 # From here on tanh x is 1, but for what rounding takes away.
 FLAT = {F32: 10.0, F64: 20.0}
 
 
-def stepped(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
-    """x, or x without a step where it is nearly the largest logarithm; and e to that step."""
-    large = x > NEARLY_ALL[x.machine_type]
-    one = x.constant(1.0)
-    return select(large, x - STEP[x.machine_type], x), select(
-        large, math.exp(STEP[x.machine_type]), one
-    )
+def stepped(x: FormulaValue) -> tuple[FormulaValue, FormulaValue, FormulaValue]:
+    """x up to ALL, less a step or two where it is nearly the largest logarithm or more; and e to
+    each step. No part is infinite, so that a product with a zero is that zero."""
+    machine_type = x.machine_type
+    rest = select(x > ALL[machine_type], ALL[machine_type], x)
+    steps = []
+    for _ in range(2):
+        large = rest > NEARLY_ALL[machine_type]
+        rest = select(large, rest - STEP[machine_type], rest)
+        steps.append(select(large, x.constant(math.exp(STEP[machine_type])), 1.0))
+    return rest, steps[0], steps[1]
 
 
 def hyperbolic(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
@@ -51,23 +59,41 @@ def turned_back(z: Pair) -> Pair:
     return Pair(z.im, -z.re)
 
 
+def real_axis(z: Pair, value: FormulaValue) -> FormulaValue:
+    """The imaginary part of a function that is real on the real axis: its zero there, also beside
+    NaN."""
+    return select(z.im == 0.0, z.im, value)
+
+
 @formula("exp", F32, F64, complex=True)
 def exp(z: Pair) -> Pair:
     """e^re (cos im + i sin im)."""
-    rest, step = stepped(z.re)
+    rest, *steps = stepped(z.re)
     size = call("exp", rest)
-    return Pair(size * call("cos", z.im) * step, size * call("sin", z.im) * step)
+    re, im = size * call("cos", z.im), size * call("sin", z.im)
+    for step in steps:
+        re, im = re * step, im * step
+    return Pair(re, real_axis(z, im))
 
 
 @formula("exp2", F64, complex=True)
 def exp2(z: Pair) -> Pair:
-    """2^re (cos + i sin)(im log 2); the angle's rounding error turns the result back."""
+    """2^re (cos + i sin)(im log 2); the angle is a sum of two, of which the second is the rounding
+    error of the first, as long as it says anything of the angle."""
     high = z.im * LN2[0]
     low = fma(z.im, LN2[0], -high) + z.im * LN2[1]
+    low = select(abs(high) < 2.0**105, low, 0.0)
     cosine, sine = call("cos", high), call("sin", high)
-    size = call("exp2", 0.5 * z.re)
-    unit = Pair(cosine - low * sine, sine + low * cosine)
-    return times(size, times(size, unit))
+    turn_re, turn_im = call("cos", low), call("sin", low)
+    unit = Pair(
+        fma(-sine, turn_im, cosine * turn_re),
+        fma(cosine, turn_im, sine * turn_re),
+    )
+    rest = select(z.re > ALL_OF_2, ALL_OF_2, z.re)
+    large = rest > NEARLY_ALL_OF_2
+    size = call("exp2", 0.5 * select(large, rest - STEP_OF_2, rest))
+    found = times(size, times(size, times(select(large, size.constant(2.0**STEP_OF_2), 1.0), unit)))
+    return Pair(found.re, real_axis(z, found.im))
 
 
 @formula("exp2", F32, complex=True)
@@ -84,7 +110,7 @@ def expm1(z: Pair) -> Pair:
     half = call("sin", 0.5 * z.im)
     re = fma(call("expm1", z.re), call("cos", z.im), -2.0 * half * half)
     re = select(z.re > NEARLY_ALL[z.re.machine_type], power.re, re)
-    return Pair(re, select(z.im == 0.0, z.im, power.im))
+    return Pair(re, power.im)
 
 
 def log_modulus(z: Pair) -> FormulaValue:
@@ -185,19 +211,23 @@ def cbrt(z: Pair) -> Pair:
 @formula("sinh", F32, F64, complex=True)
 def sinh(z: Pair) -> Pair:
     """sinh re cos im + i cosh re sin im."""
-    rest, step = stepped(abs(z.re))
+    rest, *steps = stepped(abs(z.re))
     wide, narrow = hyperbolic(rest)
-    re = copysign(narrow, z.re) * call("cos", z.im)
-    return times(step, Pair(re, wide * call("sin", z.im)))
+    re, im = copysign(narrow, z.re) * call("cos", z.im), wide * call("sin", z.im)
+    for step in steps:
+        re, im = re * step, im * step
+    return Pair(re, real_axis(z, im))
 
 
 @formula("cosh", F32, F64, complex=True)
 def cosh(z: Pair) -> Pair:
     """cosh re cos im + i sinh re sin im."""
-    rest, step = stepped(abs(z.re))
+    rest, *steps = stepped(abs(z.re))
     wide, narrow = hyperbolic(rest)
-    im = copysign(narrow, z.re) * call("sin", z.im)
-    return times(step, Pair(wide * call("cos", z.im), im))
+    re, im = wide * call("cos", z.im), copysign(narrow, z.re) * call("sin", z.im)
+    for step in steps:
+        re, im = re * step, im * step
+    return Pair(re, select(is_nan(z.re), real_axis(z, im), im))
 
 
 @formula("sin", F32, F64, complex=True)

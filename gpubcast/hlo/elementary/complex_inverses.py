@@ -5,8 +5,9 @@ from the side that the sign of a zero says. After Kahan (1987).
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from gpubcast.hlo.elementary.arithmetic import copysign, either
+from gpubcast.hlo.elementary.arithmetic import copysign, either, is_nan
 from gpubcast.hlo.elementary.complex_arithmetic import (
     LARGE,
     SCALE,
@@ -31,19 +32,52 @@ def cross(x: Pair, y: Pair) -> FormulaValue:
     return x.re * y.im - x.im * y.re
 
 
+class Far(NamedTuple):
+    """What the inverse sine and cosine are made of far from 0, where sqrt(1 - z^2) is i z.
+
+    Attributes:
+        where: whether z is so far away.
+        half: half its modulus, at most the largest number if z is finite; infinite if a part is.
+    """
+
+    where: FormulaValue
+    half: FormulaValue
+
+
+def far_out(z: Pair) -> Far:
+    """Whether a part of z is so large that its square overflows, and half the modulus."""
+    machine_type = z.re.machine_type
+    x, y = abs(z.re), abs(z.im)
+    w = scaled_modulus(z)
+    infinite = is_infinite(x) | is_infinite(y)
+    half = select(infinite, math.inf, w.undo(0.5 * w.modulus))
+    return Far((x > LARGE[machine_type]) | (y > LARGE[machine_type]), half)
+
+
+def area(far: Far, near: FormulaValue, sign: FormulaValue) -> FormulaValue:
+    """asinh of what it is near 0, and log(2 |z|) with a sign far out."""
+    found: FormulaValue = call("asinh", select(far.where, copysign(far.half, sign), near))
+    # What is added is -0.0 near 0, as a zero keeps its sign beside it.
+    return found + select(far.where, copysign(found.constant(math.log(2)), sign), -0.0)
+
+
 @formula("asin", F32, F64, complex=True)
 def asin(z: Pair) -> Pair:
     """The arc sine."""
     below, above = roots(z)
-    re = call("atan2", z.re, below.re * above.re - below.im * above.im)
-    return Pair(re, call("asinh", cross(below, above)))
+    far = far_out(z)
+    across = select(far.where, abs(z.im), below.re * above.re - below.im * above.im)
+    return Pair(call("atan2", z.re, across), area(far, cross(below, above), z.im))
 
 
 @formula("acos", F32, F64, complex=True)
 def acos(z: Pair) -> Pair:
     """The arc cosine."""
     below, above = roots(z)
-    return Pair(2.0 * call("atan2", below.re, above.re), call("asinh", cross(above, below)))
+    far = far_out(z)
+    angle = call("atan2", *either(far.where, (abs(z.im), z.re), (below.re, above.re)))
+    re = select(far.where, angle, 2.0 * angle)
+    return Pair(re, area(far, cross(above, below), -z.im))
 
 
 @formula("asinh", F32, F64, complex=True)
@@ -57,8 +91,10 @@ def acosh(z: Pair) -> Pair:
     """The inverse hyperbolic cosine."""
     below = call("complex_sqrt", Pair(z.re - 1.0, z.im))
     above = call("complex_sqrt", Pair(z.re + 1.0, z.im))
-    re = call("asinh", below.re * above.re + below.im * above.im)
-    return Pair(re, 2.0 * call("atan2", below.im, above.re))
+    far = far_out(z)
+    angle = call("atan2", *either(far.where, (z.im, z.re), (below.im, above.re)))
+    re = area(far, below.re * above.re + below.im * above.im, abs(z.re))
+    return Pair(re, select(far.where, angle, 2.0 * angle))
 
 
 @formula("atanh", F32, F64, complex=True)
@@ -77,6 +113,8 @@ def atanh(z: Pair) -> Pair:
     re, im = either((x > LARGE[machine_type]) | (y > LARGE[machine_type]), (far, quarter), (re, im))
     infinite = is_infinite(x) | is_infinite(y)
     re, im = either(infinite, (re.constant(0.0), quarter), (re, im))
+    # A zero stays, also beside NaN; of a NaN no angle is known.
+    re, im = select(x == 0.0, x, re), select(is_nan(y), y, im)
     return Pair(copysign(re, z.re), copysign(im, z.im))
 
 

@@ -68,7 +68,8 @@ def _reflected(x: FormulaValue) -> tuple[FormulaValue, FormulaValue, FormulaValu
     reflect = x < 0.5
     t = select(reflect, -x, x - 1.0)
     z, z_low = two_sum(t, t.constant(1.0))
-    return reflect, t, z, z_low
+    # x itself where it is so large that x - 1 is rounded.
+    return reflect, t, select(reflect, z, x), select(reflect, z_low, 0.0)
 
 
 @formula("lgamma", F32, F64)
@@ -85,7 +86,8 @@ def lgamma(x: FormulaValue) -> FormulaValue:
     steep = high
     less, less_low = fast_two_sum(high, x.constant(-1.0))
     high, low = select(large, less, high), select(large, less_low + low, low)
-    factor = select(large, z - 0.5, select(low_part, x.constant(-1.0), 1.0))
+    above, above_low = fast_two_sum(z, z.constant(-0.5))
+    factor = select(large, above, select(low_part, x.constant(-1.0), 1.0))
     d = t - select(low_part, 0.0, select(high_part, x.constant(2.0), 1.0))
     inverse = 1.0 / z
     series = inverse * polynomial(inverse * inverse, STIRLING[x.machine_type])
@@ -95,7 +97,9 @@ def lgamma(x: FormulaValue) -> FormulaValue:
     other_low = fma(d, slope_low + GAMMA_REST[x.machine_type], other_low)
     constant, constant_low = STIRLING_CONSTANT[x.machine_type]
     other = select(large, constant, other)
-    other_low = select(large, fma(steep, z_low, series + constant_low), other_low)
+    # Of a large z, half of which is more than its last place, z - 1/2 is rounded.
+    lost = fma(above_low, high, fma(steep, z_low, series + constant_low))
+    other_low = select(large, lost, other_low)
     product, product_low = two_product(factor, high)
     value, value_low = two_sum(product, other)
     value_low = value_low + fma(factor, low, product_low) + other_low
@@ -182,12 +186,17 @@ def digamma(x: FormulaValue) -> FormulaValue:
     below, above, large = t < 0.0, t >= 1.5, t >= 2.5
     root, root_low = DIGAMMA_ZERO[x.machine_type]
     y = select(below, t + 2.0, select(above, t, z))
-    near = ((y - root) - root_low) * polynomial(y - 1.5, DIGAMMA[x.machine_type])
+    first, *others = DIGAMMA[x.machine_type]
+    rise, rise_low = two_product(polynomial(y - 1.5, others), y - 1.5)
+    slope, slope_low = fast_two_sum(x.constant(first), rise)
+    gap, gap_low = fast_two_sum(y - root, x.constant(-root_low))
+    near, error = two_product(gap, slope)
+    error = error + fma(gap, slope_low + rise_low, gap_low * slope)
     divisor = select(large | below, z, select(above, t, 1.0))
     inverse = 1.0 / divisor
     step = select(below, -inverse, select(above, inverse, 0.0))
     near, near_low = two_sum(near, step)
-    near_low = fma(fma(-inverse, divisor, 1.0), step, near_low)
+    near_low = fma(fma(-inverse, divisor, 1.0), step, near_low + error)
     high, low = log_parts(select(large, z, 1.0))
     square = inverse * inverse
     series = fma(square, polynomial(square, DIGAMMA_SERIES[x.machine_type]), 0.5 * inverse)

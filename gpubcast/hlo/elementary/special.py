@@ -154,6 +154,8 @@ ERFC: dict[MachineType, tuple[float, ...]] = {
 ERFC_REST = {F32: 5.15244523e-08, F64: -4.6279876929114386e-17}
 ERFC_POLE = {F32: 3.0, F64: 4.0}
 ERFC_END = {F32: 10.5, F64: 28.0}
+# Below this, erfc is 1 - erf.
+ERFC_NEAR = 0.5
 
 
 @formula("erfc", F32, F64)
@@ -181,7 +183,11 @@ def erfc(x: FormulaValue) -> FormulaValue:
     whole = to_integer(n)
     half = ashr(whole, 1)
     y = y * power_of_two(half) * power_of_two(whole - half)
-    return select(x < 0.0, 2.0 - y, y)
+    y = select(x < 0.0, 2.0 - y, y)
+    # Near 0, where that is 1 less little, it is 1 - erf(x).
+    high, low = fast_two_sum(x.constant(1.0), -x)
+    near = high + fma(-x, polynomial(x * x, ERF[x.machine_type]), low)
+    return select(magnitude < ERFC_NEAR, near, y)
 
 
 # erf_inv(x) / x as a function of w = -ln(1 - x^2): in w - c for w < limit, and in sqrt(w) - c
@@ -255,9 +261,14 @@ def erf_inv(x: FormulaValue) -> FormulaValue:
     high, low = log_parts(select(inside, fma(-x, x, 1.0), 0.5))
     w = -(high + low)
     (limit, centre, coefficients), *tails = ERF_INV[x.machine_type]
-    y = polynomial(w - centre, coefficients)
+    # The last step, of parts that cancel near 0, with its rounding errors.
+    first, *others = coefficients
+    term, term_low = two_product(polynomial(w - centre, others), w - centre)
+    y, y_low = fast_two_sum(x.constant(first), term)
+    y_low = y_low + term_low
     root = sqrt(w)
     for end, centre, coefficients in tails:
         y = select(w < limit, y, polynomial(root - centre, coefficients))
+        y_low = select(w < limit, y_low, 0.0)
         limit = end
-    return select(inside, x * y, select(magnitude == 1.0, x * INF, NAN))
+    return select(inside, fma(x, y, x * y_low), select(magnitude == 1.0, x * INF, NAN))
