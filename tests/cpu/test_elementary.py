@@ -15,11 +15,15 @@ COUNT = 60_000
 WORST = [
     ("erfc", np.float32(0.0011320212)),
     ("erfc", np.float64(0.00966826299223015)),
+    ("erfc", np.float64(13.56506301097573)),
+    ("erf_inv", np.float64(0.9999999485973032)),
     ("erf_inv", np.float32(-0.017580658)),
     ("erf_inv", np.float32(0.995289)),
     ("lgamma", np.float32(17144548.0)),
     ("lgamma", np.float32(1.4999218)),
+    ("lgamma", np.float64(1.467728824753866)),
     ("digamma", np.float32(1.0790122)),
+    ("digamma", np.float32(-3.7640292644500732)),
 ]
 
 
@@ -82,7 +86,8 @@ def test_beside_the_worst_points_once_found(name: str, x: np.floating[Any]) -> N
     near = accuracy.neighbours(np.array([x]), 200)
     found, true = accuracy.through_kernel(name, near), accuracy.true_values(name, near)
     kind = ELEMENT_TYPES[f"f{8 * x.itemsize}"]
-    assert accuracy.errors(found, true).max() <= accuracy.bound(name, kind)
+    error = accuracy.errors(found, true, accuracy.floor(name, near))
+    assert error.max() <= accuracy.bound(name, kind)
 
 
 def test_exhaustive_errors_are_those_of_the_measurement() -> None:
