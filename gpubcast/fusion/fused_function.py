@@ -68,7 +68,7 @@ class Fused(Generic[P, R]):
         functools.update_wrapper(self, function)
         self._arguments = Arguments(function, static)
         self._pattern = pattern
-        self._fast_math = fast_math
+        self._fast_math = bool(fast_math)
         self._name = self._arguments.name
         if pattern is not None:
             self._arguments.check_groups(pattern)

@@ -233,6 +233,7 @@ def ranks(x: Any, m: Any, s: Any) -> Any:
 SIZES = [0, 1, 2, 5]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sizes", list(itertools.product(SIZES, SIZES, SIZES)), ids=str)
 def test_sizes_0_and_1_beside_others(sizes: tuple[int, int, int]) -> None:
     a, r, c = sizes
@@ -259,6 +260,7 @@ PROMISES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sizes", [(3, 4), (1, 4), (3, 1), (0, 4), (3, 0)], ids=str)
 @pytest.mark.parametrize("values", PROMISES, ids=str)
 def test_padding_of_each_output(

@@ -24,6 +24,7 @@ CONVERSIONS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, len(ROWS), UNIT))
 def test_every_operation_compiles(first: int) -> None:
     chosen = ROWS[first : first + UNIT]

@@ -60,7 +60,13 @@ def bytes_read(text: str) -> int:
 
 
 @pytest.mark.skipif(sass.nvdisasm() is None, reason="nvidia-cuda-nvdisasm is not installed")
-@pytest.mark.parametrize("name", [case.name for case in CASES])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(case.name, marks=pytest.mark.long if number % 4 else ())
+        for number, case in enumerate(CASES)
+    ],
+)
 def test_compilation(name: str) -> None:
     made = source(name)
     assert bytes_read(made.text) <= MOST_BYTES

@@ -168,6 +168,7 @@ def _run(calls: int, folder: Path, call: str = "gb.add(x, x)") -> str:
     return ran.stdout.strip()
 
 
+@pytest.mark.long
 def test_a_repeated_call_has_its_machine_code_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,9 +49,17 @@ def test_dimensions_stated_on_each_operation(rng: random.Random) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::gpubcast.SplitWarning")
-@random_graphs
+@settings(random_graphs, max_examples=15)
 @given(rng=randoms)
 def test_labels(rng: random.Random) -> None:
+    check(rng, labelled=True)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::gpubcast.SplitWarning")
+@random_graphs
+@given(rng=randoms)
+def test_more_labels(rng: random.Random) -> None:
     check(rng, labelled=True)
 
 

@@ -118,6 +118,7 @@ def test_a_file_that_needs_more_is_not_loaded(folder: Path) -> None:
     assert fill(CpuBackend().load(source("older"))) == [0, 7, 7, 0]
 
 
+@pytest.mark.long
 def test_every_kernel_of_the_gallery_is_portable(folder: Path) -> None:
     """Every operation's code needs only what is allowed."""
     from tests.support import operations
@@ -236,6 +237,7 @@ for ours, theirs in (
 """
 
 
+@pytest.mark.long
 def test_f16_on_a_processor_without_it(folder: Path) -> None:
     environment = {**os.environ, "NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""}
     subprocess.run([sys.executable, "-c", HALVES], check=True, env=environment, timeout=300)

@@ -77,7 +77,7 @@ print("end")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
-@pytest.mark.parametrize("stage", ["Python", "machine code"])
+@pytest.mark.parametrize("stage", ["Python", pytest.param("machine code", marks=pytest.mark.long)])
 def test_one_error_at_every_stage(stage: str) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", SCRIPT, stage], capture_output=True, text=True, timeout=300

@@ -147,6 +147,7 @@ TYPES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", TYPES, ids=lambda dtype: np.dtype(dtype).name)
 def test_types(streaming: str, dtype: Any) -> None:
     for shape in ((1000, 3), (37, 65), (3000,), (5, 6, 7)):

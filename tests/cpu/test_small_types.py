@@ -61,6 +61,7 @@ def test_reduce_precision_is_xlas(kind) -> None:
             assert (found[nan] != found[nan]).all(), given
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("narrow", "wide"), small_types.BITCASTS)
 def test_bitcast_between_widths(narrow: str, wide: str) -> None:
     small_types.check_bitcast(narrow, wide, "cpu")

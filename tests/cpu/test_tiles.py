@@ -163,6 +163,7 @@ def test_many_crossed_operands(streaming: str) -> None:
     box.check(sum(operands))
 
 
+@pytest.mark.long
 def test_mixed_widths(streaming: str) -> None:
     for to, dtype in (("f64", np.int8), ("s8", np.float64), ("bf16", np.float32)):
         x = made(dtype, 130, 70)
@@ -202,6 +203,7 @@ def test_padding_and_iota(streaming: str) -> None:
     np.testing.assert_array_equal(numbered(y.T), y.T.astype(np.int64) + np.arange(90)[:, None])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("threads", ["2", "3"])
 def test_parts(streaming: str, threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPUBCAST_THREADS", threads)

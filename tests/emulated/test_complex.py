@@ -83,6 +83,7 @@ def test_conversions(tmp_path: Path) -> None:
     assert run(tmp_path, *calls) == len(pairs)
 
 
+@pytest.mark.long
 def test_every_schedule(tmp_path: Path) -> None:
     """FLAT, ROWS, GATHER and what else is chosen; padding; scalars of two words; fused code."""
 

@@ -34,6 +34,7 @@ def test_operations(part: int, tmp_path: Path) -> None:
     assert campaign.run(EmulatorBackend(tmp_path), run, rehearse) >= len(chosen)
 
 
+@pytest.mark.long
 def test_conversions(tmp_path: Path) -> None:
     pairs = operations.conversions(operations.CORE)
 

@@ -88,6 +88,7 @@ def test_bitcasts_between_widths(tmp_path: Path) -> None:
     run(tmp_path, [lambda a=a, b=b: small_types.check_bitcast(a, b, "cuda") for a, b in pairs])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [*small_types.HALVES, small_types.F8[0]], ids=str)
 def test_moves_keep_the_bits(kind, tmp_path: Path) -> None:
     run(tmp_path, [lambda: small_types.check_moves_keep_bits(kind, "cuda")])

@@ -65,6 +65,7 @@ def measured(
     return bench, bench.run("--seed", "7", *files)
 
 
+@pytest.mark.long
 def test_a_wheel_measures_away_from_the_checkout(
     measured: tuple[Installed, subprocess.CompletedProcess[str]],
 ) -> None:
@@ -175,6 +176,7 @@ sys.exit(cli.main(["bench", "--quick", "--device", "cpu", "--cases", "column", "
 """
 
 
+@pytest.mark.long
 def test_measuring_needs_numpy_and_rich_alone(repository: Path, tmp_path: Path) -> None:
     """And what a report needs is named before anything is measured, without a traceback."""
 
