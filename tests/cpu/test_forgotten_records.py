@@ -67,7 +67,9 @@ print(forgotten > ROUNDS, wrong)
 
 
 @pytest.mark.parametrize("array", [False, True], ids=["ndarray", "Array"])
-@pytest.mark.parametrize(("sizes", "rounds"), [((4, 4), 40), ((1024, 1024), 3)])
+@pytest.mark.parametrize(
+    ("sizes", "rounds"), [pytest.param((4, 4), 40, marks=pytest.mark.long), ((1024, 1024), 3)]
+)
 def test_a_record_that_is_forgotten_meanwhile(
     array: bool, sizes: tuple[int, int], rounds: int, repository: object
 ) -> None:

@@ -49,7 +49,7 @@ def test_dimensions_stated_on_each_operation(rng: random.Random) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::gpubcast.SplitWarning")
-@settings(random_graphs, max_examples=15)
+@settings(random_graphs, max_examples=4)
 @given(rng=randoms)
 def test_labels(rng: random.Random) -> None:
     check(rng, labelled=True)

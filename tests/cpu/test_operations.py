@@ -26,6 +26,7 @@ def test_operation(row, kind) -> None:
     operations.check(row, kind, "cpu")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("source", every((kind,) for kind in operations.TYPES), ids=str)
 def test_conversions(source) -> None:
     for to in operations.TYPES:

@@ -7,8 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.emulated.kernels import Array, Case, Slot
+
+
+def some_long(faults: list[Any]) -> list[Any]:
+    """Planted faults, of which one in four is a developer's; the others are long tests."""
+    return [
+        pytest.param(fault, marks=pytest.mark.long if number % 4 else ())
+        for number, fault in enumerate(faults)
+    ]
 
 
 def sub(a: Array, b: Array) -> tuple[Array]:

@@ -82,6 +82,7 @@ def check_traffic(plan: Plan, slots: Sequence[SlotStatistics]) -> None:
     assert moved <= MOST * floor, "\n".join((f"{moved / floor:.3f} times the floor", *lines))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_results_are_those_of_the_cpu(name: str, load: Any, emulator: EmulatorBackend) -> None:
     for case in load(name):
@@ -92,6 +93,7 @@ def test_results_are_those_of_the_cpu(name: str, load: Any, emulator: EmulatorBa
         assert case.wrong(found, case.expected(operands)) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ALIGNED)
 def test_what_moves_with_every_element_is_moved_once(
     name: str, load: Any, emulator: EmulatorBackend
@@ -112,6 +114,7 @@ def test_what_moves_with_every_element_is_moved_once(
             assert (slot.useful_bytes, slot.sectors * SECTOR) == (own, own)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ALIGNED)
 def test_traffic_is_hardly_above_the_floor(name: str, load: Any, emulator: EmulatorBackend) -> None:
     for case in load(name):

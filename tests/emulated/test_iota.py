@@ -67,6 +67,7 @@ def test_strides(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_inside_a_fused_function(tmp_path: Path) -> None:
     run(tmp_path, lambda: positions.check_fused("cuda"))
 

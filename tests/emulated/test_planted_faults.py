@@ -8,7 +8,17 @@ from typing import Any
 
 import pytest
 
-from tests.emulated.kernel_cases import GATHERS, OUTPUTS, PARTIALS, ROWS, STEPS, flat, rows, shared
+from tests.emulated.kernel_cases import (
+    GATHERS,
+    OUTPUTS,
+    PARTIALS,
+    ROWS,
+    STEPS,
+    flat,
+    rows,
+    shared,
+    some_long,
+)
 from tests.emulated.kernels import Case, check
 from tests.support.emulator.backend import EmulatorBackend, altered
 
@@ -101,7 +111,7 @@ FAULTS: list[tuple[str, str, str, Case, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f"{f[0]}: {f[2][-40:]}")
+@pytest.mark.parametrize("fault", some_long(FAULTS), ids=lambda f: f"{f[0]}: {f[2][-40:]}")
 def test_planted_faults_are_found(tmp_path: Path, fault: tuple[str, str, str, Case, str]) -> None:
     file, old, new, case, complaint = fault
     with pytest.raises(AssertionError, match=complaint):

@@ -285,6 +285,7 @@ def test_integers_are_rounded_once(
     assert len(rows) > 1000
 
 
+@pytest.mark.long
 def test_bitcast_keeps_the_bits(backend: EmulatorBackend) -> None:
     for to, source in (("u32", "float"), ("float", "u32"), ("i64", "double"), ("u16", "bf16"),
                        ("bf16", "i16"), ("f16", "u16"), ("i8", "u8"), ("u16", "f16")):  # fmt: skip

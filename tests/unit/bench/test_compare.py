@@ -101,6 +101,7 @@ def by_name(found: compare.Comparison) -> dict[str, compare.Change]:
 # --- how often it errs ------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_twenty_runs_of_the_same_code_raise_no_alarm() -> None:
     found = [compare.compare(run(k), run(1000 + k), 0.05) for k in range(20)]
     assert [k for k, one in enumerate(found) if one.failed] == []
@@ -109,6 +110,7 @@ def test_twenty_runs_of_the_same_code_raise_no_alarm() -> None:
     assert len(found[0].changes) == 12 * 2 * 4 + 12 + 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "noise",
     [
