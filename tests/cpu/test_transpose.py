@@ -53,7 +53,7 @@ def check(
     transpose(
         first, along, source.strides[0], out.ctypes.data, out.strides[0], rows, columns
     )  # fmt: skip
-    np.testing.assert_array_equal(out[:, :columns], wanted)
+    assert np.array_equal(out[:, :columns], wanted), (size, rows, columns)
     assert (out[:, columns:].copy().view(np.uint8) == GUARD).all()
     assert (raw[:begin] == GUARD).all() and (raw[end:] == GUARD).all()
 

@@ -61,8 +61,17 @@ def check(host: Recorder, sized: Sized, arch: str | None) -> str:
     return source.partition("\n")[0]
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("streaming", ["on", "off", None])
+@pytest.mark.parametrize(
+    ("streaming", "threads"),
+    [
+        (None, 2),
+        ("on", 1),
+        *(
+            pytest.param(streaming, threads, marks=pytest.mark.long)
+            for streaming, threads in ((None, 1), ("on", 2), ("off", 1), ("off", 2))
+        ),
+    ],
+)
 def test_every_case_of_the_benchmark_on_the_cpu(
     monkeypatch: pytest.MonkeyPatch, streaming: str | None, threads: int
 ) -> None:
@@ -87,7 +96,10 @@ def test_every_case_of_the_benchmark_on_the_cpu(
     assert changed == (streaming is None)
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+@pytest.mark.parametrize(
+    "arch",
+    ["sm_90", *(pytest.param(arch, marks=pytest.mark.long) for arch in ("sm_80", "sm_100"))],
+)
 def test_every_case_of_the_benchmark_on_a_gpu(arch: str) -> None:
     """Also of a GPU that this process does not use: its multiprocessors enter no kernel."""
     for sized in every(SMALL, LARGE):
