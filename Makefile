@@ -4,7 +4,7 @@
 #   make test    environment, installation, then linters, types and a developer's tests
 #
 # Both are fast the second time. Variables: PYTHON (the interpreter that makes the environment),
-# VENV (its folder), TESTS (a marker expression), PYTEST_FLAGS, PIP_FLAGS.
+# VENV (its folder), TESTS (a marker expression), ROWS (of the matrix), PYTEST_FLAGS, PIP_FLAGS.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check $(PIP_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long check lint format typecheck generate pytest wheel docker-replay clean
+.PHONY: help demo test test-long test-lowest test-matrix check lint format typecheck generate pytest wheel docker-replay clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' $(firstword $(MAKEFILE_LIST)) | \
@@ -28,6 +28,12 @@ test: check pytest ## Install what is needed; linters, types and the tests of a 
 
 test-long: ## The tests that take long by nature: cross products, campaigns, soaks
 	@$(MAKE) pytest TESTS=long
+
+test-lowest: $(VENV)/.installed-test ## The CPU's tests at the lowest versions that are allowed
+	$(BIN)/python tools/test_matrix.py lowest
+
+test-matrix: $(VENV)/.installed-test ## The tests on other Pythons, versions, and less of a machine
+	$(BIN)/python tools/test_matrix.py $(ROWS)
 
 check: lint typecheck
 
@@ -59,7 +65,7 @@ docker-replay: $(VENV)/.installed-test ## Lint the Dockerfile and replay its ste
 	$(BIN)/python tools/replay_dockerfile.py cpu --run-command
 
 clean: ## Remove the environment, caches and build results
-	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .matrix dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find gpubcast tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- environment ------------------------------------------------------------------------------

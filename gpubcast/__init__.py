@@ -15,6 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from gpubcast import pickles
 
+# Machine code reads the fields of CPython's objects, which lie otherwise in a build without the
+# global lock, and what is shared relies on the lock. CPython says "t" in the names of such builds.
+if "t" in getattr(sys, "abiflags", ""):
+    raise ImportError(
+        "gpubcast does not run on a free-threaded build of CPython: use one with the global"
+        " interpreter lock (docs/env.md says why)"
+    )
+
 if TYPE_CHECKING:
     from gpubcast.arrays import Array, array, empty, from_dlpack, full, trim_pool
     from gpubcast.errors import (

@@ -15,3 +15,12 @@ def test_rich_loads_when_something_is_printed() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
+
+
+def test_a_free_threaded_build_is_refused() -> None:
+    code = "import sys\nsys.abiflags = 't'\nimport gpubcast"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr.splitlines()[-1].startswith(
+        "ImportError: gpubcast does not run on a free-threaded build of CPython: "
+    )

@@ -92,8 +92,7 @@ def _through_ctypes(address: int) -> KernelFunction:
 
 def definition(text: str, name: str) -> MethodDef | None:
     """What CPython needs to know of a built-in function; None on other interpreters."""
-    # Builds without the interpreter's lock say "t".
-    if sys.implementation.name != "cpython" or "t" in getattr(sys, "abiflags", ""):
+    if sys.implementation.name != "cpython":
         return None
     source = KernelSource(name, text, name)
     try:

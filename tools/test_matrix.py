@@ -1,0 +1,189 @@
+"""The tests where a developer does not run them: other Pythons, other versions, less of a machine.
+
+    python tools/test_matrix.py            every row
+    python tools/test_matrix.py lowest     one row
+
+A row makes an environment of its own under ``.matrix/`` where it needs one. A row that this machine
+cannot run is skipped, and the table at the end says why. Exit status 1 where a row failed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ENVIRONMENTS = ROOT / ".matrix"
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+BUSY = 12
+_COMPILERS = re.compile(r"(.*-)?(cc|c\+\+|gcc|g\+\+|clang|clang\+\+)(-[0-9.]+)?")
+_BOUND = re.compile(r"([\w-]+)(?:\[[\w,]+\])?>=([\w.]+)")
+
+
+class Skipped(Exception):
+    """Why this machine cannot run a row."""
+
+
+class Failed(Exception):
+    """What of a row failed."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the matrix.
+
+    Attributes:
+        shows: what a run of it shows.
+        run: runs it; raises ``Skipped`` or ``Failed``.
+    """
+
+    shows: str
+    run: Callable[[], None]
+
+
+@dataclass
+class Result:
+    """The rows that have run, and what came of each."""
+
+    said: dict[str, str] = field(default_factory=dict)
+    failed: bool = False
+
+    def run(self, name: str, row: Row) -> None:
+        print(f"\n=== {name}: {row.shows}", flush=True)
+        try:
+            row.run()
+            self.said[name] = "passed"
+        except Skipped as why:
+            self.said[name] = f"skipped: {why}"
+        except Failed as what:
+            self.said[name] = f"FAILED: {what}"
+            self.failed = True
+
+
+def lowest_versions() -> list[str]:
+    """The lowest version of each package that pyproject.toml bounds, as constraints for pip."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    lines = [*project["dependencies"], *extras["bench"], *extras["cuda13"]]
+    bounds = [_BOUND.match(line) for line in lines]
+    return [f"{bound[1]}=={bound[2]}" for bound in bounds if bound]
+
+
+def _run(command: list[str | Path], **variables: str) -> None:
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | variables, check=False)
+    if done.returncode:
+        raise Failed(f"{' '.join(map(str, command[1:4]))} ... exits with {done.returncode}")
+
+
+def _environment(name: str, python: str, constraints: list[str] | None = None) -> Path:
+    """The interpreter of a new environment with this checkout and all that its tests use."""
+    place = ENVIRONMENTS / name
+    shutil.rmtree(place, ignore_errors=True)
+    _run([python, "-m", "venv", place])
+    told = place / "constraints.txt"
+    told.write_text("\n".join(constraints or ()) + "\n")
+    install: list[str | Path] = [place / "bin/python", "-m", "pip", "install", "--quiet"]
+    _run([*install, *os.environ.get("PIP_FLAGS", "").split(), "-c", told, "-e", f"{ROOT}[test]"])
+    return place / "bin/python"
+
+
+def _tests(
+    python: Path | str, *arguments: str, prefix: tuple[str, ...] = (), **variables: str
+) -> None:
+    with tempfile.TemporaryDirectory() as caches:
+        options = ("-n", "2", "--dist=worksteal", "-o", f"cache_dir={caches}")
+        tests = (python, "-m", "pytest", "-q", "-m", "not long and not gpu", *options, *arguments)
+        _run([*prefix, *tests], **variables)
+
+
+def _interpreter(version: str) -> str:
+    found = shutil.which(f"python{version}")
+    if found is None:
+        raise Skipped(f"there is no python{version} on the path")
+    usable = subprocess.run(
+        [found, "-c", "import venv, ensurepip"], check=False, capture_output=True
+    )
+    if usable.returncode:
+        raise Skipped(f"python{version} makes no environments: {usable.stderr.decode()[-80:]}")
+    return found
+
+
+def _on_python(version: str) -> Callable[[], None]:
+    return lambda: _tests(_environment(version, _interpreter(version)))
+
+
+def _at_lowest_versions() -> None:
+    python = _environment("lowest", _interpreter(PYTHONS[0]), lowest_versions())
+    _run([python, "-W", "error", "-c", "import cupy; print('cupy', cupy.__version__)"])
+    _tests(python, "tests/cpu", "tests/calls")
+
+
+def _without_compilers() -> None:
+    """Links to all that is on the path, but for compilers of C and C++."""
+    with tempfile.TemporaryDirectory() as place:
+        for folder in os.environ["PATH"].split(os.pathsep):
+            for tool in Path(folder).glob("*"):
+                link = Path(place, tool.name)
+                if not _COMPILERS.fullmatch(tool.name) and not link.is_symlink():
+                    link.symlink_to(tool)
+        assert shutil.which("g++", path=place) is None
+        _tests(sys.executable, PATH=place)
+
+
+def _beside_busy_processes() -> None:
+    with _busy(BUSY):
+        _tests(sys.executable)
+
+
+@contextlib.contextmanager
+def _busy(count: int) -> Iterator[None]:
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def _on_one_core() -> None:
+    if shutil.which("taskset") is None:
+        raise Skipped("there is no taskset")
+    _tests(sys.executable, prefix=("taskset", "-c", str(min(os.sched_getaffinity(0)))))
+
+
+ROWS = {
+    "lowest": Row("the lowest versions that pyproject.toml allows", _at_lowest_versions),
+    "no-compiler": Row("no g++ on the path", _without_compilers),
+    "one-core": Row("one core", _on_one_core),
+    "busy": Row(f"beside {BUSY} busy processes", _beside_busy_processes),
+    **{f"python{one}": Row(f"CPython {one}", _on_python(one)) for one in PYTHONS},
+}
+
+
+def main(names: list[str]) -> int:
+    """Run rows, all where none is named, and print what came of each."""
+    unknown = set(names) - set(ROWS)
+    if unknown:
+        print(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(ROWS)}")
+        return 2
+    result = Result()
+    for name in names or ROWS:
+        result.run(name, ROWS[name])
+    print("\n=== the matrix")
+    for name, what in result.said.items():
+        print(f"{name:14} {what}")
+    return int(result.failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
