@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import sys
 import threading
@@ -28,12 +29,17 @@ def working(what: str) -> Iterator[None]:
 @contextlib.contextmanager
 def announced(what: str) -> Iterator[None]:
     """Name a step in a line on stderr once it is slow."""
-    timer = threading.Timer(
-        SILENT_SECONDS, print, [f"{what} ..."], {"file": sys.stderr, "flush": True}
-    )
-    timer.daemon = True
-    timer.start()
+    running = threading.Lock()
+    running.acquire()
+
+    def say() -> None:
+        if not running.acquire(timeout=SILENT_SECONDS):
+            print(f"{what} ...", file=sys.stderr, flush=True)
+
+    # Not by a threading.Thread, whose start() waits for ever where the new thread has no memory.
+    with contextlib.suppress(RuntimeError, MemoryError):
+        _thread.start_new_thread(say, ())
     try:
         yield
     finally:
-        timer.cancel()
+        running.release()

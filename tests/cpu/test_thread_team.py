@@ -375,8 +375,35 @@ def test_a_team_that_miscounts_is_not_used(monkeypatch: pytest.MonkeyPatch) -> N
     made = team.ThreadTeam(0, 0)
     monkeypatch.setattr(made, "resize", lambda threads: None)
     monkeypatch.setattr(made, "start", lambda *job: None)
-    assert not team._passes(made, 0)
+    assert not team._passes(made)
     assert len(made._memory) >= STATE_BYTES
+
+
+NO_TRIAL = """
+import gc, threading
+from gpubcast.backends.cpu.threads import team
+begin = threading.Thread.start
+def start(thread):
+    if thread.name == "gpubcast-trial":
+        raise failure
+    begin(thread)
+threading.Thread.start = start
+for failure in (RuntimeError("can't start new thread"), KeyboardInterrupt()):
+    team._HOME.tried = False
+    try:
+        found = team.thread_team(2)
+    except KeyboardInterrupt:
+        found = None
+    gc.collect()
+    print(found, [t.name for t in threading.enumerate() if t.name == "gpubcast-0"])
+"""
+
+
+def test_a_worker_ends_before_its_state_where_there_is_no_trial() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", NO_TRIAL], timeout=300, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "None []\n" * 2
 
 
 def test_no_team_leaves_large_launches_to_the_other_pool(monkeypatch: pytest.MonkeyPatch) -> None:

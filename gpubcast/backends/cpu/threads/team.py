@@ -65,15 +65,17 @@ class ThreadTeam:
         if leaving:
             self.start(0, 0, 0, 0, 1, 1)  # all wake and look whether there is a place for them
         for thread in leaving:
-            thread.join(_LEAVE)
+            if thread.ident is not None:
+                thread.join(_LEAVE)
         try:
             for index in range(len(self._threads), threads - 1):
                 name, arguments = f"gpubcast-{index}", (self.state, index, 0)
                 thread = threading.Thread(None, self._work, name, arguments, daemon=True)
-                thread.start()
+                # Before it starts: where an interruption ends this, it may be running.
                 self._threads.append(thread)
+                thread.start()
         except RuntimeError:
-            pass
+            del self._threads[-1]  # this one was not started
         self.threads = threads
 
     def forked(self) -> None:
@@ -116,10 +118,17 @@ class ThreadTeam:
 
 
 class _TeamHolder:
-    """The team of this process, and the lock under which it is made and changed."""
+    """The team of this process, and the lock under which it is made and changed.
+
+    Attributes:
+        made: the team, from before its trial on and for good: a worker that has started may look at
+            its state, whatever the trial says.
+        team: the same once it has passed.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
+        self.made: ThreadTeam | None = None
         self.team: ThreadTeam | None = None
         self.tried = self.held = self.changing = False
 
@@ -131,12 +140,21 @@ class _TeamHolder:
             try:
                 self.changing = True
                 if not self.tried:
-                    self.tried, self.team = True, _tried()
+                    self._try()
                 if self.team is not None and self.team.threads != threads:
                     self.team.resize(threads)
                 return self.team
             finally:
                 self.changing = False
+
+    def _try(self) -> None:
+        self.tried, self.made = True, _new_team()
+        try:
+            if self.made is not None and _passes(self.made):
+                self.team = self.made
+        finally:
+            if self.made is not None and self.team is None:
+                self.made.close()
 
     # A child inherits the lock, but not the thread that would release it, and what is half made.
     def before_fork(self) -> None:
@@ -149,15 +167,15 @@ class _TeamHolder:
 
     def forked(self) -> None:
         self.lock, self.held, self.changing = threading.RLock(), False, False
-        if self.team is not None:
-            self.team.forked()
+        if self.made is not None:
+            self.made.forked()
 
     def close(self) -> None:
         """At the end of the process: no thread may run code that is taken down."""
         with self.lock:
-            found, self.team, self.tried = self.team, None, True
-        if found is not None:
-            found.close()
+            self.team, self.tried = None, True
+        if self.made is not None:
+            self.made.close()
 
 
 _HOME = _TeamHolder()
@@ -175,14 +193,14 @@ def thread_team(threads: int) -> ThreadTeam | None:
     return _HOME.find(threads) if threads > 1 else None
 
 
-def _tried() -> ThreadTeam | None:
+def _new_team() -> ThreadTeam | None:
+    """A team without workers; None where the system or the interpreter can have none."""
     if sys.platform != "linux" or platform.machine() not in _MACHINES:
         return None
     try:
-        made, kernel = ThreadTeam(_code("worker_loop"), _code("run_parts")), _code("count")
+        return ThreadTeam(_code("worker_loop"), _code("run_parts"))
     except (RuntimeError, ValueError, AttributeError):
         return None
-    return made if _passes(made, kernel) else None
 
 
 def _code(name: str) -> int:
@@ -197,7 +215,7 @@ def _code(name: str) -> int:
     return object_cache.load(KernelSource(f"team_{name}", name, f"team {name}"), compiled)
 
 
-def _passes(made: ThreadTeam, kernel: int) -> bool:
+def _passes(made: ThreadTeam) -> bool:
     """Whether launches of every number of parts, with a worker, do each part once. Another thread
     tries it, which may be given up."""
     counts = array("q", bytes(8 * 64))
@@ -208,10 +226,11 @@ def _passes(made: ThreadTeam, kernel: int) -> bool:
             made.start(kernel, table, 64, 1 + k % 17, 1 + k % 3, 1 + k % 2)
 
     try:
+        kernel = _code("count")
         made.resize(2)
         thread = threading.Thread(None, trial, "gpubcast-trial", daemon=True)
         thread.start()
-    except RuntimeError:
+    except (RuntimeError, ValueError, AttributeError):
         return False
     thread.join(_TRIAL)
     return not thread.is_alive() and set(counts) == {rounds}
