@@ -7,8 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import CodeType, FrameType
-from typing import Any
+from types import CodeType
 
 import numpy as np
 import pytest
@@ -21,6 +20,7 @@ from gpubcast.backends.cpu.threads import team
 from gpubcast.backends.native_calls import build
 from gpubcast.runtime import native_handover, state
 from gpubcast.schedules.cpu.cost import PARALLEL_BYTES
+from tests.support.instructions import before_each
 
 
 def held() -> bool:
@@ -35,23 +35,22 @@ class Planted:
     def __init__(self, probe: Callable[[], None]) -> None:
         self.probe = probe
         self.places: set[tuple[CodeType, int]] = set()
+        self.planted = before_each(self.reached)
 
     def __enter__(self) -> Planted:
-        sys.settrace(self.trace)
+        self.planted.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        sys.settrace(None)
+        self.planted.__exit__(None, None, None)
 
-    def trace(self, frame: FrameType, event: str, _: Any) -> Any:
-        if not frame.f_code.co_filename.startswith(config.PACKAGE_ROOT):
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        place = frame.f_code, frame.f_lasti
-        if event == "opcode" and place not in self.places and held():
-            self.places.add(place)
+    def reached(self, code: CodeType, place: int) -> bool:
+        if not code.co_filename.startswith(config.PACKAGE_ROOT):
+            return False
+        if (code, place) not in self.places and held():
+            self.places.add((code, place))
             self.probe()
-        return self.trace
+        return True
 
     def names(self) -> set[str]:
         return {code.co_name for code, _ in self.places}
@@ -182,9 +181,10 @@ class OnceOnly:
 
 
 def test_a_lock_that_is_not_reentrant_is_found(warm: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state.STATE, "lock", OnceOnly())
-    with pytest.raises(AssertionError, match="waits for itself"), Planted(interruption):
-        calls()
+    with monkeypatch.context() as patched:
+        patched.setattr(state.STATE, "lock", OnceOnly())
+        with pytest.raises(AssertionError, match="waits for itself"), Planted(interruption):
+            calls()
 
 
 def test_no_module_takes_the_lock_while_it_is_imported(repository: Path) -> None:

@@ -43,7 +43,14 @@ class Exporter:
         return new(ctypes.addressof(self.managed), b"dltensor", None)
 
 
-def test_bf16_elements_are_shared() -> None:
+@pytest.mark.parametrize("refusal", [RuntimeError, BufferError])
+def test_bf16_elements_are_shared(monkeypatch: pytest.MonkeyPatch, refusal: Any) -> None:
+    """Whatever the NumPy at hand raises; it is BufferError from 2.5 on."""
+
+    def refuse(_: Any) -> None:
+        raise refusal("Unsupported dtype in DLTensor.")
+
+    monkeypatch.setattr(np, "from_dlpack", refuse)
     values = np.arange(12, dtype=np.float32).reshape(3, 4).astype(ml_dtypes.bfloat16)
     source = Exporter(values.view(np.uint16).T, 4)
     found = dlpack.adopt(source)

@@ -80,7 +80,7 @@ def adopt(array: Any) -> np.ndarray[Any, Any]:
     """
     try:
         return np.from_dlpack(array)
-    except RuntimeError:
+    except (RuntimeError, BufferError):  # the former of NumPy before 2.5
         found = _from_tensor(_capsule(array), writable=_is_writable(array))
         if found is None:
             raise
