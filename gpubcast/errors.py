@@ -59,6 +59,12 @@ def quoted(text: str) -> str:
     return repr(text) if len(text) <= MOST_QUOTED else f"{text[: MOST_QUOTED - 3]!r}..."
 
 
+def plain_text(value: object) -> str | None:
+    """A caller's text as a plain ``str``, or None where it is none: the methods of a subclass may
+    say anything."""
+    return str.__str__(value) if issubclass(type(value), str) else None
+
+
 def brief(value: object) -> str:
     """``repr`` for messages: short, and never an error of its own."""
     try:

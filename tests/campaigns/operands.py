@@ -50,6 +50,8 @@ def wanted(name: str, x: Values, y: Values) -> Values | None:
         return None
     if any(a != b and 1 not in (a, b) for a, b in zip(x.shape, y.shape, strict=False)):
         return None
+    if x.dtype.kind == "b" and name == "sub":
+        return None
     with np.errstate(all="ignore"):
         made: Values = NUMPY[name](x, y)
     return np.asarray(made)
