@@ -111,7 +111,8 @@ class OutOfMemoryError(DeviceError, MemoryError):
 
 
 def allocates(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """The same function, whose failed allocations, whoever makes them, are OutOfMemoryError."""
+    """The same function, whose failed allocations, whoever makes them, are OutOfMemoryError, and
+    whose failed imports are DeviceError."""
 
     @functools.wraps(function)
     def call(*args: _P.args, **keywords: _P.kwargs) -> _R:
@@ -122,6 +123,10 @@ def allocates(function: Callable[_P, _R]) -> Callable[_P, _R]:
                 raise
             said = f": {error}" if str(error) else ""
             raise OutOfMemoryError(f"not enough memory{said}") from error
+        except (ImportError, OSError) as error:
+            raise DeviceError(
+                f"what this call needs cannot be loaded now, and may be the next time: {error}"
+            ) from error
 
     return call
 

@@ -167,6 +167,17 @@ def test_texts_are_taken_by_what_they_are() -> None:
             call()
 
 
+class LyingTuple(tuple):
+    def __iter__(self) -> Any:
+        return "nothing"
+
+    __len__ = __iter__
+
+
+def test_an_index_is_what_it_is() -> None:
+    assert gb.array(X)[LyingTuple((0, 1))].numpy() == X[0, 1]
+
+
 # --- values ------------------------------------------------------------------------------------
 
 

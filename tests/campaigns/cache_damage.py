@@ -15,7 +15,7 @@ from tests.campaigns import calls
 from tests.campaigns.log import Log
 from tests.campaigns.worlds import visit
 
-WORLDS = 12
+WORLDS = 7
 _FOREIGN = 65534
 
 

@@ -18,7 +18,7 @@ import gpubcast as gb
 from tests.campaigns import operands
 from tests.campaigns.log import Log, Refused
 
-CASES = 3500
+CASES = 2500
 _NAMES = tuple(
     name for name in gb.__all__
     if inspect.isfunction(getattr(gb, name)) and name not in ("trim_pool",)

@@ -9,25 +9,27 @@ import signal
 import sys
 import time
 import weakref
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 import gpubcast as gb
+from gpubcast import config
 from gpubcast.runtime import state
 from gpubcast.schedules.cpu.cost import PARALLEL_BYTES
 from tests.campaigns import operands
 from tests.campaigns.log import Log
 from tests.campaigns.worlds import visit
 
-CALLS, INTERRUPTS = 1500, 60
+CALLS, INTERRUPTS = 700, 40
 LONGEST = 2e-3
 """Seconds from one signal to the next, at most."""
 
 
 def run(log: Log, rng: random.Random) -> None:
     """Worlds for each of the three."""
-    for work in (_handlers, _finalizers, _raised):
+    for work in (_lines, _handlers, _finalizers, _raised):
         for cold in (False, True):
             seed = rng.getrandbits(32)
             log.at(f"{work.__name__[1:]}, {'from the first call on' if cold else 'warm'}")
@@ -45,7 +47,14 @@ def run(log: Log, rng: random.Random) -> None:
 def _call(log: Log, size: int) -> None:
     x = np.ones((3, size), np.float32)
     for _ in range(2):
-        found = gb.add(x, x)
+        try:
+            found = gb.add(x, x)
+        except gb.Error as error:
+            # What comes while this thread loads a module cannot have it.
+            if "cannot be loaded now" not in str(error):
+                raise
+            log.counts["refusals"] += 1
+            return
         if found[-1, -1] != 2:
             log.fault("wrong value", f"{found[-1, -1]} for 2")
         log.counts["values"] += 1
@@ -70,6 +79,27 @@ def _handlers(log: Log, rng: random.Random) -> None:
         log.at("a handler calls")
         _call(log, rng.randint(1, 5000))
     signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _lines(log: Log, rng: random.Random) -> None:
+    """A call in the middle of a call, at lines that the seed draws: under a lock as well."""
+    busy = False
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal busy
+        if not frame.f_code.co_filename.startswith(config.PACKAGE_ROOT):
+            return None
+        if event == "line" and not busy and rng.random() < 0.01:
+            busy = True
+            log.at(f"a call at {frame.f_code.co_qualname}:{frame.f_lineno}")
+            _call(log, rng.randint(1, 400))
+            busy = False
+        return trace
+
+    for _ in range(CALLS // 10):
+        sys.settrace(trace)
+        _call(log, rng.randint(1, 500))
+        sys.settrace(None)
 
 
 class _Dying:

@@ -13,7 +13,7 @@ from tests.campaigns import calls
 from tests.campaigns.log import Log
 from tests.campaigns.worlds import World, visit
 
-ROUNDS, WRITERS = 3, 3
+ROUNDS, WRITERS = 2, 3
 LONGEST = 6.0
 """Seconds until a process is killed, at most: some kernels are stored, others not."""
 

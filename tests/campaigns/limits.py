@@ -18,10 +18,10 @@ import numpy as np
 
 import gpubcast as gb
 from tests.campaigns import calls
-from tests.campaigns.log import Log
+from tests.campaigns.log import Log, Refused
 from tests.campaigns.worlds import visit
 
-WORLDS = 10
+WORLDS = 6
 _NOBODY = 65534
 _GROUPS = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
 
@@ -72,12 +72,15 @@ def _address_space(log: Log, rng: random.Random, cold: bool) -> None:
     huge = np.broadcast_to(np.float32(1), (60000, 60000))
     some, amount = calls.some(rng, 4), least + int(rng.choice((0, 1, 4, 20, 80, 200)) * 2**20)
     with _limited(resource.RLIMIT_AS, _used() + amount):
-        for _ in calls.check(log, some, refusable=True):
-            pass
+        found = [(name, log.call(call), wanted) for name, call, wanted in some * 2]
         log.at(f"14 GB with {amount >> 20} MiB")
-        found = log.call(lambda: gb.add(huge, huge))
-        if not isinstance(getattr(found, "error", None), gb.OutOfMemoryError):
-            log.fault("wrong value", f"14 GB with {amount >> 20} MiB of address space: {found!r}")
+        refused = log.call(lambda: gb.add(huge, huge))
+    if not isinstance(getattr(refused, "error", None), gb.OutOfMemoryError):
+        log.fault("wrong value", f"14 GB with {amount >> 20} MiB of address space: {refused!r}")
+    for name, made, wanted in found:
+        log.at(name)
+        if not isinstance(made, Refused):
+            log.same(made, wanted, name)
     calls.right(log, calls.made())
 
 

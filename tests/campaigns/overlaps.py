@@ -12,7 +12,7 @@ from tests.campaigns import operands
 from tests.campaigns.log import Log, Refused
 from tests.campaigns.operands import Values
 
-CASES = 700
+CASES = 250
 
 
 @gb.fuse

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,18 +69,18 @@ def _restored() -> None:
     arrays._restored = believed
 
 
-def _attributes() -> None:
-    """An attribute whose access fails is no attribute, but an error of its own."""
-    from gpubcast.runtime import operands
-
-    operands.offers = hasattr
-
-
-def _out_of_memory() -> None:
-    """A ``MemoryError`` is passed on."""
+def _text() -> None:
+    """Of a subclass of ``str`` its own methods are asked."""
     from gpubcast import errors
 
-    errors.allocates = lambda function: function
+    errors.plain_text = lambda value: value if isinstance(value, str) else None
+
+
+def _unloaded() -> None:
+    """Why a module cannot be loaded is passed on as it is."""
+    import gpubcast
+
+    gpubcast._unloaded = lambda home, error: error
 
 
 def _lock() -> None:
@@ -89,8 +90,10 @@ def _lock() -> None:
     from gpubcast.runtime import state
     from tests.campaigns import worlds
 
-    worlds.LIMIT = 20.0
+    worlds.LIMIT = 10.0
     state.STATE.lock = threading.Lock()
+    # A fork's child gets a new one.
+    state.threading = SimpleNamespace(RLock=threading.Lock)
 
 
 def _fifo() -> None:
@@ -98,7 +101,7 @@ def _fifo() -> None:
     from gpubcast.backends import kernel_store
     from tests.campaigns import worlds
 
-    worlds.LIMIT = 20.0
+    worlds.LIMIT = 10.0
     kernel_store._FILE &= ~os.O_NONBLOCK
 
 
@@ -120,10 +123,16 @@ def _owner() -> None:
 
 
 def _leak() -> None:
-    """Calls and plans are never forgotten."""
-    from gpubcast.runtime import prepare, state
+    """With every new plan some kilobytes are left over."""
+    from gpubcast.runtime import prepare
 
-    state.MAX_PLANS = prepare.MAX_PLANS = 1 << 40
+    before, leaked = prepare.cache_launch, []
+
+    def leaking(*arguments: Any) -> Any:
+        leaked.append(b"x" * 8000)
+        return before(*arguments)
+
+    prepare.cache_launch = leaking
 
 
 PLANTED = {
@@ -131,8 +140,8 @@ PLANTED = {
     "read-only": Planted("changed_arrays", 1, ("wrong value",), _read_only),
     "overlap": Planted("overlaps", 1, ("wrong value",), _overlap),
     "restored": Planted("hostile_calls", 1, ("crash",), _restored),
-    "attributes": Planted("hostile_calls", 1, ("foreign exception",), _attributes),
-    "out of memory": Planted("limits", 1, ("foreign exception", "wrong value"), _out_of_memory),
+    "text": Planted("hostile_calls", 1, ("foreign exception",), _text),
+    "unloaded": Planted("limits", 1, ("foreign exception",), _unloaded),
     "lock": Planted("interrupts", 1, ("hang",), _lock),
     "fifo": Planted("cache_damage", 1, ("hang",), _fifo),
     "digest": Planted("cache_damage", 1, ("wrong value", "crash"), _digest),

@@ -76,7 +76,7 @@ def _instead(code: str) -> object:
     )
 
     def run(command: list[str], **keywords: object) -> object:
-        return popen([sys.executable, "-c", script, command[6]], **keywords)
+        return popen([sys.executable, "-c", script, command[7]], **keywords)
 
     return run
 

@@ -55,9 +55,21 @@ call()
 for one in held:
     os.close(one)
 """
+LATER = """
+gb.add
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == "gpubcast.codegen.cpu":
+            sys.meta_path.remove(self)
+            raise OSError(24, "Too many open files")
+sys.meta_path.insert(0, Finder())
+call()
+"""
 
 
-@pytest.mark.parametrize("code", [INTERRUPTED, NO_DESCRIPTORS], ids=["interrupted", "descriptors"])
+@pytest.mark.parametrize(
+    "code", [INTERRUPTED, NO_DESCRIPTORS, LATER], ids=["interrupted", "descriptors", "later"]
+)
 def test_a_name_whose_module_cannot_be_loaded(code: str) -> None:
     """An error of gpubcast, and the next use of the name works. Found by tests/campaigns."""
     program = FIRST_NAME.format(code=code)
