@@ -48,7 +48,7 @@ def run(log: Log, rng: random.Random) -> None:
             log.same(found, y + x[: number // 3000 % 7 + 1].reshape(-1, 1), f"size {n}")
 
     for what, count, step in (
-        ("patterns", PATTERNS // SHARE * 2, pattern), ("shapes", SHAPES // SHARE * 4, shape)
+        ("patterns", PATTERNS // SHARE * 2, pattern), ("shapes", SHAPES // SHARE, shape)
     ):  # fmt: skip
         # The tables are filled before memory is measured.
         for number in range(4200):
