@@ -4,18 +4,21 @@
 #   make test    environment, installation, then linters, types and a developer's tests
 #
 # Both are fast the second time. Variables: PYTHON (the interpreter that makes the environment),
-# VENV (its folder), TESTS (a marker expression), ROWS (of the matrix), PYTEST_FLAGS, PIP_FLAGS.
+# VENV (its folder), TESTS (a marker expression), ROWS (of the matrix), PYTEST_FLAGS, PIP_FLAGS; and
+# for campaigns MINUTES, CAMPAIGN, SEED.
 
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_FLAGS ?= -n auto --maxprocesses=2 --dist=worksteal
 PIP_FLAGS ?=
 TESTS ?= not long
+MINUTES ?= 10
 BIN := $(VENV)/bin
 PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check $(PIP_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-lowest test-matrix check lint format typecheck generate pytest wheel docker-replay clean
+.PHONY: help demo test test-long test-lowest test-matrix campaign check lint format typecheck \
+    generate pytest wheel docker-replay clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' $(firstword $(MAKEFILE_LIST)) | \
@@ -34,6 +37,10 @@ test-lowest: $(VENV)/.installed-test ## The CPU's tests at the lowest versions t
 
 test-matrix: $(VENV)/.installed-test ## The tests on other Pythons, versions, and less of a machine
 	$(BIN)/python tools/test_matrix.py $(ROWS)
+
+campaign: $(VENV)/.installed-test ## Search for faults with new seeds: MINUTES=60; CAMPAIGN=overlaps SEED=7
+	$(BIN)/python -m tests.campaigns --minutes $(MINUTES) $(addprefix --campaign ,$(CAMPAIGN)) \
+	    $(addprefix --seed ,$(SEED))
 
 check: lint typecheck
 

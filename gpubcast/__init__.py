@@ -15,6 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 from gpubcast import pickles
 
+# What is raised where nothing else can be loaded any more, and what callers catch then.
+from gpubcast.errors import (
+    CacheWarning,
+    CompileError,
+    DeviceError,
+    ElementTypeError,
+    Error,
+    ExportError,
+    LayoutError,
+    OutOfMemoryError,
+    ShapeError,
+    SplitWarning,
+    UnknownNameError,
+)
+
 # Machine code reads the fields of CPython's objects, which lie otherwise in a build without the
 # global lock, and what is shared relies on the lock. CPython says "t" in the names of such builds.
 if "t" in getattr(sys, "abiflags", ""):
@@ -25,19 +40,6 @@ if "t" in getattr(sys, "abiflags", ""):
 
 if TYPE_CHECKING:
     from gpubcast.arrays import Array, array, empty, from_dlpack, full, trim_pool
-    from gpubcast.errors import (
-        CacheWarning,
-        CompileError,
-        DeviceError,
-        ElementTypeError,
-        Error,
-        ExportError,
-        LayoutError,
-        OutOfMemoryError,
-        ShapeError,
-        SplitWarning,
-        UnknownNameError,
-    )
     from gpubcast.functions import *
     from gpubcast.fusion.fused_function import Fused, apply, fuse
     from gpubcast.hlo.inference import infer_shape
@@ -222,12 +224,25 @@ def __getattr__(name: str) -> Any:
     home = _HOME_OF.get(name) or ("functions" if name in __all__ else None)
     if home is None:
         return globals().setdefault(name, _module(name))
-    with import_module("gpubcast.locks").compiling():
-        module = import_module(f"gpubcast.{home}")
     # With one of its names, a module has loaded them all.
     names = _HOMES.get(home) or [one for one in __all__ if one not in _HOME_OF]
-    globals().update({one: getattr(module, one) for one in names})
-    return getattr(module, name)
+    try:
+        with import_module("gpubcast.locks").compiling():
+            module = import_module(f"gpubcast.{home}")
+        globals().update({one: getattr(module, one) for one in names})
+    except (AttributeError, ImportError, MemoryError, OSError) as error:
+        raise _unloaded(home, error) from error
+    return globals()[name]
+
+
+def _unloaded(home: str, error: Exception) -> Exception:
+    """The refusal of a name whose module cannot be loaded now: there are no descriptors left, or a
+    signal handler or a finalizer came while this very thread was loading it. The next time may
+    have it."""
+    if isinstance(error, Error):
+        return error
+    refusal = OutOfMemoryError if isinstance(error, MemoryError) else Error
+    return refusal(f"the module gpubcast.{home} cannot be loaded now: {error}")
 
 
 def _module(name: str) -> Any:
@@ -242,7 +257,7 @@ def _module(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != path:
             raise
-    from gpubcast.errors import UnknownNameError, quoted
+    from gpubcast.errors import quoted
     from gpubcast.hlo.ops import suggestion
 
     raise UnknownNameError(f"gpubcast has no {quoted(name)}{suggestion(name)}")

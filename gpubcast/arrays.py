@@ -146,7 +146,8 @@ class Array(DeviceArray, Operators):
     @allocates
     def __getitem__(self, key: Any) -> Array:
         """Basic slicing: integers, slices, None and an ellipsis; the result shares memory."""
-        entries = key if isinstance(key, tuple) else (key,)
+        # A subclass may iterate over anything.
+        entries = tuple.__getitem__(key, slice(None)) if issubclass(type(key), tuple) else (key,)
         for entry in entries:
             if isinstance(entry, (bool, np.bool_)) or not (
                 entry is None or entry is Ellipsis or isinstance(entry, slice) or _is_index(entry)

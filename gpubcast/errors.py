@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import copy
+import errno
 import functools
+import os
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_PACKAGE: Final = os.path.dirname(__file__)
+# Of descriptors, of the process or of the system, and of memory.
+_LIMITS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 class Error(Exception):
@@ -59,6 +64,12 @@ def quoted(text: str) -> str:
     return repr(text) if len(text) <= MOST_QUOTED else f"{text[: MOST_QUOTED - 3]!r}..."
 
 
+def plain_text(value: object) -> str | None:
+    """A caller's text as a plain ``str``, or None where it is none: the methods of a subclass may
+    say anything."""
+    return str.__str__(value) if issubclass(type(value), str) else None
+
+
 def brief(value: object) -> str:
     """``repr`` for messages: short, and never an error of its own."""
     try:
@@ -105,7 +116,8 @@ class OutOfMemoryError(DeviceError, MemoryError):
 
 
 def allocates(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """The same function, whose failed allocations, whoever makes them, are OutOfMemoryError."""
+    """The same function, whose failed allocations, whoever makes them, are OutOfMemoryError, and
+    whose failed imports are DeviceError."""
 
     @functools.wraps(function)
     def call(*args: _P.args, **keywords: _P.kwargs) -> _R:
@@ -116,8 +128,31 @@ def allocates(function: Callable[_P, _R]) -> Callable[_P, _R]:
                 raise
             said = f": {error}" if str(error) else ""
             raise OutOfMemoryError(f"not enough memory{said}") from error
+        except (ImportError, OSError) as error:
+            if not _is_loading(error):
+                raise
+            raise DeviceError(
+                f"what this call needs cannot be loaded now, and may be the next time: {error}"
+            ) from error
 
     return call
+
+
+def _is_loading(error: ImportError | OSError) -> bool:
+    """Whether a module that gpubcast imports late, or the system's limits, refused a call; and not
+    a caller's function that is traced, or the handler of a signal."""
+    if isinstance(error, OSError) and error.errno not in _LIMITS:
+        return False
+    codes, place = [], error.__traceback__
+    while place is not None:
+        codes.append(place.tb_frame.f_code)
+        place = place.tb_next
+    own = [k for k, code in enumerate(codes) if code.co_filename.startswith(_PACKAGE)]
+    below = codes[own[-1] + 1 :][:1] if own else codes[:1]
+    return all(
+        code.co_name == "<module>" or code.co_filename.startswith("<frozen importlib")
+        for code in below
+    )
 
 
 class CompileError(Error, RuntimeError):

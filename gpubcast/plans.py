@@ -11,7 +11,7 @@ from gpubcast import config, locks
 from gpubcast.arrays import Array
 from gpubcast.codegen.source import KernelSource
 from gpubcast.errors import Error, LayoutError, ShapeError, allocates
-from gpubcast.hlo import expression
+from gpubcast.hlo import expression, ops
 from gpubcast.hlo.expression import Expression
 from gpubcast.hlo.verification import check_expression, counts, refused, tuple_of
 from gpubcast.planning.plan import BroadcastPlan, Operand
@@ -427,4 +427,5 @@ def plan(
     """
     check_layout(out_layout, "out_layout")
     known = tuple(map(as_shape, shapes))
-    return Plan(name, expression.single(name, attributes), known, out_layout)
+    row = ops.op(name)
+    return Plan(row.name, expression.single(row.name, attributes), known, out_layout)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gpubcast.errors import brief
+from gpubcast.errors import brief, plain_text
 from gpubcast.hlo.broadcasting import integer_list
 from gpubcast.shapes.element_types import element_type
 
@@ -98,7 +98,10 @@ def _integer(operation: str, attribute: Attribute, value: Any) -> Hashable:
 
 def _word(operation: str, attribute: Attribute, value: Any) -> Hashable:
     # No rule takes anything else; the one that refuses it shows it.
-    return value if isinstance(value, (str, bool)) else brief(value)
+    if isinstance(value, bool):
+        return value
+    text = plain_text(value)
+    return brief(value) if text is None else text
 
 
 def _element_type(operation: str, attribute: Attribute, value: Any) -> Hashable:

@@ -140,7 +140,7 @@ def single(name: str, attributes: Mapping[str, Any]) -> Expression:
         Error: no such operation, or a keyword it does not take.
     """
     row = ops.op(name)
-    expansion = row.expansion(dict(canonical(name, attributes)))
+    expansion = row.expansion(dict(canonical(row.name, attributes)))
     operands = tuple(range(row.arity))
     nodes: tuple[Parameter | Apply, ...] = tuple(Parameter(i) for i in operands)
     if expansion.each is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpubcast.errors import Error, brief, quoted
+from gpubcast.errors import Error, brief, plain_text, quoted
 from gpubcast.hlo import ops
 from gpubcast.hlo.attributes import Attribute
 from gpubcast.hlo.broadcasting import result_shape
@@ -140,7 +140,7 @@ def _keywords(row: Op, shapes: tuple[Shape, ...], attributes: Mapping[str, Any])
 
 def _needed(attribute: Attribute, value: Any) -> str:
     """What a keyword's value should be, if it is not."""
-    if attribute.choices and not (isinstance(value, str) and value in attribute.choices):
+    if attribute.choices and plain_text(value) not in attribute.choices:
         return f"one of {', '.join(attribute.choices)}"
     least = attribute.minimum
     if least is not None and not (type(value) is int and value >= least):

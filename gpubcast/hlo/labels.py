@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gpubcast.errors import ShapeError, brief, quoted
+from gpubcast.errors import ShapeError, brief, plain_text, quoted
 from gpubcast.hlo.alignment import AlignmentCell, AlignmentGrid, AlignmentRow, CellState, render
 from gpubcast.shapes.shape import Shape
 
@@ -68,9 +68,10 @@ def parse(text: str) -> LabelPattern:
         ShapeError: X1, the text is malformed; X2, a label twice in one group; X3, an output's
             label that no operand has.
     """
-    if not isinstance(text, str):
+    plain = plain_text(text)
+    if plain is None:
         raise _malformed(f"axis labels are text, not {brief(text)}")
-    return _parsed(text)
+    return _parsed(plain)
 
 
 @lru_cache(4096)

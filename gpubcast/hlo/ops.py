@@ -18,7 +18,7 @@ from __future__ import annotations
 from itertools import chain
 
 from gpubcast import locks
-from gpubcast.errors import Error, brief
+from gpubcast.errors import Error, brief, plain_text
 from gpubcast.hlo.op import Op
 from gpubcast.hlo.rows import (
     arithmetic,
@@ -51,10 +51,11 @@ def op(name: str, *, internal: bool = False) -> Op:
     Raises:
         Error: no such operation; the text names ours for a NumPy or HLO name, or the nearest.
     """
-    row = OPS.get(name) if isinstance(name, str) else None
+    text = plain_text(name) or ""
+    row = OPS.get(text)
     if row is not None and (row.public or internal):
         return row
-    hint = suggestion(name) if isinstance(name, str) else ""
+    hint = suggestion(text) if text else ""
     raise Error(f"no operation {brief(name)}{hint}", rule="T0", kind="gpubcast:unknown operation")
 
 

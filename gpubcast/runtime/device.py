@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpubcast.errors import DeviceError, brief
+from gpubcast.errors import DeviceError, brief, plain_text
 
 Device = tuple[str, int]
 CPU: Device = ("cpu", 0)
@@ -17,9 +17,9 @@ def parse_device(text: str) -> Device:
     Raises:
         DeviceError: anything else.
     """
-    found = _DEVICE.fullmatch(text) if isinstance(text, str) else None
+    found = _DEVICE.fullmatch(plain_text(text) or "")
     if found is not None:
-        return ("cuda", int(found["index"] or 0)) if text != "cpu" else CPU
+        return ("cuda", int(found["index"] or 0)) if found[0] != "cpu" else CPU
     raise DeviceError(
         f"no device {brief(text)}; devices are 'cpu', 'cuda' and 'cuda:<index>'",
         rule="A1",

@@ -10,7 +10,7 @@ import platform
 import re
 from typing import cast
 
-from gpubcast.errors import DeviceError, Error, brief
+from gpubcast.errors import DeviceError, Error, brief, plain_text
 from gpubcast.runtime.state import STATE, backend
 from gpubcast.schedules.schedule import CpuTarget, CudaTarget, Target
 
@@ -25,8 +25,9 @@ def checked_arch(arch: object) -> str:
     Raises:
         Error: it is none.
     """
-    if isinstance(arch, str) and re.fullmatch(r"sm_[0-9]{2,3}[af]?", arch):
-        return arch
+    plain = plain_text(arch)
+    if plain is not None and re.fullmatch(r"sm_[0-9]{2,3}[af]?", plain):
+        return plain
     raise Error(
         f"no GPU architecture {brief(arch)}; expected a name such as 'sm_90'",
         rule="T0",

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gpubcast import locks
-from gpubcast.errors import MOST_QUOTED, ElementTypeError, brief, quoted
+from gpubcast.errors import MOST_QUOTED, ElementTypeError, brief, plain_text, quoted
 
 
 class Category(enum.Enum):
@@ -179,11 +179,12 @@ def element_type(x: Any) -> ElementType:
         return x
     if isinstance(x, np.dtype) and x in _BY_DTYPE:
         return _BY_DTYPE[x]
-    if isinstance(x, str):
-        row = ELEMENT_TYPES.get(x) or _BY_DTYPE_NAME.get(x)
+    name = plain_text(x)
+    if name is not None:
+        row = ELEMENT_TYPES.get(name) or _BY_DTYPE_NAME.get(name)
         if row is not None:
             return row
-        raise ElementTypeError(_unknown(x), rule="T1", kind="gpubcast:unknown element type")
+        raise ElementTypeError(_unknown(name), rule="T1", kind="gpubcast:unknown element type")
     try:
         if x is None:  # NumPy's spelling of its default, f64
             raise TypeError

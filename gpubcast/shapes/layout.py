@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, SupportsIndex
 
-from gpubcast.errors import Error, LayoutError, brief
+from gpubcast.errors import Error, LayoutError, brief, plain_text
 
 # Sizes, strides and byte counts are int64 in XLA.
 MAX_SIZE = 2**63 - 1
@@ -270,7 +270,8 @@ class Layout:
                 rule="L7",
                 kind="gpubcast:padding value",
             )
-        if not isinstance(attributes, str) or not _ATTRIBUTES.fullmatch(attributes):
+        plain = plain_text(attributes)
+        if plain is None or not _ATTRIBUTES.fullmatch(plain):
             raise LayoutError(
                 f"{_brief(attributes)} is no canonical text of layout attributes, such as 'S(1)'",
                 rule="L9",
@@ -280,8 +281,8 @@ class Layout:
         put(self, "minor_to_major", order)
         put(self, "padded_dimensions", padded)
         put(self, "padding_value", padding_value)
-        put(self, "attributes", attributes)
-        put(self, "_hash", hash((order, padded, padding_value.value, attributes)))
+        put(self, "attributes", plain)
+        put(self, "_hash", hash((order, padded, padding_value.value, plain)))
 
     @staticmethod
     def default(rank: int) -> Layout:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gpubcast.errors import Error, LayoutError, ShapeError
+from gpubcast.errors import Error, LayoutError, ShapeError, plain_text
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 from gpubcast.shapes.layout import MAX_SIZE, Layout, PaddingValue, check_minor_to_major
 
@@ -93,13 +93,14 @@ def parse_shape_text(text: str) -> ParsedShape:
             and ``opaque[]`` are refused by name) or S10 (an element type without a row).
         LayoutError: rules L2 to L7 (an invalid layout), L9 (an attribute refused by name).
     """
-    if not isinstance(text, str):
+    plain = plain_text(text)
+    if plain is None:
         raise ShapeError(
             f"the text of a shape must be a str, got {type(text).__name__}",
             rule="S8",
             kind="gpubcast:shape text",
         )
-    return _Parser(text).run()
+    return _Parser(plain).run()
 
 
 def _tokens(text: str) -> list[_Token]:

@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 
 from gpubcast.runtime import call_cache, native_handover, state
-from tests.support.machine_calls import InPython
+from tests.support.machine_calls import InPython, replay_at_once
 
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A call that was made twice is machine code's."""
     assert native_handover.process_table() is not None
-    monkeypatch.setattr(call_cache, "REPEATS", 0)
-    monkeypatch.setattr(state, "repeated", lambda launch: True)
+    replay_at_once(monkeypatch.setattr)
     state.clear()
     yield
     state.clear()

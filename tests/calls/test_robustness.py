@@ -126,6 +126,58 @@ def test_broken_protocols_are_our_errors() -> None:
         gb.neg(Broken())
 
 
+class LyingText(str):
+    """A text whose methods say what is not so."""
+
+    __hash__ = None
+
+    def __len__(self) -> Any:
+        return "long"
+
+    def __eq__(self, other: object) -> Any:
+        raise ZeroDivisionError
+
+    def __getitem__(self, key: Any) -> Any:
+        return [key]
+
+    find = lower = partition = rstrip = strip = __getitem__
+
+
+def test_texts_are_taken_by_what_they_are() -> None:
+    """Of a subclass of ``str`` no method is asked. Found by tests/campaigns."""
+    text = LyingText
+    assert gb.element_type(text("f32")) is gb.element_type("f32")
+    assert gb.Shape.parse(text("f32[2,3]{0,1}")) == gb.Shape.parse("f32[2,3]{0,1}")
+    assert gb.empty(text("f32[2]"), device=text("cpu")).shape == (2,)
+    assert gb.plan(text("neg"), text("f32[2]")).output_shape == gb.Shape("f32", (2,))
+    assert gb.compare(X, X, direction=text("GE")).all()
+    np.testing.assert_array_equal(gb.fuse(text("a b, b -> a b"))(lambda x, y: x + y)(X, V), X + V)
+    for call in (
+        lambda: gb.element_type(text("f33")),
+        lambda: gb.Shape.parse(text("f32[2,3]{0,1")),
+        lambda: gb.array(X, device=text("gpu")),
+        lambda: gb.plan(text("negg"), "f32[2]"),
+        lambda: gb.compare(X, X, direction=text("GX")),
+        lambda: gb.fuse(text("a b - a"))(lambda x: x),
+        lambda: gb.round(X, method=text("up")),
+        lambda: gb.Layout((0,), attributes=text("X")),
+        lambda: gb.plan("neg", "f32[2]").cuda_source(text("sm")),
+    ):
+        with pytest.raises(gb.Error):
+            call()
+
+
+class LyingTuple(tuple):
+    def __iter__(self) -> Any:
+        return "nothing"
+
+    __len__ = __iter__
+
+
+def test_an_index_is_what_it_is() -> None:
+    assert gb.array(X)[LyingTuple((0, 1))].numpy() == X[0, 1]
+
+
 # --- values ------------------------------------------------------------------------------------
 
 
@@ -273,3 +325,17 @@ def test_one_pool_serves_every_number_of_parts() -> None:
         pool.run(lambda low, high: None, 100, parts)
         executors.add(id(pool._executor))
     assert len(executors) == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ImportError("theirs"), TimeoutError("theirs"), OSError(24, "theirs"), KeyError("theirs")],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_a_traced_function_raises_is_its_own(error: Exception) -> None:
+    def raising(x: Any) -> Any:
+        raise error
+
+    with pytest.raises(type(error)) as raised:
+        gb.fuse(raising)(np.ones(3, np.float32))
+    assert raised.value is error

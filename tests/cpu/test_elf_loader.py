@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import platform
 import random
 import struct
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from llvmlite import binding
 
+import gpubcast as gb
 from gpubcast.backends.cpu.jit import elf_loader, object_cache
+from gpubcast.runtime import state
 
 TEXT = """
 @table = internal constant [4 x double] [double 1.0, double 2.0, double 4.0, double 8.0]
@@ -176,3 +180,22 @@ def test_damaged_objects_are_refused() -> None:
 @pytest.mark.parametrize("length", [0, 5, 63, 64, 500])
 def test_objects_that_are_cut_off(length: int) -> None:
     assert elf_loader.parsed(object_cache.compiled_ir(TEXT)[:length]) is None
+
+
+def test_no_address_space_is_no_reason_to_ask_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LLVM ends a process that has none left. Found by tests/campaigns, limits 106422."""
+
+    class System:
+        def mmap(self, *_: object) -> object:
+            ctypes.set_errno(errno.ENOMEM)
+            return elf_loader._FAILED
+
+    x = np.ones((3, 4), "f4")
+    gb.add(x, x)
+    state.clear()
+    monkeypatch.setattr(object_cache, "_LOADED", {})
+    monkeypatch.setattr(elf_loader, "_system", System)
+    with pytest.raises(gb.OutOfMemoryError, match="address space"):
+        gb.add(x, x)
+    monkeypatch.undo()
+    assert (gb.add(x, x) == 2).all()

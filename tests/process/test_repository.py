@@ -152,14 +152,15 @@ def test_import_loads_nothing_heavy(repository: Path) -> None:
 
 
 def test_import_executes_little(repository: Path) -> None:
-    """In instructions of Python's: 30 ms of them are some 300,000, and rich's import has more."""
+    """In instructions of Python's: 30 ms of them are some 300,000, and rich's import has more. Two
+    thirds are the exceptions, which are there before anything can fail."""
     code = """
 import numpy
 from tests.support.instructions import count
 print(count(lambda: __import__("gpubcast")))
 """
     python(code, cwd=repository)  # writes the bytecode
-    assert 0 < int(python(code, cwd=repository)) < 10_000
+    assert 0 < int(python(code, cwd=repository)) < 20_000
 
 
 # --- Dockerfile -------------------------------------------------------------------------------
@@ -309,7 +310,12 @@ def test_ci_runs_what_the_readme_says(repository: Path) -> None:
     lines = script.read_text().splitlines()
     assert lines[0] == "#!/usr/bin/env bash"
     assert "set -euo pipefail" in lines
-    assert lines[-3:] == ["make test", "make test-long", "make docker-replay"]
+    assert lines[-4:] == [
+        "make test",
+        "make test-long",
+        "make test-lowest",
+        "make docker-replay",
+    ]
 
 
 def test_contributing_shows_what_is_there(repository: Path) -> None:

@@ -109,8 +109,8 @@ class Calls:
         drawn = random.Random(seed)
         self._sizes = [_sizes(drawn) for _ in range(16)]
 
-    def check(self, drawn: random.Random) -> None:
-        """One call, and whether its result is NumPy's, bit for bit."""
+    def check(self, drawn: random.Random) -> int:
+        """One call, and whether its result is NumPy's, bit for bit; how many values it has."""
         way = drawn.choice(WAYS)
         operation, kind, name = drawn.choice(RECIPES)
         m, n = drawn.choice(self._sizes) if drawn.random() < 0.9 else _sizes(drawn)
@@ -122,7 +122,7 @@ class Calls:
             try:
                 gb.add(x, self._operand(drawn, kind, (n,)))
             except gb.ShapeError:
-                return
+                return 0
             raise AssertionError(f"{said}: not refused")
         if way == "fused":
             kind, operation = "f32", "chain"
@@ -134,6 +134,7 @@ class Calls:
         wrong = int((_bits(found) != _bits(wanted)).sum())
         if wrong:
             raise AssertionError(f"{said}: {wrong} of {wanted.size} elements are wrong")
+        return int(wanted.size)
 
     def _operand(self, drawn: random.Random, kind: str, shape: tuple[int, ...]) -> Values:
         """A view somewhere in the memory: compact, transposed, or backwards."""
@@ -195,28 +196,33 @@ def _bits(x: Values) -> Values:
     return x.view(np.dtype(f"u{x.dtype.itemsize}"))
 
 
-def threads(count: int, calls: int, forks: int, seed: int) -> None:
+def threads(count: int, calls: int, forks: int, seed: int, interval: float = 1e-4) -> int:
     """Random calls on many threads, and forks meanwhile whose children compute too.
+
+    Args:
+        interval: seconds after which threads change places, also where they hold a lock.
+
+    Returns:
+        How many values were compared.
 
     Raises:
         AssertionError: a result is wrong, a call was not refused, or a child did not end well.
     """
     work = Calls(seed)
     errors: list[BaseException] = []
-    done = [0] * count
+    done, values = [0] * count, [0] * count
 
     def run(k: int) -> None:
         drawn = random.Random(seed * 1000 + k)
         try:
             while done[k] < calls and not errors:
-                work.check(drawn)
+                values[k] += work.check(drawn)
                 done[k] += 1
         except BaseException as error:
             errors.append(error)
 
-    # Threads change places often, also where they hold a lock.
     before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-4)
+    sys.setswitchinterval(interval)
     started = [threading.Thread(target=run, args=(k,)) for k in range(count)]
     try:
         for thread in started:
@@ -232,6 +238,7 @@ def threads(count: int, calls: int, forks: int, seed: int) -> None:
     if errors:
         raise errors[0]
     print(f"{sum(done)} calls on {count} threads and {forks} forks: all right")
+    return sum(values)
 
 
 def _fork(work: Calls, seed: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
-from gpubcast.errors import Error, brief
+from gpubcast.errors import Error, brief, plain_text
 from gpubcast.hlo.attributes import BOOLEAN, STRING, Attribute
 from gpubcast.hlo.op import ANY, ARITHMETIC, REAL, Expansion, Op, ResultType, by
 from gpubcast.hlo.references import maximum, minimum
@@ -21,7 +21,8 @@ def _compared(given: Mapping[str, Hashable]) -> Expansion:
     """
     given = dict(given)
     direction, total_order = given.pop("direction", None), given.pop("total_order", False)
-    if not isinstance(direction, str) or direction not in DIRECTIONS:
+    plain = plain_text(direction)
+    if plain not in DIRECTIONS:
         raise Error(
             f"compare: direction is one of {', '.join(DIRECTIONS)}, not {brief(direction)}",
             rule="T0",
@@ -33,7 +34,7 @@ def _compared(given: Mapping[str, Hashable]) -> Expansion:
             rule="T0",
             kind="gpubcast:keyword value",
         )
-    return Expansion(DIRECTIONS[direction], given, each="total_order_key" if total_order else None)
+    return Expansion(DIRECTIONS[plain], given, each="total_order_key" if total_order else None)
 
 
 ROWS = (

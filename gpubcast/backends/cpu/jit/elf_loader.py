@@ -9,6 +9,7 @@ object says of itself is checked when it is parsed: a damaged one is refused the
 from __future__ import annotations
 
 import ctypes
+import errno
 import functools
 import mmap
 import os
@@ -89,6 +90,9 @@ class ElfObject:
 
         Returns:
             None where it asks for more than is done here, or the system refuses.
+
+        Raises:
+            MemoryError: there is no address space left. LLVM's loader would end the process.
         """
         places, size = {}, 0
         for number, (section_type, flags, _, length, _, _, alignment, _) in enumerate(
@@ -109,6 +113,8 @@ class ElfObject:
             os.ftruncate(file, size)
             start = _system().mmap(None, size, _READ | _RUN, mmap.MAP_PRIVATE, file, 0)
             if start == _FAILED:
+                if ctypes.get_errno() == errno.ENOMEM:
+                    raise MemoryError("no address space is left for machine code")
                 return None
             # A page is looked up when it is first read, which is after it has been written.
             found = self._linked(places, start, size, function)
@@ -157,7 +163,7 @@ class ElfObject:
 @functools.cache
 def _system() -> Any:
     """C's functions, those for memory that outlives the interpreter: threads may run there."""
-    library = ctypes.CDLL(None)
+    library = ctypes.CDLL(None, use_errno=True)
     pointer, size, number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
     library.mmap.restype = pointer
     library.mmap.argtypes = (pointer, size, number, number, number, ctypes.c_long)

@@ -1,0 +1,150 @@
+"""Faults that campaigns have to find: each takes one check away in the process of a seed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Planted(NamedTuple):
+    """One fault.
+
+    Attributes:
+        campaign: that finds it.
+        seed: that does.
+        found: the kinds of fault as which it may show.
+        plant: takes the check away.
+    """
+
+    campaign: str
+    seed: int
+    found: tuple[str, ...]
+    plant: Callable[[], None]
+
+
+def _strides() -> None:
+    """A call counts as like another whatever its strides."""
+    from gpubcast.runtime import call_cache
+
+    before: Any = call_cache.signature
+
+    def without(operands: tuple[Any, ...], out: Any) -> Any:
+        found = before(operands, out)
+        if found is None:
+            return None
+        arrays = [x for x in operands if isinstance(x, np.ndarray)]
+        return (len(operands), out is None, *((x.dtype, x.shape) for x in arrays)), found[1]
+
+    call_cache.signature = without
+
+
+def _read_only() -> None:
+    """A repeated call writes into what has become read-only."""
+    from gpubcast.backends.native_calls import record
+
+    record.writeable = lambda out: True
+
+
+def _overlap() -> None:
+    """Nothing overlaps anything."""
+    from gpubcast.runtime import launch
+
+    launch.share_memory = lambda one, other: False
+
+
+def _restored() -> None:
+    """A pickle is believed."""
+    from gpubcast import arrays
+    from gpubcast.runtime import state
+    from gpubcast.runtime.device import parse_device
+
+    def believed(shape: Any, data: Any, device: str) -> Any:
+        place = parse_device(device)
+        return arrays.wrap(shape, state.backend(place[0]).from_host(data), place)
+
+    arrays._restored = believed
+
+
+def _text() -> None:
+    """Of a subclass of ``str`` its own methods are asked."""
+    from gpubcast import errors
+
+    errors.plain_text = lambda value: value if isinstance(value, str) else None
+
+
+def _unloaded() -> None:
+    """Why a module cannot be loaded is passed on as it is."""
+    import gpubcast
+
+    gpubcast._unloaded = lambda home, error: error
+
+
+def _lock() -> None:
+    """A lock is waited for by the thread that has it."""
+    import threading
+
+    from gpubcast.runtime import state
+    from tests.campaigns import worlds
+
+    worlds.LIMIT = 10.0
+    state.STATE.lock = threading.Lock()
+    # A fork's child gets a new one.
+    state.threading = SimpleNamespace(RLock=threading.Lock)
+
+
+def _fifo() -> None:
+    """What is no file is opened, and waited for."""
+    from gpubcast.backends import kernel_store
+    from tests.campaigns import worlds
+
+    worlds.LIMIT = 10.0
+    kernel_store._FILE &= ~os.O_NONBLOCK
+
+
+def _digest() -> None:
+    """A file's name says nothing of its kernel."""
+    from gpubcast.backends import kernel_store
+
+    kernel_store.Store._name = lambda self, key, contents: (
+        f"{key}.{kernel_store.digest(contents)}.{self.suffix}"
+    )
+
+
+def _owner() -> None:
+    """Whoever owns a file, it is run."""
+    from gpubcast.backends import kernel_store
+
+    kernel_store.check_trusted = lambda status, path: None
+    kernel_store.check_owner = lambda status, path: None
+
+
+def _leak() -> None:
+    """With every new plan some kilobytes are left over."""
+    from gpubcast.runtime import prepare
+
+    before, leaked = prepare.cache_launch, []
+
+    def leaking(*arguments: Any) -> Any:
+        leaked.append(b"x" * 8000)
+        return before(*arguments)
+
+    prepare.cache_launch = leaking
+
+
+PLANTED = {
+    "strides": Planted("changed_arrays", 1, ("wrong value", "memory", "crash"), _strides),
+    "read-only": Planted("changed_arrays", 1, ("wrong value",), _read_only),
+    "overlap": Planted("overlaps", 1, ("wrong value",), _overlap),
+    "restored": Planted("hostile_calls", 1, ("crash",), _restored),
+    "text": Planted("hostile_calls", 1, ("foreign exception",), _text),
+    "unloaded": Planted("limits", 1, ("foreign exception",), _unloaded),
+    "lock": Planted("interrupts", 1, ("hang",), _lock),
+    "fifo": Planted("cache_damage", 1, ("hang",), _fifo),
+    "digest": Planted("cache_damage", 1, ("wrong value", "crash"), _digest),
+    "owner": Planted("cache_damage", 1, ("wrong value", "crash"), _owner),
+    "leak": Planted("endurance", 1, ("memory",), _leak),
+}
