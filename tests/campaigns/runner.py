@@ -44,7 +44,7 @@ CAMPAIGNS = {
         Campaign("switches", "threads that change places at every bytecode, and forks"),
         Campaign("interrupts", "signal handlers and finalizers that call, and Ctrl-C"),
         Campaign("forks", "forks and new processes at every stage of a first call"),
-        Campaign("limits", "too little memory, descriptors, processes, disk"),
+        Campaign("limits", "too little memory, descriptors, processes, disk", (0, 106422)),
         Campaign("cache_damage", "files of the cache flipped, cut, exchanged, foreign, no files"),
         Campaign("kills", "processes killed while they store kernels"),
         Campaign("versions", "two versions of gpubcast on one cache that is too small for both"),

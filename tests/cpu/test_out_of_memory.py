@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -86,6 +88,38 @@ def test_one_error_at_every_stage(stage: str) -> None:
     assert ended.returncode == 0 and end == "end", ended.stderr
     assert len(told) == 24
     assert {line.rpartition(" ")[2] for line in told} == {"OutOfMemoryError"}, told
+
+
+COMPILED = """
+import resource, sys
+import numpy as np, gpubcast as gb
+
+x, before = np.ones((3, 4)), resource.getrlimit(resource.RLIMIT_AS)
+if sys.argv[1] == "later kernel":
+    gb.neg(x)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (int(sys.argv[2]) << 20), before[1]))
+try:
+    gb.lgamma(x)
+except gb.OutOfMemoryError as error:
+    print("MiB of addresses" in str(error))
+resource.setrlimit(resource.RLIMIT_AS, before)
+assert (gb.lgamma(x) == 0).all()
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+@pytest.mark.parametrize("stage", ["first kernel", "later kernel"])
+@pytest.mark.parametrize("left", [40, 120])
+def test_no_addresses_to_compile_with(stage: str, left: int, tmp_path: Path) -> None:
+    """LLVM would end the process. Found by tests/campaigns/limits.py, seed 106422."""
+    ended = subprocess.run(
+        [sys.executable, "-c", COMPILED, stage, str(left)],
+        env=os.environ | {"GPUBCAST_CACHE_DIR": str(tmp_path)},
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (0, "True\n"), ended.stderr
 
 
 def test_a_compiler_without_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ with any other undefined symbol is not stored, and not loaded.
 from __future__ import annotations
 
 import functools
+import mmap
 import os
 import platform
 import sys
@@ -46,6 +47,9 @@ ALLOWED = frozenset(
 _STORE = Store(f"cpu/{platform.machine()}", "o")
 _LOCK = threading.RLock()
 _FORK_SECONDS = 30.0
+# Bytes of address space that compilers may take for a kernel, and with the libraries to be loaded
+# for the first one: half more than was ever seen. They become memory only where they are used.
+_NEEDED, _NEEDED_FIRST = 224 << 20, 640 << 20
 _HELD: list[Any] = []
 _MISSED: list[Any] = []
 
@@ -73,17 +77,25 @@ def after_fork(*, child: bool) -> None:
         _MISSED.clear()
 
 
-def _compilers() -> None:
-    """Refuse to wait for ever in a child for a thread of its parent.
+def _check_compilers() -> None:
+    """Refuse to wait for ever in a child for a thread of its parent, and to compile where LLVM
+    would end the process for want of address space.
 
     Raises:
         DeviceError: that thread compiled when the process was forked.
+        MemoryError: there is too little address space (``ulimit -v``).
     """
     if _MISSED:
         raise DeviceError(
             "this process was forked while another thread of its parent compiled, so new kernels "
             "cannot be made in it; fork earlier or later, or spawn the process"
         )
+    needed = _NEEDED if "numba" in sys.modules else _NEEDED_FIRST
+    reserved = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    try:
+        mmap.mmap(-1, needed, flags=reserved, prot=0).close()
+    except OSError as error:
+        raise MemoryError(f"to compile a kernel takes {needed >> 20} MiB of addresses") from error
 
 
 class Unit:
@@ -123,7 +135,7 @@ def load(source: KernelSource, make: Callable[[], tuple[bytes, str]]) -> int:
         if unit.is_portable():
             return _load(unit)
         _STORE.discard(key)
-    _compilers()
+    _check_compilers()
     unit = Unit(*make())
     if unit.is_portable():
         theirs = Unit.parsed(_STORE.fetch(key, unit.contents))
@@ -173,7 +185,7 @@ _ENGINES: list[tuple[Any, set[str]]] = []
 
 
 def _loaded_by_llvm(unit: Unit) -> int:
-    _compilers()
+    _check_compilers()
     binding, function = _llvm(), unit.name
     # In one engine a name stands for one function only.
     if not _ENGINES or function in _ENGINES[-1][1]:
