@@ -28,8 +28,8 @@ TARGET = CudaTarget("sm_90", 132)
 # Of the benchmark's kernels the longest has 630 instructions, and the one that reads most 73,700
 # bytes of CUDA: it has the formula of erf.
 MOST_INSTRUCTIONS, MOST_BYTES = 700, 80_000
-# To find a kernel takes 55,700 instructions of Python's.
-MOST_FOUND = 64_000
+# To find a kernel takes 55,700 instructions of Python's, and 90,500 of CPython 3.12's.
+MOST_FOUND = 104_000 if sys.version_info[:2] == (3, 12) else 64_000
 
 
 @functools.cache
