@@ -10,10 +10,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import types
 
 from gpubcast.backends.cpu.intrinsics import complex_numbers
 from gpubcast.backends.cpu.intrinsics.memory import (
@@ -21,11 +19,35 @@ from gpubcast.backends.cpu.intrinsics.memory import (
     from_memory,
     memory_type,
     to_memory,
-    typed_intrinsic,
 )
+from gpubcast.backends.cpu.jit.numba_target import Intrinsic
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 
-_scalar: Callable[[Any], Any] = njit(error_model="numpy", nogil=True)
+
+def _rounding(name: str) -> Intrinsic:
+    """LLVM's intrinsic of a name on a floating-point number."""
+
+    def function(typing_context: Any, x: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            llvm_type = args[0].type
+            return builder.call(builder.module.declare_intrinsic(name, [llvm_type]), args)
+
+        return x(x), codegen
+
+    return Intrinsic(function)
+
+
+_trunc, _rint = _rounding("llvm.trunc"), _rounding("llvm.rint")
+
+
+@Intrinsic
+def _fmod(typing_context: Any, x: Any, y: Any) -> Any:
+    """The remainder with the dividend's sign."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.frem(*args)
+
+    return x(x, x), codegen
 
 
 def _integer_function(build: Callable[[Any, Any, Any], Any]) -> Any:
@@ -37,7 +59,7 @@ def _integer_function(build: Callable[[Any, Any, Any], Any]) -> Any:
 
         return x(x, x), codegen
 
-    return typed_intrinsic(function)
+    return Intrinsic(function)
 
 
 def _integer_unary(build: Callable[[Any, Any], Any]) -> Any:
@@ -49,7 +71,7 @@ def _integer_unary(build: Callable[[Any, Any], Any]) -> Any:
 
         return x(x), codegen
 
-    return typed_intrinsic(function)
+    return Intrinsic(function)
 
 
 def _abs_signed(builder: Any, x: Any) -> Any:
@@ -108,7 +130,7 @@ def _shift_right(build: Callable[[Any, Any, Any, Any], Any]) -> Any:
 
         return x(x, x, types.int64), codegen
 
-    return typed_intrinsic(function)
+    return Intrinsic(function)
 
 
 def _counted(build: Callable[[Any, Any, Any], Any]) -> Any:
@@ -125,7 +147,7 @@ def _counted(build: Callable[[Any, Any, Any], Any]) -> Any:
 
         return x(x, types.int64), codegen
 
-    return typed_intrinsic(function)
+    return Intrinsic(function)
 
 
 def _integer_pow(typing_context: Any, x: Any, y: Any) -> Any:
@@ -194,10 +216,10 @@ def _nextafter(element_type: ElementType) -> Any:
 
         return x(x, x), codegen
 
-    return typed_intrinsic(nextafter)
+    return Intrinsic(nextafter)
 
 
-@typed_intrinsic
+@Intrinsic
 def _is_finite(typing_context: Any, x: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         llvm_type = args[0].type
@@ -220,7 +242,6 @@ def _shift_right_arithmetic(builder: Any, x: Any, y: Any, spare: Any) -> Any:
     return builder.ashr(builder.ashr(builder.shl(x, spare), spare), amount)
 
 
-@_scalar
 def _pow_unsigned(base: Any, exponent: Any) -> Any:
     result, factor, left = types.uint64(1), types.uint64(base), types.uint64(exponent)
     while left != types.uint64(0):
@@ -231,7 +252,6 @@ def _pow_unsigned(base: Any, exponent: Any) -> Any:
     return result
 
 
-@_scalar
 def _pow_signed(base: Any, exponent: Any) -> Any:
     if exponent < 0:
         if base == 1:
@@ -242,33 +262,28 @@ def _pow_signed(base: Any, exponent: Any) -> Any:
     return types.int64(_pow_unsigned(types.int64(base), exponent))
 
 
-@_scalar
 def _max_nan(x: Any, y: Any) -> Any:
     return x if (x > y or x != x) else y
 
 
-@_scalar
 def _min_nan(x: Any, y: Any) -> Any:
     return x if (x < y or x != x) else y
 
 
-@_scalar
 def _round_away_from_zero(x: Any) -> Any:
-    whole = np.trunc(x)
+    whole = _trunc(x)
     return whole if abs(x - whole) < 0.5 else whole + math.copysign(1.0, x)
 
 
-@_scalar
 def _sign_floating(x: Any) -> Any:
     return 1.0 if x > 0 else (-1.0 if x < 0 else x)
 
 
-@_scalar
 def _sign_signed(x: Any) -> Any:
     return (x > 0) - (x < 0)
 
 
-@typed_intrinsic
+@Intrinsic
 def _total_order_key(typing_context: Any, x: Any) -> Any:
     """Float bits as an integer whose order is the total order of floats."""
     word = types.int32 if x == types.float32 else types.int64
@@ -317,7 +332,7 @@ def _reduce_precision(element_type: ElementType) -> Any:
 
         return x(x, exponent_bits, mantissa_bits), codegen
 
-    return intrinsic(prefer_literal=True)(reduce_precision)
+    return Intrinsic(reduce_precision, literal=True)
 
 
 def _saturate(element_type: ElementType) -> Any:
@@ -340,10 +355,10 @@ def _saturate(element_type: ElementType) -> Any:
 
         return target(x), codegen
 
-    return typed_intrinsic(saturate)
+    return Intrinsic(saturate)
 
 
-@typed_intrinsic
+@Intrinsic
 def _odd_float(typing_context: Any, x: Any) -> Any:
     """f64 to f32, rounded to odd: a second rounding to f8, f16 or bf16 is then the only one."""
 
@@ -368,7 +383,6 @@ def _odd_float(typing_context: Any, x: Any) -> Any:
 # of bf16; what remains is exact in f64.
 
 
-@_scalar
 def _odd_signed(x: Any) -> Any:
     wide = types.int64(x)
     if types.int64(-(2**32)) < wide < types.int64(2**32):
@@ -377,7 +391,6 @@ def _odd_signed(x: Any) -> Any:
     return _odd_float(types.float64((wide >> types.int64(16)) | sticky) * 65536.0)
 
 
-@_scalar
 def _odd_unsigned(x: Any) -> Any:
     wide = types.uint64(x)
     if wide < types.uint64(2**32):
@@ -386,7 +399,7 @@ def _odd_unsigned(x: Any) -> Any:
     return _odd_float(types.float64((wide >> types.uint64(16)) | sticky) * 65536.0)
 
 
-@typed_intrinsic
+@Intrinsic
 def _wide_vectors(typing_context: Any) -> Any:
     """Lets the kernel use the widest vectors there are: what computes much gains more than the
     clock that they cost; what only moves memory does not."""
@@ -418,13 +431,13 @@ FUNCTIONS: dict[str, Any] = {
         lambda builder, bits, spare: builder.sub(builder.ctlz(bits, ir.IntType(1)(0)), spare)
     ),
     "is_finite": _is_finite,
-    "integer_pow": intrinsic(prefer_literal=True)(_integer_pow),
+    "integer_pow": Intrinsic(_integer_pow, literal=True),
     "pow_signed": _pow_signed,
     "pow_unsigned": _pow_unsigned,
     "max_nan": _max_nan,
     "min_nan": _min_nan,
     "round_away_from_zero": _round_away_from_zero,
-    "round_even": np.rint,
+    "round_even": _rint,
     "sign_floating": _sign_floating,
     "sign_signed": _sign_signed,
     "total_order_key": _total_order_key,
@@ -434,8 +447,11 @@ FUNCTIONS: dict[str, Any] = {
     "wide_vectors": _wide_vectors,
     "sqrt": math.sqrt,
     "fabs": math.fabs,
-    # In numba math.floor gives an integer, which has no -0.0, and there is no math.fmod.
-    **{name: getattr(np, name) for name in ("floor", "ceil", "trunc", "rint", "fmod")},
+    "floor": _rounding("llvm.floor"),
+    "ceil": _rounding("llvm.ceil"),
+    "trunc": _trunc,
+    "rint": _rint,
+    "fmod": _fmod,
     **{
         f"nextafter_{row.name}": _nextafter(row)
         for row in ELEMENT_TYPES.values()
