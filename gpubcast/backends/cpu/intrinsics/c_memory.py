@@ -8,7 +8,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from gpubcast.backends.cpu.jit.numba_target import Intrinsic
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 
 _WORD, _STATUS = ir.IntType(64), ir.IntType(32)
 _INTEGER, _REAL = types.int64, types.float64

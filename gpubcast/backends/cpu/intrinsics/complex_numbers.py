@@ -13,7 +13,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from gpubcast.backends.cpu.jit.numba_target import Intrinsic
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 
 ComplexParts = tuple[Any, Any]
 

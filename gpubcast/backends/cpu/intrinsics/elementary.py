@@ -15,7 +15,7 @@ from numba import types
 
 from gpubcast.backends.cpu.intrinsics.avx512 import INSTRUCTIONS, permuted
 from gpubcast.backends.cpu.intrinsics.complex_numbers import pair
-from gpubcast.backends.cpu.jit.numba_target import Intrinsic
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.processor import has_avx512
 from gpubcast.hlo.elementary.formula import FORMULAS, Formula, FormulaCode, formula_code
 from gpubcast.hlo.elementary.values import FormulaInstruction, MachineType

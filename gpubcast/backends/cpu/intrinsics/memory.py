@@ -20,8 +20,8 @@ from llvmlite import ir
 from numba import types
 
 from gpubcast.backends.cpu.intrinsics.complex_numbers import pair, parts
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED
-from gpubcast.backends.cpu.jit.numba_target import Intrinsic
 from gpubcast.backends.cpu.processor import converts_halves
 from gpubcast.schedules.cpu.cost import STRETCH
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType

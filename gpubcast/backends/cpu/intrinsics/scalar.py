@@ -20,34 +20,8 @@ from gpubcast.backends.cpu.intrinsics.memory import (
     memory_type,
     to_memory,
 )
-from gpubcast.backends.cpu.jit.numba_target import Intrinsic
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
-
-
-def _rounding(name: str) -> Intrinsic:
-    """LLVM's intrinsic of a name on a floating-point number."""
-
-    def function(typing_context: Any, x: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            llvm_type = args[0].type
-            return builder.call(builder.module.declare_intrinsic(name, [llvm_type]), args)
-
-        return x(x), codegen
-
-    return Intrinsic(function)
-
-
-_trunc, _rint = _rounding("llvm.trunc"), _rounding("llvm.rint")
-
-
-@Intrinsic
-def _fmod(typing_context: Any, x: Any, y: Any) -> Any:
-    """The remainder with the dividend's sign."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.frem(*args)
-
-    return x(x, x), codegen
 
 
 def _integer_function(build: Callable[[Any, Any, Any], Any]) -> Any:
@@ -270,11 +244,6 @@ def _min_nan(x: Any, y: Any) -> Any:
     return x if (x < y or x != x) else y
 
 
-def _round_away_from_zero(x: Any) -> Any:
-    whole = _trunc(x)
-    return whole if abs(x - whole) < 0.5 else whole + math.copysign(1.0, x)
-
-
 def _sign_floating(x: Any) -> Any:
     return 1.0 if x > 0 else (-1.0 if x < 0 else x)
 
@@ -295,44 +264,6 @@ def _total_order_key(typing_context: Any, x: Any) -> Any:
         return builder.xor(bits, builder.lshr(sign, integer(1)))
 
     return word(x), codegen
-
-
-def _reduce_precision(element_type: ElementType) -> Any:
-    """XLA's ReducePrecision on the bits of an element type (f8: of f16): the mantissa is rounded to
-    nearest even; what the exponent cannot hold becomes infinity or, denormals included, zero."""
-    own = ELEMENT_TYPES["f16"] if element_type.bits == 8 else element_type
-    exponent = {"f16": 5, "f64": 11}.get(own.name, 8)
-    mantissa = own.bits - 1 - exponent
-    word = ir.IntType(own.bits)
-    infinity = ((1 << exponent) - 1) << mantissa
-
-    def reduce_precision(
-        typing_context: Any, x: Any, exponent_bits: Any, mantissa_bits: Any
-    ) -> Any:
-        fewer, kept = exponent_bits.literal_value, mantissa_bits.literal_value
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            bits = builder.bitcast(to_memory(builder, own, args[0]), word)
-            if kept < mantissa:
-                dropped = mantissa - kept
-                odd = builder.and_(builder.lshr(bits, word(dropped)), word(1))
-                bits = builder.add(bits, builder.add(odd, word((1 << (dropped - 1)) - 1)))
-                bits = builder.and_(bits, word(-1 << dropped))
-            if fewer < exponent:
-                bias, least = (1 << (exponent - 1)) - 1, (1 << (fewer - 1)) - 1
-                sign = builder.and_(bits, word(1 << (own.bits - 1)))
-                power = builder.and_(bits, word(infinity))
-                above = builder.icmp_unsigned(">", power, word((bias + least) << mantissa))
-                below = builder.icmp_unsigned("<=", power, word((bias - least) << mantissa))
-                bits = builder.select(above, builder.or_(sign, word(infinity)), bits)
-                bits = builder.select(below, sign, bits)
-            raw = builder.bitcast(bits, memory_type(own))
-            nan = builder.fcmp_unordered("uno", args[0], args[0])
-            return builder.select(nan, args[0], from_memory(builder, own, raw))
-
-        return x(x, exponent_bits, mantissa_bits), codegen
-
-    return Intrinsic(reduce_precision, literal=True)
 
 
 def _saturate(element_type: ElementType) -> Any:
@@ -436,8 +367,6 @@ FUNCTIONS: dict[str, Any] = {
     "pow_unsigned": _pow_unsigned,
     "max_nan": _max_nan,
     "min_nan": _min_nan,
-    "round_away_from_zero": _round_away_from_zero,
-    "round_even": _rint,
     "sign_floating": _sign_floating,
     "sign_signed": _sign_signed,
     "total_order_key": _total_order_key,
@@ -447,18 +376,8 @@ FUNCTIONS: dict[str, Any] = {
     "wide_vectors": _wide_vectors,
     "sqrt": math.sqrt,
     "fabs": math.fabs,
-    "floor": _rounding("llvm.floor"),
-    "ceil": _rounding("llvm.ceil"),
-    "trunc": _trunc,
-    "rint": _rint,
-    "fmod": _fmod,
     **{
         f"nextafter_{row.name}": _nextafter(row)
-        for row in ELEMENT_TYPES.values()
-        if row.is_floating
-    },
-    **{
-        f"reduce_precision_{row.name}": _reduce_precision(row)
         for row in ELEMENT_TYPES.values()
         if row.is_floating
     },

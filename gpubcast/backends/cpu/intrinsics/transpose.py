@@ -15,7 +15,8 @@ from llvmlite import binding, ir
 from numba import types
 
 from gpubcast.backends.cpu.intrinsics.memory import namespace
-from gpubcast.backends.cpu.jit.numba_target import Inlined, Intrinsic
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
+from gpubcast.backends.cpu.jit.numba_target import Inlined
 from gpubcast.schedules.cpu.cost import VECTOR
 from gpubcast.schedules.cpu.tiles import TILE_BYTES
 

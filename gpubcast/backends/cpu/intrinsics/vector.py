@@ -19,7 +19,8 @@ from gpubcast.backends.cpu.intrinsics.memory import (
     memory_type,
     to_memory,
 )
-from gpubcast.backends.cpu.jit.numba_target import Inlined, Intrinsic
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
+from gpubcast.backends.cpu.jit.numba_target import Inlined
 from gpubcast.backends.cpu.processor import architecture
 from gpubcast.schedules.cpu.cost import VECTOR
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType

@@ -32,18 +32,11 @@ def optimised(text: str, linked: list[Any], codegen: Any) -> Any:
 
     module = binding.parse_assembly(text)
     module.verify()
-    for function in module.functions:
-        passes, builder = codegen._function_pass_manager()
-        passes.run(function, builder)
     for other in linked:
         module.link_in(other, preserve=True)
     text = str(module)
     if WIDE in text:
         module = binding.parse_assembly(interleaved(text))
-    passes, builder = codegen._module_pass_manager(
-        loop_vectorize=False, slp_vectorize=False, opt=0, cost="cheap"
-    )
-    passes.run(module, builder)
     passes, builder = codegen._module_pass_manager()
     passes.run(module, builder)
     text = str(module)

@@ -17,37 +17,22 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
 from llvmlite import ir as llvm
-from numba.core import bytecode, callconv, compiler, funcdesc, interpreter, ir, postproc, types
+from numba import types
+from numba.core import bytecode, callconv, compiler, funcdesc, interpreter, ir, postproc
 from numba.core.cpu import CPUContext
 from numba.core.lowering import Lower
 from numba.core.registry import cpu_target
 from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import type_inference_stage
-from numba.core.typing import mathdecl
+from numba.core.typing import mathdecl, templates
 from numba.core.typing.context import BaseContext
 
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic, IntrinsicType
 from gpubcast.backends.cpu.jit.llvm_passes import optimised
+from gpubcast.backends.cpu.jit.ranges import BUILTINS, STEPS, extracted
 
-# Types the result of a call from the operands' types, and says how to emit it.
-Definition = Callable[..., tuple[Any, Callable[..., Any]] | None]
-
-
-class Intrinsic:
-    """What compiled code calls that is emitted as LLVM instructions.
-
-    Attributes:
-        definition: takes the typing context and the operands' types; gives a numba signature and a
-            function of (target context, LLVM builder, signature, LLVM values) that emits the
-            instructions and returns their result. None where it does not take such operands.
-        literal: whether the types of constants are to say their values.
-    """
-
-    def __init__(self, definition: Definition, *, literal: bool = False) -> None:
-        self.definition, self.literal = definition, literal
-        self.numba_type = _IntrinsicType(self)
-
-    def __call__(self, *operands: Any) -> Any:
-        raise NotImplementedError(f"{self.definition.__name__} is for compiled code only")
+# How numba's IR says that a name is not the function's own.
+_OUTER = (ir.Global, ir.FreeVar)
 
 
 class Inlined:
@@ -57,31 +42,6 @@ class Inlined:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self.numba_type = _FunctionType(function, inlined=True)
-
-
-class _IntrinsicType(types.Callable):  # type: ignore[misc]
-    def __init__(self, intrinsic: Intrinsic) -> None:
-        super().__init__(f"intrinsic {intrinsic.definition.__name__} at {id(intrinsic):#x}")
-        self._intrinsic = intrinsic
-        self._emitters: dict[tuple[Any, ...], Callable[..., Any]] = {}
-
-    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        given = args if self._intrinsic.literal else tuple(map(types.unliteral, args))
-        found = self._intrinsic.definition(context, *given)
-        if found is None:
-            return None
-        signature, self._emitters[found[0].args] = found
-        return signature
-
-    def get_call_signatures(self) -> tuple[tuple[Any, ...], bool]:
-        return (), True
-
-    def get_impl_key(self, signature: Any) -> Any:
-        return self._intrinsic
-
-    def emitter(self, signature: Any) -> Callable[..., Any]:
-        """What emits a call."""
-        return self._emitters[signature.args]
 
 
 class _FunctionType(types.Callable):  # type: ignore[misc]
@@ -127,12 +87,7 @@ class TypedFunction:
         _, target = contexts()
         found = type_inference_stage(target.typing_context, target, self._ir, arguments, result)
         for block in self._ir.blocks.values():
-            # What is called has a type, and no value.
-            block.body = [
-                one for one in block.body
-                if not (isinstance(one, ir.Assign) and isinstance(one.value, (ir.Global, ir.FreeVar)))
-                or not isinstance(found.typemap[one.target.name], (types.Callable, types.NumberClass))
-            ]  # fmt: skip
+            block.body = [one for one in block.body if not _names_function(one, found.typemap)]
         self.signature = found.return_type(*arguments)
         self.descriptor = funcdesc.PythonFunctionDescriptor.from_specialized_function(
             self._ir, found.typemap, found.return_type, found.calltypes,
@@ -141,17 +96,23 @@ class TypedFunction:
 
     def lowered(self) -> LoweredFunction:
         """The function in a module of its own."""
-        _, target = contexts()
-        codegen = target.codegen()
+        codegen = contexts()[1].codegen()
         module = Module(self.descriptor.mangled_name)
         module.triple, module.data_layout = codegen._llvm_module.triple, codegen._data_layout
-        lowering = _Lowering(target, _SingleModule(module), self.descriptor, self._ir)
+        return LoweredFunction(module, self._lowered_into(module))
+
+    def _lowered_into(self, module: Module) -> Any:
+        lowering = _Lowering(contexts()[1], _SingleModule(module), self.descriptor, self._ir)
         lowering.lower()
-        return LoweredFunction(module, lowering.function)
+        return lowering.function
 
     def call(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
         """Emit a call."""
-        builder.module.linked.setdefault(self.descriptor.mangled_name, self)
+        module, name = builder.module, self.descriptor.mangled_name
+        if self.descriptor.inline:
+            module.linked.setdefault(name, self)
+        elif name not in module.globals:
+            self._lowered_into(module).linkage = "internal"
         return context.call_internal(builder, self.descriptor, signature, args)
 
     @functools.cached_property
@@ -160,6 +121,13 @@ class TypedFunction:
         found = self.lowered().optimised()
         found.get_function(self.descriptor.mangled_name).linkage = "linkonce_odr"
         return found
+
+
+def _names_function(statement: Any, typemap: dict[str, Any]) -> bool:
+    """Whether a statement only gives a name to what is called, which has a type and no value."""
+    if not isinstance(statement, ir.Assign) or not isinstance(statement.value, _OUTER):
+        return False
+    return isinstance(typemap[statement.target.name], (types.Callable, types.NumberClass))
 
 
 class LoweredFunction(NamedTuple):
@@ -198,28 +166,35 @@ class _SingleModule:
 
 
 class _Lowering(Lower):  # type: ignore[misc]
-    """numba's, of a function that is no generator and never asks for Python."""
+    """numba's, of a function that is no generator, never asks for Python and counts no references:
+    where numba makes sure that this is so, instruction by instruction, here it is known."""
 
     def lower(self) -> None:
         self.genlower = None
         self.lower_normal_function(self.fndesc)
 
+    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+        function = self.context.typing_context.resolve_value_type(op)
+        signature = self.fndesc.calltypes[expr]
+        operands = [
+            self.context.cast(self.builder, self.loadvar(one.name), self.typeof(one.name), to)
+            for one, to in zip((expr.lhs, expr.rhs), signature.args, strict=True)
+        ]
+        result = self.context.get_function(function, signature)(self.builder, operands)
+        return self.context.cast(self.builder, result, signature.return_type, resty)
 
-def _extreme(order: str) -> Intrinsic:
-    """The first or the last of two integers, which numba would find by a loop over a tuple."""
+    def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
+        self._alloca_var(name, self.typeof(name))
+        if name in self._singly_assigned_vars:
+            self._blk_local_varmap[name] = value
+        else:
+            self.builder.store(value, self.getvar(name))
 
-    def definition(context: Any, x: Any, y: Any) -> Any:
-        def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            compare = builder.icmp_signed if x.signed else builder.icmp_unsigned
-            return builder.select(compare(order, *args), *args)
+    def incref(self, typ: Any, val: Any) -> None:
+        """Nothing has references."""
 
-        return (x(x, y), emit) if x == y and isinstance(x, types.Integer) else None
-
-    return Intrinsic(definition)
-
-
-# Functions of Python's that have forms of their own here.
-_BUILTINS = {min: _extreme("<"), max: _extreme(">")}
+    def decref(self, typ: Any, val: Any) -> None:
+        """Nothing has references."""
 
 
 class ScalarTyping(BaseContext):  # type: ignore[misc]
@@ -232,6 +207,16 @@ class ScalarTyping(BaseContext):  # type: ignore[misc]
     def load_additional_registries(self) -> None:
         self.install_registry(mathdecl.registry)
 
+    def install_registry(self, registry: Any) -> None:
+        # Methods that are written in Python are for numba's own target, which each would complete.
+        chosen = templates.Registry()
+        chosen.functions, chosen.globals = registry.functions, registry.globals
+        chosen.attributes = [
+            one for one in registry.attributes
+            if not issubclass(one, templates._OverloadAttributeTemplate)
+        ]  # fmt: skip
+        super().install_registry(chosen)
+
     def resolve_value_type(self, val: Any) -> Any:
         if isinstance(val, (Intrinsic, Inlined)):
             return val.numba_type
@@ -240,8 +225,8 @@ class ScalarTyping(BaseContext):  # type: ignore[misc]
             if found is None:
                 found = self._functions_of[val] = _FunctionType(val, inlined=False)
             return found
-        if isinstance(val, BuiltinFunctionType) and val in _BUILTINS:
-            return _BUILTINS[val].numba_type
+        if isinstance(val, (BuiltinFunctionType, type)) and val in BUILTINS:
+            return BUILTINS[val].numba_type
         return super().resolve_value_type(val)
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
@@ -261,6 +246,7 @@ class ScalarTarget(CPUContext):  # type: ignore[misc]
     def init(self) -> None:
         # Its code generator knows the processor, and what the environment says of that.
         self._internal_codegen = cpu_target.target_context.codegen()
+        self._implementations: dict[Any, Callable[..., Any]] = {}
         self.is32bit = False
         self.error_model = callconv.create_error_model("numpy", self)
 
@@ -271,9 +257,28 @@ class ScalarTarget(CPUContext):  # type: ignore[misc]
         self.install_registry(mathimpl.registry)
 
     def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
-        if isinstance(fn, (_IntrinsicType, _FunctionType)):
-            return functools.partial(_emitted, fn.emitter(sig), self, sig)
-        return super().get_function(fn, sig, _firstcall)
+        key = fn, sig
+        found = self._implementations.get(key)
+        if found is None:
+            found = self._implementations[key] = self._implementation(fn, sig)
+        return functools.partial(_emitted, found, self, sig)
+
+    def _implementation(self, fn: Any, sig: Any) -> Callable[..., Any]:
+        """What emits a call: a function of (target context, builder, signature, values)."""
+        if isinstance(fn, (IntrinsicType, _FunctionType)):
+            return fn.emitter(sig)
+        if isinstance(fn, str) and fn in STEPS:
+            of_type, emit = STEPS[fn]
+            if isinstance(sig.args[0], of_type):
+                return emit
+        wrapped = super().get_function(fn, sig)
+        return lambda context, builder, signature, args: wrapped(builder, args)
+
+    def pair_first(self, builder: Any, val: Any, ty: Any) -> Any:
+        return extracted(builder, val, 0)
+
+    def pair_second(self, builder: Any, val: Any, ty: Any) -> Any:
+        return extracted(builder, val, 1)
 
     def add_linking_libs(self, libs: Any) -> None:
         if any(True for _ in libs):

@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from gpubcast.backends.cpu.jit.numba_target import Intrinsic
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.processor import architecture
 from gpubcast.backends.cpu.threads.team_state import (
     AVOIDED,
