@@ -32,6 +32,9 @@ def optimised(text: str, linked: list[Any], codegen: Any) -> Any:
 
     module = binding.parse_assembly(text)
     module.verify()
+    for function in module.functions:
+        passes, builder = codegen._function_pass_manager()
+        passes.run(function, builder)
     for other in linked:
         module.link_in(other, preserve=True)
     text = str(module)

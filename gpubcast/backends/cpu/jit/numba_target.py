@@ -31,9 +31,6 @@ from gpubcast.backends.cpu.jit.intrinsic import Intrinsic, IntrinsicType
 from gpubcast.backends.cpu.jit.llvm_passes import optimised
 from gpubcast.backends.cpu.jit.ranges import BUILTINS, STEPS, extracted
 
-# How numba's IR says that a name is not the function's own.
-_OUTER = (ir.Global, ir.FreeVar)
-
 
 class Inlined:
     """A Python function that is taken into each of its callers, whatever its size. It is computed
@@ -124,10 +121,10 @@ class TypedFunction:
 
 
 def _names_function(statement: Any, typemap: dict[str, Any]) -> bool:
-    """Whether a statement only gives a name to what is called, which has a type and no value."""
-    if not isinstance(statement, ir.Assign) or not isinstance(statement.value, _OUTER):
-        return False
-    return isinstance(typemap[statement.target.name], (types.Callable, types.NumberClass))
+    """Whether a statement only gives a name to what is called, or to its module: these have types,
+    and no values."""
+    of = typemap[statement.target.name] if isinstance(statement, ir.Assign) else None
+    return isinstance(of, (types.Callable, types.NumberClass, types.Module))
 
 
 class LoweredFunction(NamedTuple):
@@ -174,8 +171,9 @@ class _Lowering(Lower):  # type: ignore[misc]
         self.lower_normal_function(self.fndesc)
 
     def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
-        function = self.context.typing_context.resolve_value_type(op)
-        signature = self.fndesc.calltypes[expr]
+        typing = self.context.typing_context
+        function = typing.resolve_value_type(op)
+        signature = typing.resolve_function_type(function, self.fndesc.calltypes[expr].args, {})
         operands = [
             self.context.cast(self.builder, self.loadvar(one.name), self.typeof(one.name), to)
             for one, to in zip((expr.lhs, expr.rhs), signature.args, strict=True)
