@@ -67,7 +67,7 @@ def needed(option: str, package: str) -> Any:
     try:
         return importlib.import_module(package)
     except ImportError as error:
-        raise gb.Error(f"--{option} needs {package}: pip install 'gpubcast[bench]'") from error
+        raise gb.Error(f"--{option} needs {package}: pip install {package}") from error
 
 
 def texts(text: str) -> tuple[str, ...]:

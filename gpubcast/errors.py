@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import copy
 import functools
+import os
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Error(Exception):
@@ -156,6 +160,17 @@ class CacheWarning(UserWarning):
     """Compiled kernels cannot be stored, so that later processes compile them again."""
 
     __module__ = "gpubcast"
+
+
+def warn(text: str, category: type[Warning]) -> None:
+    """Give a warning of the line outside of this package that led to it."""
+    import warnings  # not before there is one
+
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE + os.sep):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
 
 
 def numbered(source: str) -> str:

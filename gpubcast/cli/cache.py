@@ -64,7 +64,8 @@ class Removed:
 
 
 def clear(device: str | None = None) -> Removed:
-    """Remove the kernels of a device or of all, and locks and unfinished files beside them.
+    """Remove the kernels of a device or of all, locks and unfinished files beside them, and folders
+    that are empty then.
 
     Only files with the form of our names are removed, in folders that have it, too, and never
     through a symbolic link.
@@ -82,6 +83,7 @@ def clear(device: str | None = None) -> Removed:
             raise Error(f"{one.path} cannot be removed: {error.strerror}") from error
         if one.is_kernel:
             count, size = count + 1, size + one.num_bytes
+    kernel_files.remove_empty_folders(config.cache_dir(), device)
     return Removed(count, size, tuple(kernel_files.others(config.cache_dir(), device)))
 
 
