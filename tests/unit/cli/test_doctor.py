@@ -60,7 +60,8 @@ def test_text_has_one_line_per_check() -> None:
 
 
 def test_a_terminal_breaks_no_word() -> None:
-    words = "compiled-kernels: 12 of 1,073,741,824 bytes, in ~/a/folder/of-ones-own, writable".split()
+    said = "compiled-kernels: 12 of 1,073,741,824 bytes, in ~/a/folder/of-ones-own, writable"
+    words = said.split()
     checks = (Check("kernel cache", Status.OK, " ".join(words), " ".join(words)),)
     for columns in (60, 80, 300):
         lines = doctor.text(checks, columns).splitlines()[:-2]
@@ -226,7 +227,7 @@ def test_nvrtc(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_cache_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GPUBCAST_CACHE_DIR", str(tmp_path))
     assert _section("kernel cache")["kernel cache"].detail == (
-        f"{tmp_path}: not there yet, made when first needed"
+        f"{tmp_path}: not there yet, made when first needed; 1,073,741,824 bytes at most"
     )
     Store("cubin/sm_90", "cubin").fetch("abcd", lambda: b"x" * 1000)
     Store("cpu/x86_64", "o").fetch("abcd", lambda: b"x" * 500)
