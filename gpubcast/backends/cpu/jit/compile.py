@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import gc
+from collections.abc import Callable, Iterator
 from typing import Any
 
 # What keeps its meaning with fast math: infinities and NaN.
@@ -26,7 +28,7 @@ def machine_code(
 
     from gpubcast.backends.cpu.jit import numba_target
 
-    with global_compiler_lock, numba_target.flags():
+    with global_compiler_lock, numba_target.flags(), _without_collections():
         _, target = numba_target.contexts()
         typed = numba_target.TypedFunction(
             function, (types.int64,) * arguments, inlined=False, result=types.void
@@ -38,3 +40,17 @@ def machine_code(
             fastmathpass.FastFloatCallVisitor(_FAST).visit_Function(lowered.function)
         image = target.codegen()._tm.emit_object(lowered.optimised())
         return bytes(image), lowered.function.name
+
+
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    """No garbage is collected for some milliseconds: a compilation leaves so much of it that every
+    few the collector would look through all of numba, which takes as long as one."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

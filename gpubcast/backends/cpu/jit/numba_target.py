@@ -223,8 +223,12 @@ class ScalarTyping(BaseContext):  # type: ignore[misc]
             if found is None:
                 found = self._functions_of[val] = _FunctionType(val, inlined=False)
             return found
-        if isinstance(val, (BuiltinFunctionType, type)) and val in BUILTINS:
-            return BUILTINS[val].numba_type
+        if isinstance(val, (BuiltinFunctionType, type)):
+            own = BUILTINS.get(val)
+            # numba would look among its containers first, which takes longer than a kernel.
+            found = self._lookup_global(val) if own is None else own.numba_type
+            if found is not None:
+                return found
         return super().resolve_value_type(val)
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
