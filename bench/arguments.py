@@ -25,11 +25,16 @@ def parser(prog: str) -> argparse.ArgumentParser:
     # fmt: off
     extent = made.add_mutually_exclusive_group().add_argument
     extent("--quick", action="store_true",
-           help="under 15 s: in the cache only, fewer samples, no peer that compiles each case")
+           help="under 15 s beside compiling: in the cache only, fewer samples, no peer that "
+                "compiles each case")
     extent("--full", action="store_true",
            help="every type and size, and torch.compile; takes many minutes")
     extent("--targets", type=Path, metavar="FILE",
            help="measure what a file of targets asks for; exit with 1 where something is missed")
+    extent("--cold", action="store_true",
+           help="measure first calls alone: of processes that find no compiled kernel")
+    made.add_argument("--beside", type=Path, metavar="FOLDER",
+                      help="with --cold: another checkout of gpubcast, in turns with this one")
     made.add_argument("--from", dest="source", type=Path, metavar="FILE",
                       help="measure nothing: show, write, compare a report that --json wrote")
     chosen = made.add_argument_group("what is measured").add_argument
@@ -67,7 +72,7 @@ def needed(option: str, package: str) -> Any:
     try:
         return importlib.import_module(package)
     except ImportError as error:
-        raise gb.Error(f"--{option} needs {package}: pip install 'gpubcast[bench]'") from error
+        raise gb.Error(f"--{option} needs {package}: pip install {package}") from error
 
 
 def texts(text: str) -> tuple[str, ...]:

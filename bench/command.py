@@ -13,7 +13,7 @@ import gpubcast as gb
 from gpubcast.runtime.device_choice import choose_device
 
 from . import arguments, compare
-from .measure import latency
+from .measure import cold, latency
 from .measure.checkpoint import DEVICE_LOST, Checkpoint
 from .measure.run import DeviceLost, Run, ending
 from .measure.settings import named, settings
@@ -37,6 +37,9 @@ def run(words: Sequence[str], prog: str) -> int:
         Error: the options cannot be met.
     """
     given = arguments.parser(prog).parse_args(list(words))
+    if given.cold:
+        print(cold.text(cold.measure(given.beside, given.samples or cold.STARTS)))
+        return 0
     files.check(given)
     targets = None if given.targets is None else Targets.load(given.targets)
     stopped = 0

@@ -6,12 +6,14 @@ import copy
 import errno
 import functools
 import os
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, Final, ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-_PACKAGE: Final = os.path.dirname(__file__)
+_PACKAGE: Final = os.path.dirname(os.path.abspath(__file__)) + os.sep
 # Of descriptors, of the process or of the system, and of memory.
 _LIMITS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
@@ -191,6 +193,17 @@ class CacheWarning(UserWarning):
     """Compiled kernels cannot be stored, so that later processes compile them again."""
 
     __module__ = "gpubcast"
+
+
+def warn(text: str, category: type[Warning]) -> None:
+    """Give a warning of the line outside of this package that led to it."""
+    import warnings  # not before there is one
+
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
 
 
 def numbered(source: str) -> str:

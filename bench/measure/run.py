@@ -162,7 +162,7 @@ class Run:
         ahead = list(units)
         while ahead:
             self._may_end()
-            left = self._until - time.monotonic()
+            left = self._left()
             if left <= 0:
                 return
             self._begin(ahead)
@@ -192,19 +192,23 @@ class Run:
 
     def _once_more(self, units: Sequence[Unit]) -> None:
         """The ceilings and the short cases at another time: what disturbed one may be over."""
-        took = time.monotonic() - self._until + self._settings.seconds
-        if took > 0.9 * self._settings.seconds:
+        if self._left() < 0.1 * self._settings.seconds:
             return
         self._ceilings()
         short = [unit for unit in units if _weight(unit) == 1]
         for k, unit in enumerate(short):
-            left = self._until - time.monotonic()
+            left = self._left()
             if left <= 0 or self._settings.samples <= self._settings.at_once:
                 break
             self._again(unit, left / (len(short) - k), f"{k + 1} of {len(short)}")
         for row in self.report.results:
             if row.timed:
                 self._measurement.share(row)
+
+    def _left(self) -> float:
+        """Seconds that are left; those in which our kernels were compiled do not count, so that no
+        case is missing where compiling takes long."""
+        return self._until + self._measurement.compiling - time.monotonic()
 
     def _may_end(self) -> None:
         if self._ending:

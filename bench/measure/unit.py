@@ -47,6 +47,7 @@ class Measurement:
         self._sized: dict[str, Sized] = {}
         self.libraries: list[Library] = []  # that are compared, gpubcast among them
         self.ceilings: list[Ceiling] = []
+        self.compiling = 0.0  # seconds that gpubcast's first calls have taken
 
     def sized(self, unit: Unit) -> Sized:
         """The unit's case at its size on this machine, the same throughout a run."""
@@ -313,6 +314,8 @@ class Measurement:
                 library.wait(result)
             self._machine.synchronize()
             taken = time.perf_counter() - start
+        if library is GPUBCAST:
+            self.compiling += taken
         problem = reference.problem(library.array(result))
         if problem is None:
             row.succeed([taken], "host, waits")

@@ -136,6 +136,26 @@ def others(root: str, device: str | None = None) -> list[str]:
     return sorted(found)
 
 
+def remove_empty_folders(root: str, device: str | None = None) -> None:
+    """Remove the folders of kernels in which nothing is left, and those of architectures."""
+    for one in FOLDERS if device is None else (device,):
+        top = os.path.join(root, FOLDERS[one][0])
+        for arch in _listed(top):
+            if arch.is_dir(follow_symlinks=False):
+                for prefix in _listed(arch.path):
+                    is_ours = _patterns(one).folder.fullmatch(prefix.name)
+                    if is_ours and prefix.is_dir(follow_symlinks=False):
+                        _remove_if_empty(prefix.path)
+                _remove_if_empty(arch.path)
+        if not os.path.islink(top):
+            _remove_if_empty(top)
+
+
+def _remove_if_empty(folder: str) -> None:
+    with contextlib.suppress(OSError):
+        os.rmdir(folder)
+
+
 def refusal(root: str) -> str | None:
     """Why the kernels of a cache folder, or some of them, are not used; None where they are."""
     folders = [root]

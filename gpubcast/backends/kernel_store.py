@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from gpubcast import config
+from gpubcast import config, errors
 from gpubcast.backends.kernel_files import (
     LOCK,
     PARTIAL,
@@ -258,12 +258,9 @@ def warn() -> None:
     """
     if _NOTICES.reason is None or _NOTICES.is_told:
         return
-    import warnings
-
     _NOTICES.is_told = True
-    warnings.warn(
+    errors.warn(
         f"compiled kernels are not stored, later processes compile them again: {_NOTICES.reason}; "
         "GPUBCAST_CACHE_DIR names the folder",
         CacheWarning,
-        stacklevel=2,
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gpubcast import config
 from gpubcast.backends import kernel_files
@@ -64,7 +64,8 @@ class Removed:
 
 
 def clear(device: str | None = None) -> Removed:
-    """Remove the kernels of a device or of all, and locks and unfinished files beside them.
+    """Remove the kernels of a device or of all, locks and unfinished files beside them, and folders
+    that are empty then.
 
     Only files with the form of our names are removed, in folders that have it, too, and never
     through a symbolic link.
@@ -82,11 +83,31 @@ def clear(device: str | None = None) -> Removed:
             raise Error(f"{one.path} cannot be removed: {error.strerror}") from error
         if one.is_kernel:
             count, size = count + 1, size + one.num_bytes
+    kernel_files.remove_empty_folders(config.cache_dir(), device)
     return Removed(count, size, tuple(kernel_files.others(config.cache_dir(), device)))
 
 
-def warm(plans: Sequence[Plan], archs: Sequence[str], cpu: bool) -> Iterator[tuple[str, float]]:
-    """Compile the kernels of plans into the cache: those that launches load; no GPU is needed.
+@dataclass(frozen=True, slots=True)
+class Warmed:
+    """A kernel that is in the cache now.
+
+    Attributes:
+        number, total: which it is, of how many.
+        name: what it computes, of which operands.
+        arch: what it was made for.
+        seconds: what that took.
+    """
+
+    number: int
+    total: int
+    name: str
+    arch: str
+    seconds: float
+
+
+def warm(plans: Sequence[Plan], archs: Sequence[str], cpu: bool) -> Iterator[Warmed]:
+    """Compile the kernels of plans into the cache, each once: those that launches load; no GPU is
+    needed.
 
     Where kernels of this processor stream, it is measured from how many bytes on that pays, as
     their first launch would do.
@@ -96,32 +117,32 @@ def warm(plans: Sequence[Plan], archs: Sequence[str], cpu: bool) -> Iterator[tup
         archs: GPU architectures.
         cpu: whether this processor's kernels are made, too.
 
-    Yields:
-        For each kernel where it was made for, and the seconds that took.
-
     Raises:
         CompileError: the compiler refused a kernel, or is missing.
     """
+    made: dict[tuple[str, str], tuple[str, Callable[[], object]]] = {}
     for plan in plans:
+        shapes = ", ".join(shape.text() for shape in plan.shapes)
         for arch in archs:
             for _, source in generated_kernels(plan, cuda_target(arch)):
-                yield arch, _timed(_compile_cuda, source, arch)
+                stored = functools.partial(_compile_cuda, source, arch)
+                made.setdefault((arch, source.key), (f"{plan.name} {shapes}", stored))
         if cpu:
             host = state.backend("cpu")
             for chosen, _ in generated_kernels(plan, cpu_target()):
                 calibrate(host, chosen)
             found = cpu_target()
             for _, source in generated_kernels(plan, found):
-                yield target_architecture(found), _timed(host.load, source)
+                loaded = functools.partial(host.load, source)
+                key = target_architecture(found), source.key
+                made.setdefault(key, (f"{plan.name} {shapes}", loaded))
+    for number, ((arch, _), (name, compiled)) in enumerate(made.items(), 1):
+        began = time.perf_counter()
+        compiled()
+        yield Warmed(number, len(made), name, arch, time.perf_counter() - began)
 
 
 def _compile_cuda(source: KernelSource, arch: str) -> None:
     from gpubcast.backends.cuda import cubins, nvrtc
 
     cubins.cubin(source.text, arch, nvrtc.options_of(source))
-
-
-def _timed(function: Any, *arguments: Any) -> float:
-    began = time.perf_counter()
-    function(*arguments)
-    return time.perf_counter() - began

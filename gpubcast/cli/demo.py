@@ -29,6 +29,11 @@ MOST_ROUNDS, FEWEST_ROUNDS = 15, 3
 BUDGET = 0.6
 """Seconds of timing per case, after the fewest rounds."""
 
+NEXT = """Try next:
+  gpubcast explain add 'f32[8,1]' 'f32[1,7]' --source   what a call of yours does
+  gpubcast bench --quick                                every pattern beside NumPy
+  gpubcast doctor                                       what works on this machine"""
+
 Compute = Callable[..., Any]
 
 
@@ -224,13 +229,6 @@ def run(device: str | None = None, n: int = 2048) -> int:
     device, why = choose_device(device)
     print(f"gpubcast {gb.__version__} on device {device!r}: {why}\n")
     every = cases(n)
-    print(f"What one call does, here {every[0].title}:\n")
-    plan = gb.plan(every[0].op, *every[0].shapes, **dict(every[0].attributes))
-    explanation = plan.explain()
-    cards = tuple(card for card in explanation.cards if card.device == device.partition(":")[0])
-    replace(explanation, cards=cards).print()
-    call, said = refused_call(n)
-    print(f"\nWhat is ambiguous is refused, here {call}:\n\n{said}\n", flush=True)
     generator = np.random.default_rng(0)
     measured = []
     for k, case in enumerate(every, 1):
@@ -246,6 +244,14 @@ def run(device: str | None = None, n: int = 2048) -> int:
         f"known. ratio: NumPy's time to ours, {speed:.2f}x in geometric mean.\n"
         f"{len(measured) - wrong} of {len(measured)} results equal NumPy's, bit for bit."
     )
+    print(f"\nWhat one call does, here {every[0].title}:\n")
+    plan = gb.plan(every[0].op, *every[0].shapes, **dict(every[0].attributes))
+    explanation = plan.explain()
+    cards = tuple(card for card in explanation.cards if card.device == device.partition(":")[0])
+    replace(explanation, cards=cards).print()
+    call, said = refused_call(n)
+    print(f"\nWhat is ambiguous is refused, here {call}:\n\n{said}\n")
+    print(NEXT)
     return 1 if wrong else 0
 
 

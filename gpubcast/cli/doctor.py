@@ -11,7 +11,9 @@ import json
 import os
 import platform
 import re
+import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -71,18 +73,36 @@ def examine() -> tuple[Check, ...]:
     return tuple(found)
 
 
-def text(checks: tuple[Check, ...]) -> str:
-    """The report as lines of text."""
+def text(checks: tuple[Check, ...], columns: int | None = None) -> str:
+    """The report as lines of text.
+
+    Args:
+        checks: what it reports.
+        columns: of the terminal, so that lines end between words; None for one line each.
+    """
     width = max(len(check.name) for check in checks)
     lines = []
     for check in checks:
-        lines.append(f"{check.status.value:<6}  {check.name.ljust(width)}  {check.detail}".rstrip())
+        head = f"{check.status.value:<6}  {check.name.ljust(width)}  "
+        lines += _wrapped(head, check.detail, columns)
         if check.advice:
-            lines.append(f"{'':6}  {'':{width}}  -> {check.advice}")
+            lines += _wrapped(" " * len(head) + "-> ", check.advice, columns)
     broken = sum(check.status is Status.FAILED for check in checks)
     plural = "" if broken == 1 else "s"
     lines.append(f"\n{broken} problem{plural}" if broken else "\neverything that is here works")
     return "\n".join(lines)
+
+
+def _wrapped(head: str, said: str, columns: int | None) -> list[str]:
+    """Lines that begin with a head, then with as many blanks."""
+    if columns is None:
+        return [f"{head}{said}".rstrip()]
+    # A narrow terminal breaks words all the same; half of it is for the text.
+    made = textwrap.TextWrapper(
+        max(columns, 2 * len(head)), initial_indent=head, subsequent_indent=" " * len(head),
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    return made.wrap(said) or [head.rstrip()]
 
 
 def as_json(checks: tuple[Check, ...]) -> str:
@@ -137,9 +157,9 @@ def flavours() -> tuple[str, ...]:
 
 def _cupy() -> Iterator[Check]:
     installed, seen = flavours(), driver.probe()
-    extra = f"cuda{min(seen.version[0], 13)}" if seen.version else "cuda13"
+    wheel = f"'cupy-cuda{min(seen.version[0], 13) if seen.version else 13}x[ctk]'"
     if not installed:
-        advice = f"arrays on a GPU need it: pip install 'gpubcast[{extra}]'"
+        advice = f"arrays on a GPU need it: pip install {wheel}"
         yield Check("CuPy", Status.ABSENT, "not installed", advice)
         return
     listed = ", ".join(installed)
@@ -149,7 +169,7 @@ def _cupy() -> Iterator[Check]:
         return
     major = re.search(r"-cuda(\d+)x", listed)
     if major and seen.version and int(major[1]) > seen.version[0]:
-        advice = f"pip uninstall {listed.split()[0]}, then pip install 'gpubcast[{extra}]'"
+        advice = f"pip uninstall {listed.split()[0]}, then pip install {wheel}"
         detail = f"{listed} needs a newer driver than the one for CUDA {_dotted(seen.version)}"
         yield Check("CuPy", Status.FAILED, detail, advice)
         return
@@ -203,9 +223,10 @@ def _nvrtc() -> Iterator[Check]:
 
 def _cache() -> Iterator[Check]:
     folder = Path(config.cache_dir())
-    shown = _home(str(folder))
+    shown, limit = _home(str(folder)), config.cache_bytes()
     if not any((folder / name).exists() for name in ("cubin", "cpu")):
-        yield Check("kernel cache", Status.OK, f"{shown}: not there yet, made when first needed")
+        detail = f"{shown}: not there yet, made when first needed; {limit:,} bytes at most"
+        yield Check("kernel cache", Status.OK, detail)
         return
     refusal = kernel_files.refusal(str(folder))
     if refusal is not None:
@@ -213,7 +234,7 @@ def _cache() -> Iterator[Check]:
         yield Check("kernel cache", Status.FAILED, refusal.replace(str(folder), shown), advice)
         return
     sizes = [one.num_bytes for one in kernel_files.entries(str(folder)) if one.is_kernel]
-    plural, limit = "s" * (len(sizes) != 1), config.cache_bytes()
+    plural = "s" * (len(sizes) != 1)
     detail = f"{shown}: {len(sizes)} kernel{plural}, {sum(sizes):,} of {limit:,} bytes, own folder"
     if not os.access(folder, os.W_OK):
         advice = "kernels are compiled anew in each process; set GPUBCAST_CACHE_DIR"
@@ -235,6 +256,18 @@ def _native_calls() -> Iterator[Check]:
     else:
         detail = f"{shown}, which is made in the background when one is repeated"
         yield Check(name, Status.OK, detail)
+    yield _background()
+
+
+def _background() -> Check:
+    """The process that makes the machine code of calls."""
+    name, switch = "background", "GPUBCAST_NATIVE_CALLS"
+    if build.COMPILER.begun:
+        return Check(name, Status.OK, f"a process compiles; {switch}=off does without")
+    if not config.native_calls():
+        return Check(name, Status.OK, f"no process compiles: {switch}=off")
+    why = "it has done its work" if build.is_compiled() else "it begins after 64 like calls"
+    return Check(name, Status.OK, f"no process compiles: {why}; {switch}=off does without")
 
 
 def _environment() -> Iterator[Check]:
@@ -343,7 +376,7 @@ def run(*, machine_readable: bool = False) -> int:
         from rich.console import Console
         from rich.text import Text
 
-        report = Text(text(checks))
+        report = Text(text(checks, shutil.get_terminal_size().columns))
         for word, style in (("ok", "green"), ("absent", "yellow"), ("FAILED", "bold red")):
             report.highlight_regex(rf"(?m)^{word}\b", style)
         Console().print(report, soft_wrap=True)

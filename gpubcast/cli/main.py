@@ -10,7 +10,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 import gpubcast as gb
+from gpubcast.fusion.fused_function import Fused
 from gpubcast.hlo import ops
 from gpubcast.hlo.attributes import Attribute
 
@@ -109,13 +110,19 @@ def _add_cache(cache: argparse.ArgumentParser) -> None:
     warming = actions.add_parser(
         "warm",
         help="compile kernels beforehand",
-        description="Compile the kernels of an operation on given shapes, or those of the "
-        "benchmark's cases, into the cache. A kernel serves all sizes of its pattern. No GPU is "
-        "needed.",
-        epilog="example: gpubcast cache warm add 'f32[64,64]' 'f32[1,64]' --arch sm_90",
+        description="Compile the kernels of an operation or of a fused function on given shapes, "
+        "or those of the benchmark's cases, into the cache. A kernel serves all sizes of its "
+        "pattern; where a size is ?, every pattern that sizes decide on is made. No GPU is needed.",
+        epilog="examples: gpubcast cache warm add 'f32[64,64]' 'f32[1,64]' --arch sm_90; "
+        "gpubcast cache warm my.module:layernorm 'f32[?,?]' 'f32[?]' 'f32[?]'",
     )
-    warming.add_argument("op", nargs="?", metavar="OP", help="default: the benchmark's cases")
-    warming.add_argument("shapes", nargs="*", metavar="SHAPE", help="e.g. 'f32[8,1]{0,1}'")
+    warming.add_argument(
+        "op", nargs="?", metavar="OP",
+        help="an operation, or module:function; default: the benchmark's cases",
+    )  # fmt: skip
+    warming.add_argument(
+        "shapes", nargs="*", metavar="SHAPE", help="e.g. 'f32[8,1]{0,1}' or 'f32[?,?]'; or a number"
+    )
     warming.add_argument(
         "--arch",
         action="append",
@@ -218,16 +225,39 @@ def _cache_warm(given: argparse.Namespace) -> int:
     if given.no_cpu and not archs:
         raise gb.Error("nothing to make: name a GPU architecture with --arch")
     if given.op is not None:
-        plans = [gb.plan(given.op, *given.shapes, **_attributes(given))]
+        from gpubcast.cli import open_shapes
+        from gpubcast.runtime.target import cpu_target
+
+        make = _planner(given.op, _attributes(given))
+        plans = list(open_shapes.plans(make, given.shapes, cpu_target().streaming_bytes))
     else:
         cases = [case for case in _bench("cases").CASES if not case.huge]
         plans = [case.within(WARM_BYTES, t).plan for case in cases for t in case.dtypes]
     count, total = 0, 0.0
-    for arch, seconds in cli_cache.warm(plans, archs, not given.no_cpu):
-        count, total = count + 1, total + seconds
-        print(f"{arch:8} {1e3 * seconds:8.1f} ms", flush=True)
+    for one in cli_cache.warm(plans, archs, not given.no_cpu):
+        count, total = one.total, total + one.seconds
+        place = f"{one.number:{len(str(one.total))}}/{one.total}"
+        print(f"{place} {one.arch:8} {1e3 * one.seconds:8.1f} ms  {one.name}", flush=True)
     print(f"{count} kernels in {total:.1f} s")
     return 0
+
+
+def _planner(name: str, attributes: dict[str, Any]) -> Callable[..., gb.Plan]:
+    """What plans operands: an operation by its name, or a fused function as ``module:function``."""
+    module, colon, function = name.partition(":")
+    if not colon:
+        return lambda *operands: gb.plan(name, *operands, **attributes)
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        found: Any = import_module(module)
+        for part in function.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise gb.Error(f"{name} cannot be imported: {error}") from error
+    if not isinstance(found, Fused):
+        raise gb.Error(f"{name} is no fused function; decorate it with gpubcast.fuse")
+    return lambda *operands: found.plan(*operands, **attributes)
 
 
 def _cache_clear(given: argparse.Namespace) -> int:

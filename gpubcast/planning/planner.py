@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from dataclasses import dataclass
-from types import FrameType
 
-from gpubcast import config
-from gpubcast.errors import Error, LayoutError, ShapeError, SplitWarning
+from gpubcast.errors import Error, LayoutError, ShapeError, SplitWarning, warn
 from gpubcast.hlo import graph_inference
 from gpubcast.hlo.expression import Expression
 from gpubcast.hlo.op import Inferred
@@ -62,23 +58,11 @@ def plan_for(
     kernels = tuple(Kernel(normalise(one.plan), one.arguments) for one in made.kernels)
     if made.why:
         size = sum(shape.byte_size for shape in made.temporaries)
-        warnings.warn(
-            f"{made.why}: {len(kernels)} kernels and temporaries of {size:,} bytes",
-            SplitWarning,
-            stacklevel=_levels_to_caller(),
-        )
+        text = f"{made.why}: {len(kernels)} kernels and temporaries of {size:,} bytes"
+        warn(text, SplitWarning)
     unmerged = tuple(one.plan for one in made.kernels)
     shapes = tuple(out.shape for out in outs)
     return CallPlan(nodes, unmerged, kernels, shapes, made.temporaries)
-
-
-def _levels_to_caller() -> int:
-    """How many calls lie between a warning given by the calling function and the user's line."""
-    frame: FrameType | None = sys._getframe(1)
-    level = 1
-    while frame is not None and frame.f_code.co_filename.startswith(config.PACKAGE_ROOT):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def _laid_out(shapes: tuple[Shape, ...], layouts: OutLayouts) -> tuple[Shape, ...]:

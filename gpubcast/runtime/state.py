@@ -88,7 +88,7 @@ def _new_backend(device_type: str) -> Backend:
         from gpubcast.backends.cuda.backend import CupyBackend
     except ImportError as error:
         raise DeviceError(
-            "device 'cuda' needs CuPy: pip install 'gpubcast[cuda13]' (or cuda12)"
+            "device 'cuda' needs CuPy: pip install 'cupy-cuda13x[ctk]' (or cupy-cuda12x)"
         ) from error
     return CupyBackend()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,6 +117,42 @@ def test_the_gpus_that_are_here_are_warmed(
     gpus = tuple(driver.Gpu("a GPU", pair, 1 << 30) for pair in ((9, 0), (8, 0), (9, 0)))
     monkeypatch.setattr(driver, "probe", lambda: driver.Driver((13, 0), gpus))
     told = run(capsys, "warm", "add", "f32[64,64]", "f32[64,64]", "--no-cpu")
-    assert [line.split()[0] for line in told.splitlines()] == ["sm_80", "sm_90", "2"]
+    assert [line.split()[:2] for line in told.splitlines()] == [
+        ["1/2", "sm_80"], ["2/2", "sm_90"], ["2", "kernels"],
+    ]  # fmt: skip
     told = run(capsys, "warm", "add", "f32[64,64]", "f32[64,64]", "--no-cpu", "--arch", "sm_100")
-    assert [line.split()[0] for line in told.splitlines()] == ["sm_100", "1"]
+    assert [line.split()[:2] for line in told.splitlines()] == [["1/1", "sm_100"], ["1", "kernels"]]
+    assert told.splitlines()[0].endswith(" ms  add f32[64,64], f32[64,64]")
+
+
+@gb.fuse("row col, row, col, -> row col")
+def shifted(x: Any, mean: Any, gain: Any, by: float) -> Any:
+    return (x - mean) * gain + by
+
+
+def test_no_size_of_a_warmed_function_is_compiled(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that are short and long, few and many, in the caches and past them."""
+    monkeypatch.setenv("GPUBCAST_STREAMING", "2000000")
+    monkeypatch.setenv("GPUBCAST_THREADS", "1")
+    name = f"{__name__}:shifted"
+    told = run(capsys, "warm", name, "f32[?,?]", "f32[?]", "f32[?]", "0.5").splitlines()
+    assert all(" shifted f32[" in line for line in told[:-1]) and len(told) > 3
+    state.clear()
+    monkeypatch.setattr("gpubcast.backends.cpu.backend._compiled", lambda *_: pytest.fail("cold"))
+    for rows, columns in ((2, 5), (900, 3), (7, 7000), (300, 40), (3000, 300), (5, 400_000)):
+        x = np.ones((rows, columns), np.float32)
+        found = shifted(x, x[:, 0].copy(), 2 * x[0], 0.5)
+        assert (found == 0.5).all()
+
+
+def test_what_cannot_be_warmed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, said in (
+        ((f"{__name__}:nobody", "f32[?]"), "cannot be imported"),
+        ((f"{__name__}:run", "f32[?]"), "is no fused function"),
+        (("add", "f32[?,?]", "f32[?]"), "no sizes for ? fit together"),
+    ):
+        assert main.main(["cache", "warm", *words]) == main.REFUSED
+        assert said in capsys.readouterr().err
+    assert cache.cached() == ()

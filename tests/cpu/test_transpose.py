@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba import njit
 
 from gpubcast.backends.cpu.intrinsics.transpose import SIZES, functions
+from tests.support.machine_code import called
 
 GUARD = 0xA5
 TYPES = {1: np.uint8, 2: np.uint16, 4: np.float32, 8: np.float64, 16: np.complex128}
@@ -26,11 +26,10 @@ def size(request: pytest.FixtureRequest) -> int:
 def transpose(size: int, request: pytest.FixtureRequest) -> Any:
     function = functions()[f"{request.param}_{size}"]
 
-    @njit
     def call(source, along, step, target, pitch, rows, columns):  # type: ignore[no-untyped-def]
         function(source, along, step, target, pitch, rows, columns)
 
-    return call
+    return called(call, 7)
 
 
 def values(size: int, *dimensions: int) -> np.ndarray[Any, Any]:

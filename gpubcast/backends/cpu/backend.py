@@ -105,7 +105,7 @@ class CpuBackend:
             kernel(table, 0, grid)
             return
         threads = self._target.threads
-        members, code = team.thread_team(threads), getattr(kernel, "__self__", None)
+        members, code = team.team_for(parts, threads), getattr(kernel, "__self__", None)
         if members is not None and code is not None:
             members.start(code, table, grid, parts, unit, threads)
         elif parts > threads:
@@ -166,12 +166,18 @@ def _namespace() -> dict[str, Any]:
     """What generated code may name: types, loads and stores, scalar functions."""
     import numba
 
-    from gpubcast.backends.cpu.intrinsics import complex_numbers, elementary, transpose, vector
+    from gpubcast.backends.cpu.intrinsics import (
+        complex_numbers,
+        elementary,
+        rounding,
+        transpose,
+        vector,
+    )
     from gpubcast.backends.cpu.intrinsics.memory import namespace
     from gpubcast.backends.cpu.intrinsics.scalar import FUNCTIONS
 
     names = ("boolean", "float32", "float64", "complex64", "complex128")
     integers = tuple(f"{u}int{bits}" for u in ("", "u") for bits in (8, 16, 32, 64))
     scope = {name: getattr(numba.types, name) for name in names + integers}
-    functions = FUNCTIONS | complex_numbers.FUNCTIONS | elementary.functions()
+    functions = FUNCTIONS | rounding.FUNCTIONS | complex_numbers.FUNCTIONS | elementary.functions()
     return scope | namespace() | vector.functions() | transpose.functions() | functions

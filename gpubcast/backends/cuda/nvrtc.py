@@ -78,7 +78,7 @@ def library() -> ctypes.CDLL:
             continue
         return _declare(loaded)
     raise CompileError(
-        "NVRTC was not found; install it with pip install 'gpubcast[cuda13]' or "
+        "NVRTC was not found; install it with pip install 'cupy-cuda13x[ctk]' or "
         "pip install nvidia-cuda-nvrtc"
     )
 

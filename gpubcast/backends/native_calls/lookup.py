@@ -5,19 +5,17 @@ Compiled by numba, as part of ``replay``.
 
 from __future__ import annotations
 
-from gpubcast.backends.cpu.intrinsics.c_memory import compiled, put, s32, word
+from gpubcast.backends.cpu.intrinsics.c_memory import put, s32, word
 from gpubcast.backends.native_calls import object_layout
 from gpubcast.backends.native_calls import record_layout as w
 from gpubcast.schedules.cuda.vectors import ALIGNED
 
 
-@compiled
 def of(at: int, place: int) -> int:
     """One of some words."""
     return word(at + 8 * place)
 
 
-@compiled
 def memory_of(control: int, x: int) -> int:
     """The NumPy or CuPy array that holds an array's first element; 0 for what is no such array."""
     if word(x + object_layout.TYPE) == of(control, w.DEVICE_ARRAY_TYPE):
@@ -31,7 +29,6 @@ def memory_of(control: int, x: int) -> int:
     return x if cls == of(control, w.ARRAY_TYPE) or cls == of(control, w.GPU_TYPE) else 0
 
 
-@compiled
 def address_of(control: int, memory: int) -> int:
     """The address of the first element of a NumPy or CuPy array."""
     if word(memory + object_layout.TYPE) == of(control, w.ARRAY_TYPE):
@@ -39,7 +36,6 @@ def address_of(control: int, memory: int) -> int:
     return word(word(memory + object_layout.GPU_POINTER) + object_layout.GPU_ADDRESS)
 
 
-@compiled
 def _vectors_signed(rank: int, dimensions: int, strides: int, at: int) -> int:
     """Rank, dimensions and strides; where the next word goes."""
     put(at, rank)
@@ -49,7 +45,6 @@ def _vectors_signed(rank: int, dimensions: int, strides: int, at: int) -> int:
     return at + 8 * (2 * rank + 1)
 
 
-@compiled
 def _gpu_array_signed(x: int, words: int, count: int) -> int:
     """A CuPy array's part behind its type; the new number of words."""
     dimensions, strides = (
@@ -67,7 +62,6 @@ def _gpu_array_signed(x: int, words: int, count: int) -> int:
     return count + 2 * rank + 4
 
 
-@compiled
 def write_signature(control: int, args: int, num_args: int, words: int, values: int) -> int:
     """Writes the call's signature, and of each argument its address and the object that has it; of
     a scalar, the address of its value and the scalar.
@@ -141,7 +135,6 @@ def write_signature(control: int, args: int, num_args: int, words: int, values: 
     return count
 
 
-@compiled
 def looked_up(control: int, words: int, count: int) -> int:
     """The record with a signature, or 0; see ``signature.mixed``."""
     mixed = 0

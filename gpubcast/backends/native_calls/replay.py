@@ -19,7 +19,6 @@ from gpubcast.backends.cpu.intrinsics.c_memory import (
     call2,
     call4,
     call8,
-    compiled,
     f64,
     put,
     run_kernel,
@@ -53,7 +52,6 @@ _NEVER = 1 << 53
 _ON = int.from_bytes(b"on", "little")
 
 
-@compiled
 def _integer_bits(control: int, value: int, argument: int, conversion: int) -> bool:
     """A Python integer's bits; whether it has them."""
     overflow = _overflow()
@@ -78,7 +76,6 @@ def _integer_bits(control: int, value: int, argument: int, conversion: int) -> b
     return True
 
 
-@compiled
 def _scalar_bits(control: int, value: int, argument: int, conversion: int) -> bool:
     """A scalar operand's bits, in place of its address; whether it has them."""
     at = word(value)
@@ -106,14 +103,12 @@ def _scalar_bits(control: int, value: int, argument: int, conversion: int) -> bo
     return True
 
 
-@compiled
 def _apart(one: int, argument: int, other: int, behind: int) -> bool:
     """Whether two arrays at addresses touch no byte of each other."""
     low, high = one + of(argument, w.LOW), one + of(argument, w.HIGH)
     return high <= other + of(behind, w.LOW) or other + of(behind, w.HIGH) <= low
 
 
-@compiled
 def _conflicts(record: int, values: int, k: int) -> bool:
     """Whether the result number ``k`` meets an argument before it other than in place."""
     arity, arguments = of(record, w.ARITY), of(record, w.AT_ARGUMENTS)
@@ -129,7 +124,6 @@ def _conflicts(record: int, values: int, k: int) -> bool:
     return False
 
 
-@compiled
 def _given_ready(record: int, values: int) -> bool:
     """Whether results may be written where the caller wants them."""
     arity = of(record, w.ARITY)
@@ -148,7 +142,6 @@ def _given_ready(record: int, values: int) -> bool:
     return True
 
 
-@compiled
 def _device_is_current(control: int, record: int) -> bool:
     """Whether the process and its current device are those of the record."""
     if call0(of(control, w.GETPID)) & 0xFFFFFFFF != of(record, w.KERNEL):
@@ -161,7 +154,6 @@ def _device_is_current(control: int, record: int) -> bool:
     return bool(current == of(record, w.DEVICE))
 
 
-@compiled
 def _plain(control: int) -> bool:
     """Whether no variable is set that restricts, tells, waits or wants Python."""
     environment, get_item = of(control, w.ENVIRONMENT), of(control, w.GET_ITEM)
@@ -180,7 +172,6 @@ def _plain(control: int) -> bool:
     return True
 
 
-@compiled
 def _ready(control: int, record: int, values: int) -> bool:
     """Whether the arguments are as the record's, the scalars among them turned into bits."""
     if not _plain(control):
@@ -207,7 +198,6 @@ def _ready(control: int, record: int, values: int) -> bool:
     return of(record, w.NEW) != w.GIVEN or _given_ready(record, values)
 
 
-@compiled
 def _new_array(control: int, dtype: int, rank: int, dimensions: int, strides: int) -> int:
     """A new NumPy array, or 0."""
     call1(of(control, w.INCREF), dtype)
@@ -218,7 +208,6 @@ def _new_array(control: int, dtype: int, rank: int, dimensions: int, strides: in
     return made
 
 
-@compiled
 def _new_buffer(control: int, num_bytes: int) -> int:
     """New flat memory, aligned as ``CpuBackend.allocate`` does it, or 0."""
     length, uint8 = _length(), of(control, w.UINT8)
@@ -240,7 +229,6 @@ def _new_buffer(control: int, num_bytes: int) -> int:
     return made
 
 
-@compiled
 def _new_device_array(control: int, argument: int) -> int:
     """A new DeviceArray over flat memory, or 0."""
     buffer = _new_buffer(control, of(argument, w.RESULT_BYTES))
@@ -260,7 +248,6 @@ def _new_device_array(control: int, argument: int) -> int:
     return made
 
 
-@compiled
 def _new(control: int, argument: int) -> int:
     """A new result, or 0."""
     how = of(argument, w.RESULT)
@@ -275,7 +262,6 @@ def _new(control: int, argument: int) -> int:
     )  # fmt: skip
 
 
-@compiled
 def _results(control: int, record: int, values: int, out: int) -> int:
     """What the call returns: new arrays, or what was given; 0 where there is no memory, RAISED
     where Python says so."""
@@ -306,7 +292,6 @@ def _results(control: int, record: int, values: int, out: int) -> int:
     return packed
 
 
-@compiled
 def _fill(record: int, values: int, table: int) -> None:
     """Fill the slots of a parameter table in."""
     slots = of(record, w.AT_SLOTS)
@@ -315,7 +300,6 @@ def _fill(record: int, values: int, table: int) -> None:
         put(table + 8 * k, word(values + 8 * word(slots + 16 * k)) + word(slots + 16 * k + 8))
 
 
-@compiled
 def _launch(control: int, record: int, values: int) -> bool:
     """Have the driver run a kernel, with a parameter table that no other thread uses; whether it
     was done."""
@@ -341,7 +325,6 @@ def _launch(control: int, record: int, values: int) -> bool:
     return True
 
 
-@compiled
 def _run(control: int, record: int, values: int) -> None:
     """Run the kernel on this processor."""
     table, template = _parameters(), of(record, w.AT_TEMPLATE)
@@ -369,7 +352,6 @@ def _run(control: int, record: int, values: int) -> None:
     call1(of(control, w.RESTORE_THREAD), thread)
 
 
-@compiled
 def _replayed(control: int, record: int, values: int, out: int) -> int:
     """The result of a call that is like a recorded one, or 0, or RAISED."""
     owner = of(record, w.OWNER)

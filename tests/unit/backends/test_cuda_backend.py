@@ -65,12 +65,12 @@ def test_no_device_is_a_device_error() -> None:
             call()
 
 
-def test_without_cupy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cupy_the_wheel_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     from gpubcast.runtime import state
 
     monkeypatch.setitem(sys.modules, "cupy", None)
     monkeypatch.delitem(sys.modules, "gpubcast.backends.cuda.backend", raising=False)
-    with pytest.raises(gb.DeviceError, match=r"gpubcast\[cuda13\]"):
+    with pytest.raises(gb.DeviceError, match=r"pip install 'cupy-cuda13x\[ctk\]'"):
         state.backend("cuda")

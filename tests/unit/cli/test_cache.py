@@ -43,3 +43,18 @@ def test_refused(
 def test_every_case_of_the_benchmark_can_be_warmed() -> None:
     cases = [case for case in main._bench("cases").CASES if not case.huge]
     assert all(case.within(main.WARM_BYTES).plan.broadcast_plans for case in cases)
+
+
+def test_folders_without_kernels_are_removed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = folder / "cubin" / "sm_90" / "ab" / f"{'ab' * 20}.{'0' * 40}.cubin"
+    other = folder / "cpu" / "riscv64" / "cd" / "notes.txt"
+    empty = folder / "cpu" / "aarch64"
+    for path in (kernel, other):
+        path.parent.mkdir(parents=True)
+        path.write_text("x")
+    empty.mkdir()
+    said = run(capsys, "clear").splitlines()
+    assert said[0].startswith("removed 1 kernel,") and said[2:] == [f"  {other}"]
+    assert sorted(folder.rglob("*")) == [folder / "cpu", *reversed([*other.parents][:2]), other]

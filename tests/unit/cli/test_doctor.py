@@ -14,6 +14,7 @@ import gpubcast as gb
 from gpubcast.backends.cuda import driver, nvrtc
 from gpubcast.backends.cuda.driver import Driver, Gpu
 from gpubcast.backends.kernel_store import Store
+from gpubcast.backends.native_calls import build
 from gpubcast.cli import doctor
 from gpubcast.cli.doctor import Check, Status
 from gpubcast.errors import CompileError
@@ -56,6 +57,29 @@ def test_text_has_one_line_per_check() -> None:
         "1 problem",
     ]
     assert [doctor.exit_code(checks[:n]) for n in (2, 3)] == [0, 1]
+
+
+def test_a_terminal_breaks_no_word() -> None:
+    said = "compiled-kernels: 12 of 1,073,741,824 bytes, in ~/a/folder/of-ones-own, writable"
+    words = said.split()
+    checks = (Check("kernel cache", Status.OK, " ".join(words), " ".join(words)),)
+    for columns in (60, 80, 300):
+        lines = doctor.text(checks, columns).splitlines()[:-2]
+        assert max(map(len, lines)) <= columns
+        assert " ".join(lines).split() == ["ok", "kernel", "cache", *words, "->", *words]
+        assert all(line.startswith(" " * 22) for line in lines[1:])
+
+
+def test_the_background_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = _section("native calls")["background"]
+    assert shown.status is Status.OK and "GPUBCAST_NATIVE_CALLS=off does without" in shown.detail
+    assert shown.detail.startswith("no process compiles")
+    monkeypatch.setattr(build.COMPILER, "_child", 1)
+    assert _section("native calls")["background"].detail.startswith("a process compiles")
+    monkeypatch.setattr(build.COMPILER, "_child", 0)
+    monkeypatch.setenv("GPUBCAST_NATIVE_CALLS", "off")
+    detail = "no process compiles: GPUBCAST_NATIVE_CALLS=off"
+    assert _section("native calls")["background"].detail == detail
 
 
 def test_json_is_the_same_report() -> None:
@@ -107,7 +131,7 @@ def test_cupy(
     _drive(monkeypatch, Driver(version, (H200,)))
     check = _section("CuPy")["CuPy"]
     assert (check.status, check.detail) == (status, detail)
-    assert ("gpubcast[cuda12]" in check.advice) == (len(packages) < 2)
+    assert ("'cupy-cuda12x[ctk]'" in check.advice) == (len(packages) < 2)
 
 
 def test_driver_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +227,7 @@ def test_nvrtc(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_cache_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GPUBCAST_CACHE_DIR", str(tmp_path))
     assert _section("kernel cache")["kernel cache"].detail == (
-        f"{tmp_path}: not there yet, made when first needed"
+        f"{tmp_path}: not there yet, made when first needed; 1,073,741,824 bytes at most"
     )
     Store("cubin/sm_90", "cubin").fetch("abcd", lambda: b"x" * 1000)
     Store("cpu/x86_64", "o").fetch("abcd", lambda: b"x" * 500)

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, register_jitable
 
-_F = TypeVar("_F", bound=Callable[..., Any])
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
+
 _WORD, _STATUS = ir.IntType(64), ir.IntType(32)
 _INTEGER, _REAL = types.int64, types.float64
-
-
-def compiled(function: _F) -> _F:
-    """A function that compiled code may call; in Python it stays what it is."""
-    made: _F = register_jitable(function)
-    return made
-
-
-def _instruction(function: Callable[..., Any]) -> Callable[..., Any]:
-    made: Callable[..., Any] = intrinsic(function)
-    return made
 
 
 def _loaded(llvm_type: ir.Type, widen: str = "") -> Any:
@@ -35,7 +24,7 @@ def _loaded(llvm_type: ir.Type, widen: str = "") -> Any:
 
         return (_REAL if llvm_type == ir.DoubleType() else _INTEGER)(_INTEGER), codegen
 
-    return _instruction(load)
+    return Intrinsic(load)
 
 
 word: Callable[[int], int] = _loaded(_WORD)
@@ -44,7 +33,7 @@ u8, u16, u32 = (_loaded(ir.IntType(bits), "zext") for bits in (8, 16, 32))
 f64 = _loaded(ir.DoubleType())
 
 
-@_instruction
+@Intrinsic
 def put(context: Any, at: Any, value: Any) -> Any:
     """Write a word at an address."""
 
@@ -55,7 +44,7 @@ def put(context: Any, at: Any, value: Any) -> Any:
     return types.void(_INTEGER, _INTEGER), codegen
 
 
-@_instruction
+@Intrinsic
 def bits_of_double(context: Any, value: Any) -> Any:
     """The bits of a double."""
 
@@ -65,7 +54,7 @@ def bits_of_double(context: Any, value: Any) -> Any:
     return _INTEGER(_REAL), codegen
 
 
-@_instruction
+@Intrinsic
 def bits_of_float(context: Any, value: Any) -> Any:
     """The bits of a double that is rounded to a float."""
 
@@ -89,7 +78,7 @@ def stack(words: int) -> Any:
 
         return _INTEGER(), codegen
 
-    return _instruction(allot)
+    return Intrinsic(allot)
 
 
 def _called(arguments: int) -> Any:
@@ -103,31 +92,31 @@ def _called(arguments: int) -> Any:
     return _INTEGER(*[_INTEGER] * (arguments + 1)), codegen
 
 
-@_instruction
+@Intrinsic
 def call0(context: Any, code: Any) -> Any:
     """The result of a C function of no arguments."""
     return _called(0)
 
 
-@_instruction
+@Intrinsic
 def call1(context: Any, code: Any, a: Any) -> Any:
     """The result of a C function of one argument."""
     return _called(1)
 
 
-@_instruction
+@Intrinsic
 def call2(context: Any, code: Any, a: Any, b: Any) -> Any:
     """The result of a C function of two arguments."""
     return _called(2)
 
 
-@_instruction
+@Intrinsic
 def call4(context: Any, code: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
     """The result of a C function of four arguments."""
     return _called(4)
 
 
-@_instruction
+@Intrinsic
 def call8(
     context: Any, code: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any
 ) -> Any:
@@ -135,7 +124,7 @@ def call8(
     return _called(8)
 
 
-@_instruction
+@Intrinsic
 def run_kernel(context: Any, code: Any, table: Any, low: Any, high: Any) -> Any:
     """Run a kernel, which has numba's convention; see ``compiling``."""
 

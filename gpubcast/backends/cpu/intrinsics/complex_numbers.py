@@ -12,7 +12,8 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
+
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 
 ComplexParts = tuple[Any, Any]
 
@@ -40,7 +41,7 @@ def _unary(build: Callable[[Any, Any, Any], ComplexParts]) -> Any:
 
         return x(x), codegen
 
-    return intrinsic(function)
+    return Intrinsic(function)
 
 
 def _binary(build: Callable[[Any, ComplexParts, ComplexParts], ComplexParts]) -> Any:
@@ -52,7 +53,7 @@ def _binary(build: Callable[[Any, ComplexParts, ComplexParts], ComplexParts]) ->
 
         return x(x, x), codegen
 
-    return intrinsic(function)
+    return Intrinsic(function)
 
 
 def _mul(builder: Any, x: ComplexParts, y: ComplexParts) -> ComplexParts:
@@ -66,7 +67,7 @@ def product(builder: Any, x: Any, y: Any) -> Any:
     return pair(builder, *_mul(builder, parts(builder, x), parts(builder, y)))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@Intrinsic
 def _make_complex(typing_context: Any, re: Any, im: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return pair(builder, *args)
@@ -74,7 +75,7 @@ def _make_complex(typing_context: Any, re: Any, im: Any) -> Any:
     return _COMPLEX[re](re, re), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@Intrinsic
 def _real(typing_context: Any, x: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return parts(builder, args[0])[0]
@@ -82,7 +83,7 @@ def _real(typing_context: Any, x: Any) -> Any:
     return _PART[x](x), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@Intrinsic
 def _imag(typing_context: Any, x: Any) -> Any:
     """The imaginary part; that of a real number is 0."""
     part = _PART.get(x, x)
@@ -93,7 +94,7 @@ def _imag(typing_context: Any, x: Any) -> Any:
     return part(x), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@Intrinsic
 def _conj(typing_context: Any, x: Any) -> Any:
     """The conjugate; that of a real number is complex."""
 
@@ -106,7 +107,7 @@ def _conj(typing_context: Any, x: Any) -> Any:
     return _COMPLEX.get(x, x)(x), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@Intrinsic
 def _equal(typing_context: Any, x: Any, y: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         same = [
@@ -118,7 +119,7 @@ def _equal(typing_context: Any, x: Any, y: Any) -> Any:
     return types.boolean(x, x), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@Intrinsic
 def _choose(typing_context: Any, condition: Any, x: Any, y: Any) -> Any:
     """x where the condition holds, else y; no branch."""
 

@@ -1,7 +1,7 @@
-"""LLVM instructions of the elementary functions, as numba functions under their names.
+"""LLVM instructions of the elementary functions, under their names.
 
-Each function is compiled apart from the kernels that call it, so that a kernel's fast-math flags
-never reach it, and is always inlined, so that loops over it become vector loops.
+Each is a function of the kernel's module of its own, so that a kernel's fast-math flags never reach
+it, and is always inlined, so that loops over it become vector loops.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import types
 
 from gpubcast.backends.cpu.intrinsics.avx512 import INSTRUCTIONS, permuted
+from gpubcast.backends.cpu.intrinsics.complex_numbers import pair
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.processor import has_avx512
 from gpubcast.hlo.elementary.formula import FORMULAS, Formula, FormulaCode, formula_code
 from gpubcast.hlo.elementary.values import FormulaInstruction, MachineType
@@ -43,45 +44,46 @@ _SYMBOLS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="
 
 
 def functions() -> dict[str, Any]:
-    """One numba function per name; its operands' types choose the formula."""
-    arity = {name: formula.arity for (name, _, _), formula in FORMULAS.items()}
-    return {name: _function(name, count) for name, count in arity.items()}
+    """One intrinsic per name; its operands' types choose the formula."""
+    return {name: _intrinsic(name) for name in {name for name, _, _ in FORMULAS}}
 
 
-def _function(name: str, arity: int) -> Any:
-    names = ", ".join("xyz"[:arity])
-    scope: dict[str, Any] = {"formula": _intrinsic(name, names)}
-    exec(f"def {name}({names}):\n    return formula({names})\n", scope)
-    return njit(error_model="numpy", nogil=True, forceinline=True)(scope[name])
-
-
-def _intrinsic(name: str, names: str) -> Any:
-    def typed(operands: tuple[Any, ...]) -> Any:
+def _intrinsic(name: str) -> Intrinsic:
+    def definition(typing_context: Any, *operands: Any) -> Any:
         machine_type = _MACHINE_TYPES.get(operands[0])
         formula = FORMULAS.get((name, *machine_type)) if machine_type else None
-        if formula is None or any(t != operands[0] for t in operands):
+        if formula is None or operands != (operands[0],) * formula.arity:
             return None
         result = operands[0]
         if formula.complex and formula.real_result:
             result = types.float32 if formula.machine_type is MachineType.F32 else types.float64
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            if not formula.complex:
-                return _emit(builder, formula, list(args))[0]
-            parts = [builder.extract_value(a, i) for a in args for i in (0, 1)]
-            results = _emit(builder, formula, parts)
-            if formula.real_result:
-                return results[0]
-            value = ir.Constant(args[0].type, ir.Undefined)
-            for i, part in enumerate(results):
-                value = builder.insert_value(value, part, i)
-            return value
+            of = context.get_value_type(signature.return_type)
+            return builder.call(_inlined(builder.module, formula, of, args[0].type), args)
 
         return result(*operands), codegen
 
-    scope: dict[str, Any] = {"typed": typed}
-    exec(f"def {name}(context, {names}):\n    return typed(({names},))\n", scope)
-    return intrinsic(scope[name])
+    return Intrinsic(definition)
+
+
+def _inlined(module: ir.Module, formula: Formula, result: ir.Type, operand: ir.Type) -> Any:
+    """A formula as a function of the module."""
+    name = f"gb_{formula.name}_{'complex_' * formula.complex}{formula.machine_type.value}"
+    if name in module.globals:
+        return module.globals[name]
+    function = _internal(
+        module, name, ir.FunctionType(result, [operand] * formula.arity), "alwaysinline"
+    )
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    if not formula.complex:
+        builder.ret(_emit(builder, formula, list(function.args))[0])
+        return function
+    results = _emit(
+        builder, formula, [builder.extract_value(a, i) for a in function.args for i in (0, 1)]
+    )
+    builder.ret(results[0] if formula.real_result else pair(builder, *results))
+    return function
 
 
 @functools.cache

@@ -14,14 +14,13 @@ and u4 are computed in 8 bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import types
 
 from gpubcast.backends.cpu.intrinsics.complex_numbers import pair, parts
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED
 from gpubcast.backends.cpu.processor import converts_halves
 from gpubcast.schedules.cpu.cost import STRETCH
@@ -33,10 +32,6 @@ NUMBA_TYPES = {"bool": types.boolean, "float": types.float32, "double": types.fl
     for bits in (8, 16, 32, 64)
 }
 NUMBA_TYPES |= {"c64": types.complex64, "c128": types.complex128}
-# numba's decorators, typed: for functions of the LLVM builder, and for functions that every caller
-# takes in.
-typed_intrinsic: Callable[[Any], Any] = intrinsic
-inlined_function: Callable[[Any], Any] = njit(error_model="numpy", nogil=True, forceinline=True)
 # Bytes behind a stretch: more than a vector, and such that the same places of several stretches do
 # not look alike to the processor, which tells recent stores from loads by the lowest 12 bits.
 APART = 704
@@ -207,7 +202,7 @@ def _load(element_type: ElementType, *apart: str) -> Any:
 
         return value(types.int64, types.int64), codegen
 
-    return typed_intrinsic(load)
+    return Intrinsic(load)
 
 
 def _store(element_type: ElementType, *apart: str) -> Any:
@@ -230,7 +225,7 @@ def _store(element_type: ElementType, *apart: str) -> Any:
 
         return types.void(types.int64, types.int64, value), codegen
 
-    return typed_intrinsic(store)
+    return Intrinsic(store)
 
 
 def _round(element_type: ElementType) -> Any:
@@ -241,7 +236,7 @@ def _round(element_type: ElementType) -> Any:
         value = NUMBA_TYPES[element_type.compute]
         return value(value), codegen
 
-    return typed_intrinsic(rounded)
+    return Intrinsic(rounded)
 
 
 def _to_bits(element_type: ElementType) -> Any:
@@ -253,7 +248,7 @@ def _to_bits(element_type: ElementType) -> Any:
 
         return NUMBA_TYPES[f"u{bits}"](value), codegen
 
-    return typed_intrinsic(to_bits)
+    return Intrinsic(to_bits)
 
 
 def _from_bits(element_type: ElementType) -> Any:
@@ -266,7 +261,7 @@ def _from_bits(element_type: ElementType) -> Any:
 
         return value(NUMBA_TYPES[f"u{8 * element_type.itemsize}"]), codegen
 
-    return typed_intrinsic(from_bits)
+    return Intrinsic(from_bits)
 
 
 def _scratch(element_type: ElementType) -> Any:
@@ -285,7 +280,7 @@ def _scratch(element_type: ElementType) -> Any:
 
         return types.int64(), codegen
 
-    return typed_intrinsic(scratch)
+    return Intrinsic(scratch)
 
 
 def namespace() -> dict[str, Any]:

@@ -10,10 +10,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import types
 
 from gpubcast.backends.cpu.intrinsics import complex_numbers
 from gpubcast.backends.cpu.intrinsics.memory import (
@@ -21,11 +19,9 @@ from gpubcast.backends.cpu.intrinsics.memory import (
     from_memory,
     memory_type,
     to_memory,
-    typed_intrinsic,
 )
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
-
-_scalar: Callable[[Any], Any] = njit(error_model="numpy", nogil=True)
 
 
 def _integer_function(build: Callable[[Any, Any, Any], Any]) -> Any:
@@ -37,7 +33,7 @@ def _integer_function(build: Callable[[Any, Any, Any], Any]) -> Any:
 
         return x(x, x), codegen
 
-    return typed_intrinsic(function)
+    return Intrinsic(function)
 
 
 def _integer_unary(build: Callable[[Any, Any], Any]) -> Any:
@@ -49,7 +45,7 @@ def _integer_unary(build: Callable[[Any, Any], Any]) -> Any:
 
         return x(x), codegen
 
-    return typed_intrinsic(function)
+    return Intrinsic(function)
 
 
 def _abs_signed(builder: Any, x: Any) -> Any:
@@ -108,7 +104,7 @@ def _shift_right(build: Callable[[Any, Any, Any, Any], Any]) -> Any:
 
         return x(x, x, types.int64), codegen
 
-    return typed_intrinsic(function)
+    return Intrinsic(function)
 
 
 def _counted(build: Callable[[Any, Any, Any], Any]) -> Any:
@@ -125,7 +121,7 @@ def _counted(build: Callable[[Any, Any, Any], Any]) -> Any:
 
         return x(x, types.int64), codegen
 
-    return typed_intrinsic(function)
+    return Intrinsic(function)
 
 
 def _integer_pow(typing_context: Any, x: Any, y: Any) -> Any:
@@ -194,10 +190,10 @@ def _nextafter(element_type: ElementType) -> Any:
 
         return x(x, x), codegen
 
-    return typed_intrinsic(nextafter)
+    return Intrinsic(nextafter)
 
 
-@typed_intrinsic
+@Intrinsic
 def _is_finite(typing_context: Any, x: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         llvm_type = args[0].type
@@ -220,7 +216,6 @@ def _shift_right_arithmetic(builder: Any, x: Any, y: Any, spare: Any) -> Any:
     return builder.ashr(builder.ashr(builder.shl(x, spare), spare), amount)
 
 
-@_scalar
 def _pow_unsigned(base: Any, exponent: Any) -> Any:
     result, factor, left = types.uint64(1), types.uint64(base), types.uint64(exponent)
     while left != types.uint64(0):
@@ -231,7 +226,6 @@ def _pow_unsigned(base: Any, exponent: Any) -> Any:
     return result
 
 
-@_scalar
 def _pow_signed(base: Any, exponent: Any) -> Any:
     if exponent < 0:
         if base == 1:
@@ -242,33 +236,23 @@ def _pow_signed(base: Any, exponent: Any) -> Any:
     return types.int64(_pow_unsigned(types.int64(base), exponent))
 
 
-@_scalar
 def _max_nan(x: Any, y: Any) -> Any:
     return x if (x > y or x != x) else y
 
 
-@_scalar
 def _min_nan(x: Any, y: Any) -> Any:
     return x if (x < y or x != x) else y
 
 
-@_scalar
-def _round_away_from_zero(x: Any) -> Any:
-    whole = np.trunc(x)
-    return whole if abs(x - whole) < 0.5 else whole + math.copysign(1.0, x)
-
-
-@_scalar
 def _sign_floating(x: Any) -> Any:
     return 1.0 if x > 0 else (-1.0 if x < 0 else x)
 
 
-@_scalar
 def _sign_signed(x: Any) -> Any:
     return (x > 0) - (x < 0)
 
 
-@typed_intrinsic
+@Intrinsic
 def _total_order_key(typing_context: Any, x: Any) -> Any:
     """Float bits as an integer whose order is the total order of floats."""
     word = types.int32 if x == types.float32 else types.int64
@@ -280,44 +264,6 @@ def _total_order_key(typing_context: Any, x: Any) -> Any:
         return builder.xor(bits, builder.lshr(sign, integer(1)))
 
     return word(x), codegen
-
-
-def _reduce_precision(element_type: ElementType) -> Any:
-    """XLA's ReducePrecision on the bits of an element type (f8: of f16): the mantissa is rounded to
-    nearest even; what the exponent cannot hold becomes infinity or, denormals included, zero."""
-    own = ELEMENT_TYPES["f16"] if element_type.bits == 8 else element_type
-    exponent = {"f16": 5, "f64": 11}.get(own.name, 8)
-    mantissa = own.bits - 1 - exponent
-    word = ir.IntType(own.bits)
-    infinity = ((1 << exponent) - 1) << mantissa
-
-    def reduce_precision(
-        typing_context: Any, x: Any, exponent_bits: Any, mantissa_bits: Any
-    ) -> Any:
-        fewer, kept = exponent_bits.literal_value, mantissa_bits.literal_value
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            bits = builder.bitcast(to_memory(builder, own, args[0]), word)
-            if kept < mantissa:
-                dropped = mantissa - kept
-                odd = builder.and_(builder.lshr(bits, word(dropped)), word(1))
-                bits = builder.add(bits, builder.add(odd, word((1 << (dropped - 1)) - 1)))
-                bits = builder.and_(bits, word(-1 << dropped))
-            if fewer < exponent:
-                bias, least = (1 << (exponent - 1)) - 1, (1 << (fewer - 1)) - 1
-                sign = builder.and_(bits, word(1 << (own.bits - 1)))
-                power = builder.and_(bits, word(infinity))
-                above = builder.icmp_unsigned(">", power, word((bias + least) << mantissa))
-                below = builder.icmp_unsigned("<=", power, word((bias - least) << mantissa))
-                bits = builder.select(above, builder.or_(sign, word(infinity)), bits)
-                bits = builder.select(below, sign, bits)
-            raw = builder.bitcast(bits, memory_type(own))
-            nan = builder.fcmp_unordered("uno", args[0], args[0])
-            return builder.select(nan, args[0], from_memory(builder, own, raw))
-
-        return x(x, exponent_bits, mantissa_bits), codegen
-
-    return intrinsic(prefer_literal=True)(reduce_precision)
 
 
 def _saturate(element_type: ElementType) -> Any:
@@ -340,10 +286,10 @@ def _saturate(element_type: ElementType) -> Any:
 
         return target(x), codegen
 
-    return typed_intrinsic(saturate)
+    return Intrinsic(saturate)
 
 
-@typed_intrinsic
+@Intrinsic
 def _odd_float(typing_context: Any, x: Any) -> Any:
     """f64 to f32, rounded to odd: a second rounding to f8, f16 or bf16 is then the only one."""
 
@@ -368,7 +314,6 @@ def _odd_float(typing_context: Any, x: Any) -> Any:
 # of bf16; what remains is exact in f64.
 
 
-@_scalar
 def _odd_signed(x: Any) -> Any:
     wide = types.int64(x)
     if types.int64(-(2**32)) < wide < types.int64(2**32):
@@ -377,7 +322,6 @@ def _odd_signed(x: Any) -> Any:
     return _odd_float(types.float64((wide >> types.int64(16)) | sticky) * 65536.0)
 
 
-@_scalar
 def _odd_unsigned(x: Any) -> Any:
     wide = types.uint64(x)
     if wide < types.uint64(2**32):
@@ -386,7 +330,7 @@ def _odd_unsigned(x: Any) -> Any:
     return _odd_float(types.float64((wide >> types.uint64(16)) | sticky) * 65536.0)
 
 
-@typed_intrinsic
+@Intrinsic
 def _wide_vectors(typing_context: Any) -> Any:
     """Lets the kernel use the widest vectors there are: what computes much gains more than the
     clock that they cost; what only moves memory does not."""
@@ -418,13 +362,11 @@ FUNCTIONS: dict[str, Any] = {
         lambda builder, bits, spare: builder.sub(builder.ctlz(bits, ir.IntType(1)(0)), spare)
     ),
     "is_finite": _is_finite,
-    "integer_pow": intrinsic(prefer_literal=True)(_integer_pow),
+    "integer_pow": Intrinsic(_integer_pow, literal=True),
     "pow_signed": _pow_signed,
     "pow_unsigned": _pow_unsigned,
     "max_nan": _max_nan,
     "min_nan": _min_nan,
-    "round_away_from_zero": _round_away_from_zero,
-    "round_even": np.rint,
     "sign_floating": _sign_floating,
     "sign_signed": _sign_signed,
     "total_order_key": _total_order_key,
@@ -434,15 +376,8 @@ FUNCTIONS: dict[str, Any] = {
     "wide_vectors": _wide_vectors,
     "sqrt": math.sqrt,
     "fabs": math.fabs,
-    # In numba math.floor gives an integer, which has no -0.0, and there is no math.fmod.
-    **{name: getattr(np, name) for name in ("floor", "ceil", "trunc", "rint", "fmod")},
     **{
         f"nextafter_{row.name}": _nextafter(row)
-        for row in ELEMENT_TYPES.values()
-        if row.is_floating
-    },
-    **{
-        f"reduce_precision_{row.name}": _reduce_precision(row)
         for row in ELEMENT_TYPES.values()
         if row.is_floating
     },

@@ -14,7 +14,9 @@ from typing import Any
 from llvmlite import binding, ir
 from numba import types
 
-from gpubcast.backends.cpu.intrinsics.memory import inlined_function, namespace, typed_intrinsic
+from gpubcast.backends.cpu.intrinsics.memory import namespace
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
+from gpubcast.backends.cpu.jit.numba_target import Inlined
 from gpubcast.schedules.cpu.cost import VECTOR
 from gpubcast.schedules.cpu.tiles import TILE_BYTES
 
@@ -104,14 +106,14 @@ def _block(size: int, vector: int, piece: int) -> Any:
 
         return types.void(*(types.int64,) * 4), codegen
 
-    return typed_intrinsic(block)
+    return Intrinsic(block)
 
 
 def _blocks(size: int, vector: int, piece: int) -> Any:
     """A function that transposes at least one block."""
     block, side, across = _block(size, vector, piece), piece // size, vector // size
 
-    @inlined_function
+    @Inlined
     def blocks(source: Any, step: Any, target: Any, pitch: Any, rows: Any, columns: Any) -> None:
         for begin in range(0, columns, across):
             column = min(begin, columns - across)
@@ -136,7 +138,7 @@ def _transpose(size: int, *, by_lines: bool) -> Any:
     word = f"u{8 * size}" if size < PIECE else "c128"
     load, store = (namespace()[f"{name}_{word}"] for name in ("load", "store"))
 
-    @inlined_function
+    @Inlined
     def transpose(
         source: Any, along: Any, step: Any, target: Any, pitch: Any, rows: Any, columns: Any
     ) -> None:
@@ -158,7 +160,7 @@ def _transpose(size: int, *, by_lines: bool) -> Any:
     return transpose
 
 
-@typed_intrinsic
+@Intrinsic
 def _fetch_line(typing_context: Any, address: Any) -> Any:
     """Ask for a line of memory, of which nothing need be there, for the second cache."""
 
@@ -172,14 +174,14 @@ def _fetch_line(typing_context: Any, address: Any) -> Any:
     return types.void(types.int64), codegen
 
 
-@inlined_function
+@Inlined
 def _fetch(address: Any, size: Any) -> None:
     """Ask for bytes that are read soon. Any address will do."""
     for k in range(0, size, VECTOR):
         _fetch_line(address + k)
 
 
-@typed_intrinsic
+@Intrinsic
 def _tile(typing_context: Any) -> Any:
     """The address of memory of the kernel's own, on the stack: one tile."""
 

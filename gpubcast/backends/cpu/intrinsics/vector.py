@@ -16,11 +16,11 @@ from numba import types
 from gpubcast.backends.cpu.intrinsics.complex_numbers import parts
 from gpubcast.backends.cpu.intrinsics.memory import (
     NUMBA_TYPES,
-    inlined_function,
     memory_type,
     to_memory,
-    typed_intrinsic,
 )
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
+from gpubcast.backends.cpu.jit.numba_target import Inlined
 from gpubcast.backends.cpu.processor import architecture
 from gpubcast.schedules.cpu.cost import VECTOR
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
@@ -32,7 +32,7 @@ def _pointer(builder: Any, address: Any) -> Any:
     return builder.inttoptr(address, ir.PointerType())
 
 
-@typed_intrinsic
+@Intrinsic
 def _move(typing_context: Any, to: Any, at: Any) -> Any:
     """One vector from an address to another."""
 
@@ -44,7 +44,7 @@ def _move(typing_context: Any, to: Any, at: Any) -> Any:
     return types.void(types.int64, types.int64), codegen
 
 
-@typed_intrinsic
+@Intrinsic
 def _copy(typing_context: Any, to: Any, at: Any, size: Any) -> Any:
     """Some bytes from an address to another, and none beside."""
 
@@ -61,7 +61,7 @@ def _copy(typing_context: Any, to: Any, at: Any, size: Any) -> Any:
     return types.void(types.int64, types.int64, types.int64), codegen
 
 
-@typed_intrinsic
+@Intrinsic
 def _stream_line(typing_context: Any, to: Any, at: Any) -> Any:
     """One vector to an address that is a multiple of its size, past the cache."""
 
@@ -75,7 +75,7 @@ def _stream_line(typing_context: Any, to: Any, at: Any) -> Any:
     return types.void(types.int64, types.int64), codegen
 
 
-@typed_intrinsic
+@Intrinsic
 def _fence(typing_context: Any) -> Any:
     """Streamed memory is there for other threads before anything that is written later."""
 
@@ -110,10 +110,10 @@ def _splat(element_type: ElementType) -> Any:
     def _parts(builder: Any, value: Any) -> tuple[Any, ...]:
         return parts(builder, value) if element_type.is_complex else (value,)
 
-    return typed_intrinsic(splat)
+    return Intrinsic(splat)
 
 
-@inlined_function
+@Inlined
 def _stream(to: Any, at: Any, size: Any) -> None:
     """Bytes from scratch memory to an output, past the cache."""
     head = min(-to & (VECTOR - 1), size)
@@ -127,7 +127,7 @@ def _stream(to: Any, at: Any, size: Any) -> None:
         _copy(to + done, at + done, size - done)
 
 
-@inlined_function
+@Inlined
 def _repeat(to: Any, period: Any, size: Any) -> None:
     """Fill scratch memory with its first bytes, again and again, up to a size."""
     known = period
@@ -141,7 +141,7 @@ def _repeat(to: Any, period: Any, size: Any) -> None:
 def _fill(element_type: ElementType) -> Any:
     splat, size = _splat(element_type), element_type.itemsize
 
-    @inlined_function
+    @Inlined
     def fill(to: Any, count: Any, value: Any) -> None:
         for k in range(0, count * size, VECTOR):
             splat(to + k, value)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import gc
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from gpubcast.backends.cpu.jit.llvm_passes import library
-
 # What keeps its meaning with fast math: infinities and NaN.
-_FAST = {"reassoc", "contract", "arcp", "nsz"}
+_FAST = ("reassoc", "contract", "arcp", "nsz")
 
 
 def machine_code(
@@ -23,22 +23,34 @@ def machine_code(
         Exception: numba's, llvmlite's or LLVM's own, where one of them refuses the function.
     """
     from numba import types
-    from numba.core import compiler
-    from numba.core.cpu_options import FastMathOptions
-    from numba.core.registry import cpu_target
+    from numba.core import fastmathpass
+    from numba.core.compiler_lock import global_compiler_lock
 
-    flags = compiler.Flags()
-    # No way in from Python, no reference counts: the code needs nothing of numba's when it runs.
-    flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-    flags.nrt = False
-    flags.error_model = "numpy"
-    if fast_math:
-        flags.fastmath = FastMathOptions(_FAST)
-    contexts = cpu_target.typing_context, cpu_target.target_context
-    signature = (types.int64,) * arguments
-    place = library(function.__name__)
-    made = compiler.compile_extra(
-        *contexts, function, signature, types.void, flags, {}, library=place
-    )
-    _, _, (image, _) = made.library.serialize_using_object_code()
-    return image, made.fndesc.llvm_func_name
+    from gpubcast.backends.cpu.jit import numba_target
+
+    with global_compiler_lock, numba_target.flags(), _without_collections():
+        _, target = numba_target.contexts()
+        typed = numba_target.TypedFunction(
+            function, (types.int64,) * arguments, inlined=False, result=types.void
+        )
+        lowered = typed.lowered()
+        if fast_math:
+            # Of this function alone: those that it calls compute as they are written.
+            fastmathpass.FastFloatBinOpVisitor(_FAST).visit_Function(lowered.function)
+            fastmathpass.FastFloatCallVisitor(_FAST).visit_Function(lowered.function)
+        image = target.codegen()._tm.emit_object(lowered.optimised())
+        return bytes(image), lowered.function.name
+
+
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    """No garbage is collected for some milliseconds: a compilation leaves so much of it that every
+    few the collector would look through all of numba, which takes as long as one."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

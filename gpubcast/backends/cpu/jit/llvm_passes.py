@@ -7,7 +7,6 @@ are made of them; then they are inlined, and those that nothing calls any more a
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import Any
 
@@ -21,50 +20,41 @@ _LABEL = re.compile(r"^([\w.$]+):")
 _TARGET = re.compile(r"label %([\w.$]+)")
 
 
-def library(name: str) -> Any:
-    """An empty library of numba's to compile a kernel in."""
-    from numba.core.registry import cpu_target
+def optimised(text: str, linked: list[Any], codegen: Any) -> Any:
+    """The module of LLVM assembly, optimised for the processor of a code generator of numba's.
 
-    made = _class()(cpu_target.target_context.codegen(), name)
-    made.enable_object_caching()
-    return made
+    Args:
+        text: the assembly.
+        linked: modules of functions that it calls, optimised.
+        codegen: numba's code generator.
+    """
+    from llvmlite import binding
 
-
-@functools.cache
-def _class() -> Any:
-    from numba.core.codegen import JITCodeLibrary
-
-    class Library(JITCodeLibrary):  # type: ignore[misc]
-        """numba's, with more around the optimisation."""
-
-        _final_module: Any
-
-        def _optimize_final_module(self) -> None:
-            text = str(self._final_module)
-            if WIDE in text:
-                self._replace(interleaved(text))
-            super()._optimize_final_module()
-            text = str(self._final_module)
-            if STREAMED in text:
-                self._replace(with_nontemporal_accesses(text))
-            if _VARIANTS in text:
-                self._replace(inlining(str(self._final_module)))
-                passes, builder = self._codegen._module_pass_manager(opt=0)
-                passes.add_always_inliner_pass()
-                passes.add_instruction_combine_pass()
-                passes.add_simplify_cfg_pass()
-                passes.add_new_gvn_pass()
-                passes.add_global_dead_code_eliminate_pass()
-                passes.run(self._final_module, builder)
-
-        def _replace(self, text: str) -> None:
-            from llvmlite import binding
-
-            name = self._final_module.name
-            self._final_module = binding.parse_assembly(text)
-            self._final_module.name = name
-
-    return Library
+    module = binding.parse_assembly(text)
+    module.verify()
+    for function in module.functions:
+        passes, builder = codegen._function_pass_manager()
+        passes.run(function, builder)
+    for other in linked:
+        module.link_in(other, preserve=True)
+    text = str(module)
+    if WIDE in text:
+        module = binding.parse_assembly(interleaved(text))
+    passes, builder = codegen._module_pass_manager()
+    passes.run(module, builder)
+    text = str(module)
+    if STREAMED in text:
+        module = binding.parse_assembly(with_nontemporal_accesses(text))
+    if _VARIANTS in text:
+        module = binding.parse_assembly(inlining(str(module)))
+        passes, builder = codegen._module_pass_manager(opt=0)
+        passes.add_always_inliner_pass()
+        passes.add_instruction_combine_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_new_gvn_pass()
+        passes.add_global_dead_code_eliminate_pass()
+        passes.run(module, builder)
+    return module
 
 
 def interleaved(text: str) -> str:

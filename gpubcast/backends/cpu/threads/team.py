@@ -36,6 +36,8 @@ _LINES = 128
 # Seconds for a trial, and for workers to leave.
 _TRIAL, _LEAVE = 10.0, 2.0
 _FORK = 5.0
+# So many small launches come before the team's code is compiled for them, where no disk has it.
+SMALL_LAUNCHES = 64
 
 
 class ThreadTeam:
@@ -131,6 +133,7 @@ class _TeamHolder:
         self.made: ThreadTeam | None = None
         self.team: ThreadTeam | None = None
         self.tried = self.held = self.changing = False
+        self.small = 0
 
     def find(self, threads: int) -> ThreadTeam | None:
         """The team; None, too, in the middle of a change that this thread makes."""
@@ -193,6 +196,24 @@ def thread_team(threads: int) -> ThreadTeam | None:
     return _HOME.find(threads) if threads > 1 else None
 
 
+def team_for(parts: int, threads: int) -> ThreadTeam | None:
+    """The team for a launch in parts; None, too, while it is not worth its code: for the first
+    small launches of a process that would have to compile it, which takes longer than thousands of
+    them. No workers are woken for single small launches anyway."""
+    if _HOME.tried or parts > threads or _HOME.small >= SMALL_LAUNCHES:
+        return thread_team(threads)
+    _HOME.small += 1
+    if _HOME.small == 1 and object_cache.is_stored(_source("run_parts")):
+        _HOME.small = SMALL_LAUNCHES
+        return thread_team(threads)
+    return None
+
+
+def _source(name: str) -> KernelSource:
+    """What a function of ``team_loop`` is stored under."""
+    return KernelSource(f"team_{name}", name, f"team {name}")
+
+
 def _new_team() -> ThreadTeam | None:
     """A team without workers; None where the system or the interpreter can have none."""
     if sys.platform != "linux" or platform.machine() not in _MACHINES:
@@ -212,7 +233,7 @@ def _code(name: str) -> int:
 
         return machine_code(getattr(source, name), 3)
 
-    return object_cache.load(KernelSource(f"team_{name}", name, f"team {name}"), compiled)
+    return object_cache.load(_source(name), compiled)
 
 
 def _passes(made: ThreadTeam) -> bool:

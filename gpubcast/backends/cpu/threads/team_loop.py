@@ -15,8 +15,8 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, register_jitable
 
+from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.processor import architecture
 from gpubcast.backends.cpu.threads.team_state import (
     AVOIDED,
@@ -64,25 +64,10 @@ def _instruction(emit: Callable[..., Any], arguments: int) -> Any:
 
     typed = types.int64(*[types.int64] * arguments), codegen
 
-    def none(context: Any) -> Any:
+    def definition(context: Any, *given: Any) -> Any:
         return typed
 
-    def one(context: Any, a: Any) -> Any:
-        return typed
-
-    def two(context: Any, a: Any, b: Any) -> Any:
-        return typed
-
-    def three(context: Any, a: Any, b: Any, c: Any) -> Any:
-        return typed
-
-    def four(context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
-        return typed
-
-    return intrinsic((none, one, two, three, four)[arguments])
-
-
-_inlined: Callable[[Any], Any] = register_jitable
+    return Intrinsic(definition)
 
 
 def _load(builder: Any, address: Any) -> Any:
@@ -169,7 +154,6 @@ allowed = _instruction(_system(_ALLOWED, MASK_BYTES), 2)
 thread_number = _instruction(_system(_THREAD), 2)
 
 
-@_inlined
 def _work_on(state: int, part: int) -> None:
     """One part of the launch that is published, which begins at a multiple of its granularity."""
     total, parts, unit = load(state + TOTAL), load(state + PARTS), load(state + GRANULARITY)
@@ -179,7 +163,6 @@ def _work_on(state: int, part: int) -> None:
         call(load(state + KERNEL), load(state + TABLE), low, high)
 
 
-@_inlined
 def _processors(number: int, mask: int) -> bool:
     """Note on which processors a thread may run; whether the system says so."""
     for at in range(0, MASK_BYTES, 8):
@@ -219,7 +202,6 @@ def worker_loop(state: int, index: int, _unused: int) -> None:
         store(state + NUMBERS + 8 * index, 0)
 
 
-@_inlined
 def _alone(state: int, kernel: int, table: int, total: int, streak: int, began: int) -> None:
     """A small launch while the workers sleep; how long such ones took is noted."""
     call(kernel, table, 0, total)
@@ -229,7 +211,6 @@ def _alone(state: int, kernel: int, table: int, total: int, streak: int, began: 
     store(state + OWNER, 0)
 
 
-@_inlined
 def _is_ours(state: int, given: int) -> bool:
     """Whether a worker is where it was put last, as far as it may still be there: on what it was
     given, on what of that the caller may use, or on all of this. Otherwise somebody else, whom
@@ -243,7 +224,6 @@ def _is_ours(state: int, given: int) -> bool:
     return same or narrowed or every
 
 
-@_inlined
 def _keep_off(state: int, processor: int) -> None:
     """Let the workers run on every processor of the caller's but one; on every one where it is
     negative. Which those are may have changed since: the system is asked each time.
@@ -272,7 +252,6 @@ def _keep_off(state: int, processor: int) -> None:
         store(word, mask)
 
 
-@_inlined
 def _wait(state: int, owed: int) -> None:
     """Until the workers have ended so many parts."""
     turns, until = 0, 0
@@ -292,7 +271,6 @@ def _wait(state: int, owed: int) -> None:
     store(state + WAITING, 0)
 
 
-@_inlined
 def _together(
     state: int, kernel: int, table: int, total: int, parts: int, unit: int, woken: int
 ) -> None:
