@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import signal
 import threading
 import time
@@ -106,7 +107,9 @@ class Run:
             if unit.bounded:
                 sized = self._measurement.sized(unit)
                 sets, level = self._measurement.rotation(unit, sized)
-                self._levels.setdefault(level, (self._ceiling_bytes(unit, sized.num_bytes), sets))
+                place = self._ceiling_bytes(unit, sized.num_bytes), sets
+                # The largest of a level: no cache holds a part of it.
+                self._levels[level] = max(self._levels.get(level, (0, 0)), place, key=math.prod)
         with self._checkpoint.guarded():
             self._begin(units)
             if not self.report.ceilings:

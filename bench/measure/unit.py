@@ -26,7 +26,9 @@ from ..timing import LONG_CALL, Contender, Machine, error_text, take_turns
 from . import ceilings, memory
 from .settings import UNBOUNDED, Settings, Unit
 
-_BEYOND = 1.25  # buffers are changed so often that together they exceed the last cache by this
+# Buffers are changed so often that together they are this many times the last cache: of a walk
+# round less, one that replaces lines at random still holds a good part.
+_BEYOND = 4
 _MOST_ROTATED = 1 << 30
 # Sampling a case stops after so long.
 _LONGEST = 4.0
@@ -72,7 +74,7 @@ class Measurement:
         if unit.large:
             free = self._machine.free()
             most = min(_MOST_ROTATED, int(free * _SHARE / 2)) if free else _MOST_ROTATED
-            wanted = -(-int(_BEYOND * last) // sized.num_bytes)
+            wanted = -(-_BEYOND * last // sized.num_bytes)
             sets = max(2, min(wanted, most // sized.num_bytes))
         total = sets * sized.num_bytes
         if self._machine.kind == "cuda":

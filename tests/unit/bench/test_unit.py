@@ -15,6 +15,7 @@ from bench.libraries.base import Library, Ready, Views
 from bench.libraries.numpy import NumPy
 from bench.measure import run
 from bench.measure import unit as units
+from bench.measure.ceilings import Cache
 from bench.measure.settings import Unit
 from bench.measure.unit import Measurement
 from bench.schema import Report, Result
@@ -68,6 +69,21 @@ def planted(monkeypatch: pytest.MonkeyPatch, *library: Library) -> Report:
     monkeypatch.setattr(libraries, "PEERS", (NumPy(), *library))
     words = [*FAST[:-2], "--cases", "same shape", "--peers"]
     return measured(*words, ",".join(["NumPy", *(one.name for one in library)]))
+
+
+def test_no_cache_holds_a_part_of_what_calls_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine, wanted, last = timing.Machine(), settings("--peers", "none"), 32 << 20
+    monkeypatch.setattr(machine, "free", lambda: 16 << 30)
+    measurement = Measurement(machine, wanted, 2)
+    measurement._caches = (Cache("L3", last),)
+    seen = 0
+    for unit in wanted.units:
+        sized = measurement.sized(unit)
+        sets, level = measurement.rotation(unit, sized)
+        if unit.large:
+            seen += 1
+            assert level == "DRAM" and sets * sized.num_bytes >= 4 * last
+    assert seen > 5
 
 
 def test_the_seed_decides_the_operands(monkeypatch: pytest.MonkeyPatch) -> None:
