@@ -91,10 +91,10 @@ class TypedFunction:
             mangler=target.mangler, inline=inlined, noalias=False, abi_tags=(),
         )  # fmt: skip
 
-    def lowered(self) -> LoweredFunction:
-        """The function in a module of its own."""
+    def lowered(self, *, links: bool = True) -> LoweredFunction:
+        """The function in a module, which has what it calls or links it."""
         codegen = contexts()[1].codegen()
-        module = Module(self.descriptor.mangled_name)
+        module = Module(self.descriptor.mangled_name, links=links)
         module.triple, module.data_layout = codegen._llvm_module.triple, codegen._data_layout
         return LoweredFunction(module, self._lowered_into(module))
 
@@ -106,7 +106,7 @@ class TypedFunction:
     def call(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
         """Emit a call."""
         module, name = builder.module, self.descriptor.mangled_name
-        if self.descriptor.inline:
+        if self.descriptor.inline and module.links:
             module.linked.setdefault(name, self)
         elif name not in module.globals:
             self._lowered_into(module).linkage = "internal"
@@ -115,7 +115,7 @@ class TypedFunction:
     @functools.cached_property
     def optimised(self) -> Any:
         """Its module, optimised, to be linked into those of callers, each of which may have it."""
-        found = self.lowered().optimised()
+        found = self.lowered(links=False).optimised()
         found.get_function(self.descriptor.mangled_name).linkage = "linkonce_odr"
         return found
 
@@ -144,11 +144,14 @@ class Module(llvm.Module):  # type: ignore[misc]
     """An LLVM module.
 
     Attributes:
-        linked: the functions in other modules that it calls, by name.
+        links: whether it leaves functions that are always inlined to modules of their own, which
+            are optimised once for all that call them.
+        linked: those functions, by name.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, links: bool) -> None:
         super().__init__(name)
+        self.links = links
         self.linked: dict[str, TypedFunction] = {}
 
 
