@@ -91,10 +91,10 @@ class TypedFunction:
             mangler=target.mangler, inline=inlined, noalias=False, abi_tags=(),
         )  # fmt: skip
 
-    def lowered(self, *, links: bool = True) -> LoweredFunction:
-        """The function in a module, which has what it calls or links it."""
+    def lowered(self) -> LoweredFunction:
+        """The function in a module of its own."""
         codegen = contexts()[1].codegen()
-        module = Module(self.descriptor.mangled_name, links=links)
+        module = Module(self.descriptor.mangled_name)
         module.triple, module.data_layout = codegen._llvm_module.triple, codegen._data_layout
         return LoweredFunction(module, self._lowered_into(module))
 
@@ -106,7 +106,7 @@ class TypedFunction:
     def call(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
         """Emit a call."""
         module, name = builder.module, self.descriptor.mangled_name
-        if self.descriptor.inline and module.links:
+        if self.descriptor.inline:
             module.linked.setdefault(name, self)
         elif name not in module.globals:
             self._lowered_into(module).linkage = "internal"
@@ -115,7 +115,7 @@ class TypedFunction:
     @functools.cached_property
     def optimised(self) -> Any:
         """Its module, optimised, to be linked into those of callers, each of which may have it."""
-        found = self.lowered(links=False).optimised()
+        found = self.lowered().optimised()
         found.get_function(self.descriptor.mangled_name).linkage = "linkonce_odr"
         return found
 
@@ -144,14 +144,12 @@ class Module(llvm.Module):  # type: ignore[misc]
     """An LLVM module.
 
     Attributes:
-        links: whether it leaves functions that are always inlined to modules of their own, which
-            are optimised once for all that call them.
-        linked: those functions, by name.
+        linked: the functions in modules of their own that it calls, by name: those that are always
+            inlined, which are optimised once for all that call them.
     """
 
-    def __init__(self, name: str, *, links: bool) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.links = links
         self.linked: dict[str, TypedFunction] = {}
 
 
