@@ -26,7 +26,8 @@ x = np.ones((40, 50), np.float32)
 gb.add(x, x[0], broadcast_dimensions=(1,)), gb.add(x, np.ones((50, 40), np.float32).T), gb.exp(x)
 gb.select(x > 0, x, x), gb.sqrt(x), gb.rem(x, x), gb.pow(x.astype(np.int32), 2), gb.nextafter(x, x)
 gb.add(*[np.ones((1000, 1000), np.float32)] * 2)
-print([m for m in ("scipy.linalg", "numba.np.arraymath", "numba.typed.typedlist") if m in sys.modules])
+heavy = "scipy.linalg", "numba.np.arraymath", "numba.typed.typedlist"
+print([m for m in heavy if m in sys.modules])
 print("numba" in sys.modules)
 """
 
