@@ -122,7 +122,7 @@ def test_the_gpus_that_are_here_are_warmed(
     ]  # fmt: skip
     told = run(capsys, "warm", "add", "f32[64,64]", "f32[64,64]", "--no-cpu", "--arch", "sm_100")
     assert [line.split()[:2] for line in told.splitlines()] == [["1/1", "sm_100"], ["1", "kernels"]]
-    assert told.splitlines()[0].endswith(" ms  add f32[64,64], f32[64,64]")
+    assert told.splitlines()[0].endswith(" ms  add f32[64,64]{1,0}, f32[64,64]{1,0}")
 
 
 @gb.fuse("row col, row, col, -> row col")

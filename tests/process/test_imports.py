@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -84,3 +86,26 @@ def test_a_name_whose_module_cannot_be_loaded(code: str) -> None:
     program = FIRST_NAME.format(code=code)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+COMPILES = """
+import sys
+import numpy as np, gpubcast as gb
+x = np.ones((40, 50), np.float32)
+gb.add(x, x[0], broadcast_dimensions=(1,)), gb.add(x, np.ones((50, 40), np.float32).T), gb.exp(x)
+gb.select(x > 0, x, x), gb.sqrt(x), gb.rem(x, x), gb.pow(x.astype(np.int32), 2), gb.nextafter(x, x)
+gb.add(*[np.ones((1000, 1000), np.float32)] * 2)
+heavy = "scipy.linalg", "numba.np.arraymath", "numba.typed.typedlist"
+print([m for m in heavy if m in sys.modules])
+print("numba" in sys.modules)
+"""
+
+
+def test_compiling_imports_a_part_of_numba(tmp_path: Path) -> None:
+    """numba's own target imports its containers and NumPy's functions, and through them SciPy,
+    which takes longer than all else before a first result."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILES], env=os.environ | {"GPUBCAST_CACHE_DIR": str(tmp_path)},
+        capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines() == ["[]", "True"]

@@ -71,15 +71,15 @@ def test_a_terminal_breaks_no_word() -> None:
 
 
 def test_the_background_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = _section("native calls")["background"]
+    monkeypatch.setattr(build, "is_compiled", lambda: False)
+    shown = doctor._background()
     assert shown.status is Status.OK and "GPUBCAST_NATIVE_CALLS=off does without" in shown.detail
-    assert shown.detail.startswith("no process compiles")
+    assert shown.detail.startswith("no process compiles: it begins after 64 like calls")
     monkeypatch.setattr(build.COMPILER, "_child", 1)
-    assert _section("native calls")["background"].detail.startswith("a process compiles")
+    assert doctor._background().detail.startswith("a process compiles")
     monkeypatch.setattr(build.COMPILER, "_child", 0)
     monkeypatch.setenv("GPUBCAST_NATIVE_CALLS", "off")
-    detail = "no process compiles: GPUBCAST_NATIVE_CALLS=off"
-    assert _section("native calls")["background"].detail == detail
+    assert doctor._background().detail == "no process compiles: GPUBCAST_NATIVE_CALLS=off"
 
 
 def test_json_is_the_same_report() -> None:

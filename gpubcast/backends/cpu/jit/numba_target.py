@@ -144,7 +144,8 @@ class Module(llvm.Module):  # type: ignore[misc]
     """An LLVM module.
 
     Attributes:
-        linked: the functions in other modules that it calls, by name.
+        linked: the functions in modules of their own that it calls, by name: those that are always
+            inlined, which are optimised once for all that call them.
     """
 
     def __init__(self, name: str) -> None:

@@ -69,7 +69,9 @@ def _begun(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     builder.store(start, value)
     distance = builder.sub(stop, start)
     if isinstance(step, ir.Constant) and step.constant == 1:
-        builder.store(distance, left)
+        # LLVM makes simpler loops of a count that is never negative.
+        some = builder.icmp_signed(">", distance, _WORD(0))
+        builder.store(builder.select(some, distance, _WORD(0)), left)
     else:
         builder.store(_WORD(0), left)
         with builder.if_then(builder.icmp_signed(">", distance, _WORD(0))):
@@ -84,8 +86,10 @@ def _next(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     value, _, step, left = (extracted(builder, args[0], k) for k in range(4))
     count, found = builder.load(left), builder.load(value)
     valid = builder.icmp_signed(">", count, _WORD(0))
-    builder.store(builder.sub(count, _WORD(1), flags=["nsw"]), left)
-    builder.store(builder.add(found, step), value)
+    # Not on the way out: LLVM would count further than the loop goes, in one more register.
+    with builder.if_then(valid):
+        builder.store(builder.sub(count, _WORD(1), flags=["nsw"]), left)
+        builder.store(builder.add(found, step), value)
     return _packed(builder, [found, valid])
 
 

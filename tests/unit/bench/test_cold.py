@@ -1,0 +1,24 @@
+"""First calls on an empty cache: the table, and whose time stands where."""
+
+from __future__ import annotations
+
+from bench.measure import cold
+
+
+def test_the_least_times_and_their_ratio() -> None:
+    found = (
+        cold.Cold(cold.FIRST, (30.0, 20.0), (90.0, 60.0), (100.0, 80.0)),
+        cold.Cold("row", (5.0, 4.0), (6.0, 7.0), (8.0, 9.0)),
+        cold.Cold("exp", (2.0, 3.0), (6.0, 7.0), (8.0, 9.0)),
+        cold.Cold(cold.THREADS, (10.0, 11.0), (12.0, 13.0), (1.0, 2.0)),
+    )
+    lines = cold.text(found).splitlines()
+    rows = {line[:32].strip(): line[32:].split() for line in lines[1:]}
+    assert rows[cold.FIRST] == ["20", "60", "80", "0.25"]
+    assert rows["a further pattern, mean"] == ["3", "6", "8", "0.38"]
+    assert rows["all of it"] == ["36", "84", "97", "0.37"]
+
+
+def test_without_another_checkout_there_is_no_ratio() -> None:
+    found = tuple(cold.Cold(name, (2.0,), (3.0,)) for name in (cold.FIRST, "row", cold.THREADS))
+    assert all(len(line[32:].split()) == 2 for line in cold.text(found).splitlines()[1:])
