@@ -66,6 +66,11 @@ def quoted(text: str) -> str:
     return repr(text) if len(text) <= MOST_QUOTED else f"{text[: MOST_QUOTED - 3]!r}..."
 
 
+def shortened(text: str) -> str:
+    """A text of ours for a message, such as a shape's, cut where it is long."""
+    return text if len(text) <= MOST_QUOTED else text[: MOST_QUOTED - 3] + "..."
+
+
 def plain_text(value: object) -> str | None:
     """A caller's text as a plain ``str``, or None where it is none: the methods of a subclass may
     say anything."""

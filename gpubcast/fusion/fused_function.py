@@ -68,7 +68,10 @@ class Fused(Generic[P, R]):
         functools.update_wrapper(self, function)
         self._arguments = Arguments(function, static)
         self._pattern = pattern
-        self._fast_math = bool(fast_math)
+        try:
+            self._fast_math = bool(fast_math)
+        except Exception as error:  # an array's, which has no one truth value
+            raise Error(f"fast_math is True or False, not {brief(fast_math)}", rule="T0") from error
         self._name = self._arguments.name
         if pattern is not None:
             self._arguments.check_groups(pattern)

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from gpubcast.backends.array_types import SCALARS, DeviceArray
-from gpubcast.errors import DeviceError, ElementTypeError, Error, LayoutError, ShapeError
+from gpubcast.errors import (
+    DeviceError,
+    ElementTypeError,
+    Error,
+    LayoutError,
+    ShapeError,
+    shortened,
+)
 from gpubcast.planning.plan import Operand
 from gpubcast.runtime import state
 from gpubcast.runtime.device import CPU, Device
@@ -40,7 +47,7 @@ def strided_over(operand: Operand, buffer: Any, device: Device) -> Any:
 def no_such_array(shape: Shape, error: ValueError) -> ShapeError:
     """The refusal of a shape that no NumPy or CuPy array can have."""
     return ShapeError(
-        f"no NumPy or CuPy array can have the shape {shape}: {error}",
+        f"no NumPy or CuPy array can have the shape {shortened(str(shape))}: {error}",
         rule="A9",
         kind="gpubcast:view",
         operands=(shape,),

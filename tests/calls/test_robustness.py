@@ -339,3 +339,16 @@ def test_what_a_traced_function_raises_is_its_own(error: Exception) -> None:
     with pytest.raises(type(error)) as raised:
         gb.fuse(raising)(np.ones(3, np.float32))
     assert raised.value is error
+
+
+def test_a_shape_of_many_dimensions_is_quoted_in_short() -> None:
+    """Found by tests/campaigns/hostile_calls.py, seed 395703."""
+    with pytest.raises(gb.ShapeError, match=r"no NumPy or CuPy array can have the shape") as raised:
+        gb.broadcast(np.ones((2, 3), np.float32), [0] * 900)
+    assert len(str(raised.value)) < 300
+
+
+def test_fast_math_has_a_truth_value() -> None:
+    """Found by tests/campaigns/hostile_calls.py, seed 395764."""
+    with pytest.raises(gb.Error, match="fast_math is True or False, not"):
+        gb.fuse(lambda x: x, fast_math=np.ones(3))  # type: ignore[call-overload]

@@ -102,8 +102,10 @@ def _another(rng: random.Random, file: Path, files: list[Path]) -> None:
     other = rng.choice(files)
     if other.is_file() and other != file:
         digest = other.name.split(".")[1]
-        file.rename(file.with_name(f"{file.name.split('.')[0]}.{digest}.o"))
-        shutil.copy(other, file.with_name(f"{file.name.split('.')[0]}.{digest}.o"))
+        # First the copy: they may be of one name, which is then the other's.
+        contents = other.read_bytes()
+        file.unlink()
+        file.with_name(f"{file.name.split('.')[0]}.{digest}.o").write_bytes(contents)
 
 
 def _foreign(rng: random.Random, file: Path, files: list[Path]) -> None:

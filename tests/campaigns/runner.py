@@ -37,7 +37,10 @@ class Campaign(NamedTuple):
 CAMPAIGNS = {
     one.name: one
     for one in (
-        Campaign("hostile_calls", "arguments that lie, fail, or are nothing that is asked for"),
+        Campaign(
+            "hostile_calls", "arguments that lie, fail, or are nothing that is asked for",
+            (0, 395703, 395764),
+        ),
         Campaign("texts", "texts of shapes, layouts, labels, types and variables"),
         Campaign("changed_arrays", "arrays that are changed in place between repeated calls"),
         Campaign("overlaps", "out that shares memory with operands, in every way"),
