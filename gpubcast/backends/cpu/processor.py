@@ -88,6 +88,11 @@ def has_avx512() -> bool:
     return "+avx512f" in _target()[1]
 
 
+def has_avx2() -> bool:
+    """Whether kernels are compiled for a processor that has these instructions."""
+    return "+avx2" in _target()[1]
+
+
 def converts_halves() -> bool:
     """Whether kernels are compiled for a processor that converts f16 itself."""
     return architecture() == "aarch64" or "+f16c" in _target()[1]

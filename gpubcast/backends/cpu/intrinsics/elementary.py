@@ -14,7 +14,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from gpubcast.backends.cpu.intrinsics.avx512 import INSTRUCTIONS, permuted
+from gpubcast.backends.cpu.intrinsics.avx512 import INSTRUCTIONS
+from gpubcast.backends.cpu.intrinsics.short_tables import vector_unit
 from gpubcast.backends.cpu.processor import has_avx512
 from gpubcast.hlo.elementary.formula import FORMULAS, Formula, FormulaCode, formula_code
 from gpubcast.hlo.elementary.values import FormulaInstruction, MachineType
@@ -145,10 +146,17 @@ def _short_table(
         return _lookup(inner, machine_type, words, inner.and_(operands[0], word(len(words) - 1)))
 
     def vector(inner: Any, operands: list[Any]) -> Any:
-        return permuted(inner, operands[0], words)
+        (at,) = operands
+        permuted = vector_unit().permuted
+        if permuted is not None:
+            return permuted(inner, at, words)
+        found: Any = ir.Constant(ir.VectorType(_LLVM[machine_type], at.type.count), ir.Undefined)
+        for i in range(at.type.count):
+            lane = ir.Constant(ir.IntType(32), i)
+            entry = scalar(inner, [inner.extract_element(at, lane)])
+            found = inner.insert_element(found, entry, lane)
+        return found
 
-    if not has_avx512() or len(words) * machine_type.bits > 1024:
-        return scalar(builder, [index])
     name = f"gb_lookup_{_table_name(machine_type, words)}"
     made = _with_vectors(builder.module, name, _LLVM[machine_type], [index.type], scalar, vector)
     return builder.call(made, [index])
@@ -162,24 +170,30 @@ def _with_vectors(
     scalar: Callable[[Any, list[Any]], Any],
     vector: Callable[[Any, list[Any]], Any],
 ) -> Any:
-    """A function with forms on vectors. A vector of less than 512 bits is widened."""
+    """A function with forms on vectors. Those of the vector unit's size are what ``vector`` makes;
+    a shorter one is widened and a longer one is taken in parts."""
     if name in module.globals:
         return module.globals[name]
     function = _internal(module, name, ir.FunctionType(result, operands), "noinline")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     builder.ret(scalar(builder, list(function.args)))
     bits = 32 if result == ir.FloatType() else 64
+    full = vector_unit().bits // bits
     forms = []
-    for size in _VECTORS[1:]:
+    for size in _VECTORS:
         count = size // bits
         typed = ir.FunctionType(
             ir.VectorType(result, count), [ir.VectorType(t, count) for t in operands]
         )
         form = _internal(module, f"{name}_x{count}", typed, "alwaysinline")
         builder = ir.IRBuilder(form.append_basic_block("entry"))
-        full = _VECTORS[-1] // bits
-        args = [_resized(builder, a, full) for a in form.args]
-        builder.ret(_resized(builder, vector(builder, args), count))
+        parts = [
+            vector(builder, [_lanes(builder, a, range(i, i + full)) for a in form.args])
+            for i in range(0, count, full)
+        ]
+        while len(parts) > 1:
+            parts = [_joined(builder, *pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
+        builder.ret(_lanes(builder, parts[0], range(count)))
         forms.append((count, form))
     letters = "v" * len(operands)
     variants = (f"_ZGV_LLVM_N{n}{letters}_{name}({form.name})" for n, form in forms)
@@ -188,14 +202,22 @@ def _with_vectors(
     return function
 
 
-def _resized(builder: Any, vector: Any, count: int) -> Any:
-    """The first elements of a vector, or the vector and anything behind it."""
-    if vector.type.count == count:
+def _lanes(builder: Any, vector: Any, lanes: range) -> Any:
+    """Some elements of a vector, and anything behind its end."""
+    if lanes == range(vector.type.count):
         return vector
-    word = ir.VectorType(ir.IntType(32), count)
-    lanes = [i if i < vector.type.count else 0 for i in range(count)]
+    word = ir.IntType(32)
     anything = ir.Constant(vector.type, ir.Undefined)
-    return builder.shuffle_vector(vector, anything, ir.Constant(word, lanes))
+    last = 2 * vector.type.count - 1  # of ``anything``
+    mask = ir.Constant(ir.VectorType(word, len(lanes)), [word(min(i, last)) for i in lanes])
+    return builder.shuffle_vector(vector, anything, mask)
+
+
+def _joined(builder: Any, first: Any, second: Any) -> Any:
+    """One vector after another."""
+    count = first.type.count + second.type.count
+    lanes = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(count)))
+    return builder.shuffle_vector(first, second, lanes)
 
 
 def _rarely(builder: Any, helper: Formula, condition: Any, otherwise: Any, x: Any) -> Any:
