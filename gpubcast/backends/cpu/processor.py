@@ -93,6 +93,11 @@ def has_avx2() -> bool:
     return "+avx2" in _target()[1]
 
 
+def has_sve() -> bool:
+    """Whether kernels are compiled for a processor whose vector unit divides integers."""
+    return "+sve" in _target()[1]
+
+
 def converts_halves() -> bool:
     """Whether kernels are compiled for a processor that converts f16 itself."""
     return architecture() == "aarch64" or "+f16c" in _target()[1]

@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from gpubcast.backends.cpu.intrinsics import complex_numbers
+from gpubcast.backends.cpu.intrinsics import complex_numbers, division
 from gpubcast.backends.cpu.intrinsics.memory import (
     NUMBA_TYPES,
     from_memory,
@@ -23,6 +23,7 @@ from gpubcast.backends.cpu.intrinsics.memory import (
     to_memory,
     typed_intrinsic,
 )
+from gpubcast.backends.cpu.intrinsics.saturation import saturated
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 
 _scalar: Callable[[Any], Any] = njit(error_model="numpy", nogil=True)
@@ -54,33 +55,6 @@ def _integer_unary(build: Callable[[Any, Any], Any]) -> Any:
 
 def _abs_signed(builder: Any, x: Any) -> Any:
     return builder.select(builder.icmp_signed("<", x, x.type(0)), builder.neg(x), x)
-
-
-def _div_signed(builder: Any, x: Any, y: Any) -> Any:
-    zero = builder.icmp_signed("==", y, y.type(0))
-    minus_one = builder.icmp_signed("==", y, y.type(-1))
-    # The two divisors that trap are replaced before the division.
-    safe = builder.select(builder.or_(zero, minus_one), y.type(1), y)
-    quotient = builder.select(minus_one, builder.neg(x), builder.sdiv(x, safe))
-    return builder.select(zero, y.type(-1), quotient)
-
-
-def _rem_signed(builder: Any, x: Any, y: Any) -> Any:
-    zero = builder.icmp_signed("==", y, y.type(0))
-    minus_one = builder.icmp_signed("==", y, y.type(-1))
-    safe = builder.select(builder.or_(zero, minus_one), y.type(1), y)
-    return builder.select(zero, x, builder.srem(x, safe))
-
-
-def _div_unsigned(builder: Any, x: Any, y: Any) -> Any:
-    zero = builder.icmp_unsigned("==", y, y.type(0))
-    quotient = builder.udiv(x, builder.select(zero, y.type(1), y))
-    return builder.select(zero, y.type(-1), quotient)
-
-
-def _rem_unsigned(builder: Any, x: Any, y: Any) -> Any:
-    zero = builder.icmp_unsigned("==", y, y.type(0))
-    return builder.select(zero, x, builder.urem(x, builder.select(zero, y.type(1), y)))
 
 
 def _in_range(builder: Any, amount: Any) -> tuple[Any, Any]:
@@ -321,20 +295,12 @@ def _reduce_precision(element_type: ElementType) -> Any:
 
 
 def _saturate(element_type: ElementType) -> Any:
-    """Float to integer: truncate toward zero, saturate, NaN to 0 (LLVM's fpto*i.sat)."""
+    """Float to integer."""
     target = NUMBA_TYPES[element_type.compute]
 
     def saturate(typing_context: Any, x: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            source = args[0].type
-            integer = ir.IntType(element_type.bits)
-            sign = "s" if target.signed else "u"
-            suffix = "f32" if source == ir.FloatType() else "f64"
-            name = f"llvm.fpto{sign}i.sat.i{element_type.bits}.{suffix}"
-            function = builder.module.globals.get(name) or ir.Function(
-                builder.module, ir.FunctionType(integer, [source]), name
-            )
-            found = builder.call(function, [args[0]])
+            found = saturated(builder, args[0], element_type.bits, signed=target.signed)
             widen = builder.sext if target.signed else builder.zext
             return widen(found, ir.IntType(target.bitwidth))
 
@@ -406,10 +372,10 @@ FUNCTIONS: dict[str, Any] = {
     "mul": _integer_function(lambda builder, x, y: builder.mul(x, y)),
     "neg": _integer_unary(lambda builder, x: builder.neg(x)),
     "abs_signed": _integer_unary(_abs_signed),
-    "div_signed": _integer_function(_div_signed),
-    "rem_signed": _integer_function(_rem_signed),
-    "div_unsigned": _integer_function(_div_unsigned),
-    "rem_unsigned": _integer_function(_rem_unsigned),
+    "div_signed": _integer_function(division.div_signed),
+    "rem_signed": _integer_function(division.rem_signed),
+    "div_unsigned": _integer_function(division.div_unsigned),
+    "rem_unsigned": _integer_function(division.rem_unsigned),
     "shift_left": _integer_function(_shift_left),
     "shift_right_logical": _shift_right(_shift_right_logical),
     "shift_right_arithmetic": _shift_right(_shift_right_arithmetic),
@@ -434,8 +400,9 @@ FUNCTIONS: dict[str, Any] = {
     "wide_vectors": _wide_vectors,
     "sqrt": math.sqrt,
     "fabs": math.fabs,
-    # In numba math.floor gives an integer, which has no -0.0, and there is no math.fmod.
-    **{name: getattr(np, name) for name in ("floor", "ceil", "trunc", "rint", "fmod")},
+    "fmod": division.fmod,
+    # In numba math.floor gives an integer, which has no -0.0.
+    **{name: getattr(np, name) for name in ("floor", "ceil", "trunc", "rint")},
     **{
         f"nextafter_{row.name}": _nextafter(row)
         for row in ELEMENT_TYPES.values()
