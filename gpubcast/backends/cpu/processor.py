@@ -93,6 +93,11 @@ def has_avx2() -> bool:
     return "+avx2" in _target()[1]
 
 
+def has_fma() -> bool:
+    """Whether kernels are compiled for a processor that multiplies and adds with one rounding."""
+    return architecture() != "x86_64" or not _target()[1].isdisjoint(("+fma", "+avx512f"))
+
+
 def has_sve() -> bool:
     """Whether kernels are compiled for a processor whose vector unit divides integers."""
     return "+sve" in _target()[1]

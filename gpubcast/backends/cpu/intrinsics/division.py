@@ -12,6 +12,7 @@ from typing import Any
 from llvmlite import ir
 
 from gpubcast.backends.cpu.intrinsics.memory import inlined_function, typed_intrinsic
+from gpubcast.backends.cpu.intrinsics.multiply_add import fma
 from gpubcast.backends.cpu.intrinsics.saturation import word_of
 from gpubcast.backends.cpu.intrinsics.vector_forms import rarely
 from gpubcast.backends.cpu.processor import has_sve
@@ -98,7 +99,7 @@ def _fmod(builder: Any, x: Any, y: Any) -> Any:
     ratio = builder.fdiv(x, y)
     size = call("fabs", ratio)
     whole = call("trunc", ratio)
-    rest = call("fma", builder.fneg(whole), y, x)
+    rest = fma(builder, builder.fneg(whole), y, x)
     back = builder.fadd(rest, call("copysign", y, x))
     # A rest of the other sign is that of n + 1.
     product = builder.fmul(call("copysign", floating(1.0), x), rest)

@@ -14,6 +14,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from gpubcast.backends.cpu.intrinsics.avx512 import INSTRUCTIONS
+from gpubcast.backends.cpu.intrinsics.multiply_add import fma
 from gpubcast.backends.cpu.intrinsics.short_tables import vector_unit
 from gpubcast.backends.cpu.intrinsics.vector_forms import rarely, with_vectors
 from gpubcast.backends.cpu.processor import has_avx512
@@ -197,7 +198,7 @@ def _instruction(
     if op in _UNARY:
         return _call(builder, f"llvm.{_UNARY[op]}", [to], args)
     if op == "fma":
-        return _call(builder, "llvm.fma", [to], args, ir.FunctionType(to, [to] * 3))
+        return fma(builder, *args)
     if op == "neg":
         return builder.fneg(args[0])
     if op == "select":

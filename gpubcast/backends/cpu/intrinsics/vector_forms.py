@@ -20,9 +20,11 @@ def with_vectors(
     operands: list[ir.Type],
     scalar: Callable[[Any, list[Any]], Any],
     vector: Callable[[Any, list[Any]], Any],
+    *,
+    inlined: bool = True,
 ) -> Any:
     """A function with forms on vectors. Those of the vector unit's size are what ``vector`` makes;
-    a shorter one is widened and a longer one is taken in parts."""
+    a shorter one is widened and a longer one is taken in parts. Long ones may stay calls."""
     if name in module.globals:
         return module.globals[name]
     function = _internal(module, name, ir.FunctionType(result, operands), "noinline")
@@ -36,7 +38,8 @@ def with_vectors(
         typed = ir.FunctionType(
             ir.VectorType(result, count), [ir.VectorType(t, count) for t in operands]
         )
-        form = _internal(module, f"{name}_x{count}", typed, "alwaysinline")
+        how = "alwaysinline" if inlined else "noinline"
+        form = _internal(module, f"{name}_x{count}", typed, how)
         builder = ir.IRBuilder(form.append_basic_block("entry"))
         parts = [
             vector(builder, [_lanes(builder, a, range(i, i + full)) for a in form.args])
@@ -93,6 +96,21 @@ def rarely(
     value.add_incoming(otherwise, before)
     value.add_incoming(result, rare)
     return value
+
+
+def rarely_in_lanes(
+    builder: Any,
+    name: str,
+    mask: Any,
+    otherwise: Any,
+    args: list[Any],
+    body: Callable[[Any, list[Any]], Any],
+) -> Any:
+    """The same on vectors, for a form of a function."""
+    element, count = args[0].type.element, args[0].type.count
+    function = _cold(builder.module, name, element, len(args), body)
+    form = builder.module.globals[f"{function.name}_x{count}"]
+    return builder.select(mask, builder.call(form, [*args, mask]), otherwise)
 
 
 def _cold(
