@@ -1,7 +1,8 @@
 """Floats as integers: truncated toward zero; what is beyond a limit is the limit, and NaN is 0.
 
-LLVM's own functions for that are instructions on AArch64. On x86 it has none on vectors and takes
-element by element, so limits are selected there before and after a conversion.
+LLVM's own functions for that are instructions on AArch64, but from f64 to fewer bits. Elsewhere
+it has none on vectors and takes element by element, so limits are selected before and after a
+conversion.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _OWN = ("nsz",)
 def saturated(builder: Any, x: Any, bits: int, *, signed: bool) -> Any:
     """An integer of some bits."""
     integer = ir.IntType(bits)
-    if architecture() == "aarch64":
+    if architecture() == "aarch64" and (x.type == _FLOAT or bits == 64):
         suffix = "f32" if x.type == _FLOAT else "f64"
         name = f"llvm.fpto{'s' if signed else 'u'}i.sat.i{bits}.{suffix}"
         function = builder.module.globals.get(name) or ir.Function(
@@ -52,7 +53,7 @@ def word_of(builder: Any, x: Any, integer: ir.IntType, *, signed: bool) -> Any:
         return builder.trunc(builder.fptosi(x, _WORD), integer)
     if integer.width == 32 and (signed or x.type == _FLOAT):
         return (builder.fptosi if signed else builder.fptoui)(x, integer)
-    if architecture() == "aarch64" or (integer.width == 64 and has_avx512()):
+    if integer.width == 64 and (architecture() == "aarch64" or has_avx512()):
         return (builder.fptosi if signed else builder.fptoui)(x, integer)
     if x.type == _FLOAT:
         x = builder.fpext(x, _DOUBLE)
