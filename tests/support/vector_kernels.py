@@ -15,7 +15,7 @@ prints a line of JSON per kernel: its label, the sort of its loop, instructions 
 from __future__ import annotations
 
 import argparse
-import concurrent.futures
+import functools
 import json
 import os
 import re
@@ -32,7 +32,7 @@ import gpubcast as gb
 from gpubcast.hlo.elementary.formula import FORMULAS
 from gpubcast.hlo.ops import OPS
 from tests.support import vector_loops
-from tests.support.processor_targets import TARGETS
+from tests.support.processor_targets import TARGETS, ProcessorTarget
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "cpu-loops.md"
 COUNT = 9_999
@@ -42,21 +42,22 @@ HALF = ("add", "exp", "log", "sin", "pow")
 
 
 class Kernel(NamedTuple):
-    """A call that one kernel serves: its label, the bytes of an element of the result."""
+    """A call that one kernel serves: its label, the function, its operands' types and that of the
+    result."""
 
     label: str
-    size: int
-    call: Callable[[], Any]
+    call: Callable[..., Any]
+    operands: tuple[str, ...]
+    result: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of an element of the result."""
+        return gb.element_type(self.result).itemsize
 
 
-def _of(kind: str) -> np.ndarray[Any, Any]:
-    return np.zeros(COUNT, gb.element_type(kind).dtype)
-
-
-def _kernel(name: str, kind: str, **keywords: Any) -> Kernel:
-    row = gb.element_type(kind)
-    function, operands = getattr(gb, name), (_of(kind),) * OPS[name].arity
-    return Kernel(f"{name} {kind}", row.itemsize, lambda: function(*operands, **keywords))
+def _kernel(name: str, kind: str) -> Kernel:
+    return Kernel(f"{name} {kind}", getattr(gb, name), (kind,) * OPS[name].arity, kind)
 
 
 def kernels() -> Iterator[Kernel]:
@@ -71,9 +72,7 @@ def kernels() -> Iterator[Kernel]:
     for name in ("div", "rem"):
         yield from (_kernel(name, kind) for kind in ("f32", "f64", *integers))
     for kind in ("f16", "bf16", "f32", "f64", "s8", "s64"):
-        size, x = gb.element_type(kind).itemsize, _of(kind)
-        chosen = (_of("pred"), x, x)
-        yield Kernel(f"select {kind}", size, lambda chosen=chosen: gb.select(*chosen))
+        yield Kernel(f"select {kind}", gb.select, ("pred", kind, kind), kind)
     for source in ("f16", "bf16", "f32", "f64"):
         for to in ("f16", "bf16", "f32", "f64", *integers):
             if source != to:
@@ -83,18 +82,31 @@ def kernels() -> Iterator[Kernel]:
 
 
 def _converted(source: str, to: str) -> Kernel:
-    x = _of(source)
-    size = gb.element_type(to).itemsize
-    return Kernel(f"{source} to {to}", size, lambda: gb.convert_element_type(x, to))
+    convert = functools.partial(gb.convert_element_type, to=to)
+    return Kernel(f"{source} to {to}", convert, (source,), to)
+
+
+# Loops that are no vector loops: labels, processors, and why (``docs/cpu-loops.md``).
+_TABLES = r"(log|log1p|log2|asinh|acosh|atanh|pow|tanh) (f\d+|bf16)|a?(cos|sin|tan)h? c\d+"
+EXCEPTIONS = (
+    (r"(div|rem) [su]64", tuple(t for t in TARGETS if t != "neoverse-v1")),
+    (_TABLES + r"|(log|log1p|log2|pow|atan2) c\d+", ("x86-64-v2",)),
+    (r"s64 to f(32|64)", ("x86-64-v2",)),
+)
+
+
+def excepted(target: str, label: str) -> bool:
+    """Whether a loop need not be a vector loop."""
+    return any(target in where and re.fullmatch(labels, label) for labels, where in EXCEPTIONS)
 
 
 class _Compiled(Exception):
     """A kernel has been compiled, and is not run."""
 
 
-def assemblies(target: str, labels: list[str]) -> Iterator[tuple[Kernel, str]]:
-    """The assembly of each kernel, or of those that are named, for a processor."""
-    triple, name, features = TARGETS[target]
+def aim(target: str) -> ProcessorTarget:
+    """Have numba, which is not imported yet, compile for a processor."""
+    triple, name, features = found = TARGETS[target]
     os.environ |= {
         "NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": features, "GPUBCAST_THREADS": "1",
         "GPUBCAST_STREAMING": "off", "GPUBCAST_PROGRESS": "0",
@@ -104,6 +116,14 @@ def assemblies(target: str, labels: list[str]) -> Iterator[tuple[Kernel, str]]:
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     binding.get_process_triple = lambda: triple
+    return found
+
+
+def assemblies(target: str, labels: list[str]) -> Iterator[tuple[Kernel, str]]:
+    """The assembly of each kernel, or of those that are named, for a processor."""
+    triple, name, features = aim(target)
+    from llvmlite import binding
+
     from gpubcast.backends.cpu import backend
     from gpubcast.backends.cpu.jit import compile, llvm_passes
 
@@ -126,8 +146,9 @@ def assemblies(target: str, labels: list[str]) -> Iterator[tuple[Kernel, str]]:
     for kernel in kernels():
         if labels and kernel.label not in labels:
             continue
+        zeros = (np.zeros(COUNT, gb.element_type(kind).dtype) for kind in kernel.operands)
         try:
-            kernel.call()
+            kernel.call(*zeros)
         except _Compiled:
             yield kernel, machine.emit_assembly(libraries.pop()._final_module)
 
@@ -155,9 +176,7 @@ def told(target: str, *arguments: str) -> dict[str, tuple[Any, ...]]:
 
 def all_told(*arguments: str) -> dict[str, dict[str, tuple[Any, ...]]]:
     """The same of every processor."""
-    with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        found = pool.map(lambda target: told(target, *arguments), TARGETS)
-        return dict(zip(TARGETS, found, strict=True))
+    return {target: told(target, *arguments) for target in TARGETS}
 
 
 _MARKS = {"vector": "", "lanes": " l", "scalar": " s"}

@@ -34,7 +34,9 @@ _X86_READS = ("cmp", "test", "ucomis", "comis", "bt", "prefetch", "nop", "lea", 
 _ARM_REGISTER = {"q": 16, "d": 8, "s": 4, "h": 2, "b": 1, "x": 8, "w": 4}
 _ARM_LANE = {"b": 1, "h": 2, "s": 4, "w": 4, "d": 8}
 # What puts single elements into a vector: from general registers or from memory.
-_X86_INSERTS = re.compile(r"^(?:pinsr[bwdq]|(?:mov[dq]) %[er]|(?:insertps|mov[hl]p[sd]) .*\()")
+_X86_INSERTS = re.compile(
+    r"^(?:pinsr[bwdq] \$[1-9]|(?:mov[dq]) %[er]|(?:insertps|mov[hl]p[sd]) .*\()"
+)
 _ARM_INSERTS = re.compile(r"^(?:ins|mov) v\d+\.\w+\[\d\], [wx]|^fmov [sd]\d+, [wx]|^ld1 .*\}\[")
 _GENERAL_PAIR = re.compile(r"^stn?p [wx]")
 

@@ -337,19 +337,20 @@ def _odd_float(typing_context: Any, x: Any) -> Any:
 @_scalar
 def _odd_signed(x: Any) -> Any:
     wide = types.int64(x)
-    if types.int64(-(2**32)) < wide < types.int64(2**32):
-        return _odd_float(types.float64(wide))
-    sticky = types.int64(1) if wide & types.int64(0xFFFF) else types.int64(0)
-    return _odd_float(types.float64((wide >> types.int64(16)) | sticky) * 65536.0)
+    small = types.int64(-(2**32)) < wide < types.int64(2**32)
+    sticky = types.int64((wide & types.int64(0xFFFF)) != 0)
+    kept = wide if small else (wide >> types.int64(16)) | sticky
+    return _odd_float(types.float64(kept) * (1.0 if small else 65536.0))
 
 
 @_scalar
 def _odd_unsigned(x: Any) -> Any:
     wide = types.uint64(x)
-    if wide < types.uint64(2**32):
-        return _odd_float(types.float64(wide))
-    sticky = types.uint64(1) if wide & types.uint64(0xFFFF) else types.uint64(0)
-    return _odd_float(types.float64((wide >> types.uint64(16)) | sticky) * 65536.0)
+    small = wide < types.uint64(2**32)
+    sticky = types.uint64((wide & types.uint64(0xFFFF)) != 0)
+    kept = wide if small else (wide >> types.uint64(16)) | sticky
+    # Fewer than 64 bits are left, and a signed conversion takes fewer instructions.
+    return _odd_float(types.float64(types.int64(kept)) * (1.0 if small else 65536.0))
 
 
 @typed_intrinsic
