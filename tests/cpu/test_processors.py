@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gpubcast.backends.cpu.jit import object_cache
-from tests.support import processor_bits, vector_kernels
+from tests.support import emulated_processor, processor_bits, vector_kernels
 
 # AArch64 with NEON alone and with vectors of a length that code does not know; x86 with SSE2 alone.
 TARGETS = (
@@ -104,10 +104,10 @@ SHORT = (
 )
 
 
-def bits(target: str, repository: Path, *labels: str) -> dict[str, str]:
+def bits(target: str, repository: Path, *labels: str, by: str = "processor_bits") -> dict[str, str]:
     """The digests of results on a processor."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "tests.support.processor_bits", target, *labels],
+        [sys.executable, "-W", "ignore", "-m", f"tests.support.{by}", target, *labels],
         cwd=repository, capture_output=True, text=True, timeout=1700, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -129,6 +129,18 @@ def test_every_function_has_the_same_bits_on_every_processor(repository: Path) -
     for target in here[1:]:
         apart = {k for k, digest in found[target].items() if digest != found[here[0]][k]}
         assert not apart, target
+
+
+@pytest.mark.long
+@pytest.mark.skipif(
+    bool(emulated_processor.missing()), reason="no qemu-aarch64 or compiler for AArch64"
+)
+@pytest.mark.parametrize("target", ["neoverse-n1", "neoverse-v1"])
+def test_aarch64_has_the_same_bits(target: str, repository: Path) -> None:
+    here = bits(processor_bits.runnable()[0], repository)
+    found = bits(target, repository, by="emulated_processor")
+    assert {k for k, digest in found.items() if digest != here[k]} == set()
+    assert set(found) == set(here)
 
 
 def test_one_wrong_bit_in_a_result_is_seen() -> None:

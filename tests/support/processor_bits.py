@@ -53,6 +53,13 @@ def sample(kind: str, seed: int) -> Array:
     return np.concatenate([numbers, whatever.view(row.dtype)])
 
 
+def operands_of(kernel: vector_kernels.Kernel) -> list[Array]:
+    """Samples of one length."""
+    samples = [sample(kind, number) for number, kind in enumerate(kernel.operands)]
+    size = max(x.size for x in samples)
+    return [np.resize(x, size) for x in samples]
+
+
 def digest(result: Array) -> str:
     """Of the bits, where every NaN is the same one."""
     parts = result.view(result.real.dtype) if result.dtype.kind == "c" else result
@@ -66,7 +73,7 @@ def main(target: str, *labels: str) -> int:
     vector_kernels.aim(target)
     for kernel in vector_kernels.kernels():
         if not labels or kernel.label in labels:
-            operands = [sample(kind, number) for number, kind in enumerate(kernel.operands)]
+            operands = operands_of(kernel)
             found = kernel.call(*operands)
             print(json.dumps([kernel.label, digest(np.asarray(found))]), flush=True)
     return 0

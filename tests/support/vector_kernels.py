@@ -22,7 +22,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,8 +119,9 @@ def aim(target: str) -> ProcessorTarget:
     return found
 
 
-def assemblies(target: str, labels: list[str]) -> Iterator[tuple[Kernel, str]]:
-    """The assembly of each kernel, or of those that are named, for a processor."""
+def _modules(target: str, labels: Sequence[str]) -> Iterator[tuple[Kernel, str, Any, Any]]:
+    """Each kernel, or those that are named, for a processor: the name of its function, its module,
+    and what makes code of that."""
     triple, name, features = aim(target)
     from llvmlite import binding
 
@@ -138,8 +139,7 @@ def assemblies(target: str, labels: list[str]) -> Iterator[tuple[Kernel, str]]:
         return libraries[-1]
 
     def load(_: object, source: Any) -> None:
-        backend._compiled(source)
-        raise _Compiled
+        raise _Compiled(backend._compiled(source)[1])
 
     compile.library = library
     backend.CpuBackend.load = load  # type: ignore[method-assign, assignment]
@@ -149,8 +149,20 @@ def assemblies(target: str, labels: list[str]) -> Iterator[tuple[Kernel, str]]:
         zeros = (np.zeros(COUNT, gb.element_type(kind).dtype) for kind in kernel.operands)
         try:
             kernel.call(*zeros)
-        except _Compiled:
-            yield kernel, machine.emit_assembly(libraries.pop()._final_module)
+        except _Compiled as found:
+            yield kernel, str(found), libraries.pop()._final_module, machine
+
+
+def assemblies(target: str, labels: Sequence[str]) -> Iterator[tuple[Kernel, str]]:
+    """The assembly of each kernel, or of those that are named, for a processor."""
+    for kernel, _, module, machine in _modules(target, labels):
+        yield kernel, machine.emit_assembly(module)
+
+
+def compiled(target: str, labels: Sequence[str]) -> Iterator[tuple[Kernel, str, bytes]]:
+    """The same as object files, and the names of their functions."""
+    for kernel, symbol, module, machine in _modules(target, labels):
+        yield kernel, symbol, machine.emit_object(module)
 
 
 def tell(target: str, labels: list[str], listing: bool) -> None:

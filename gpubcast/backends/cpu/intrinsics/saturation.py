@@ -33,9 +33,10 @@ def saturated(builder: Any, x: Any, bits: int, *, signed: bool) -> Any:
         )
         return builder.call(function, [x])
     low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
-    if signed:
+    # On x86 NaN is the lower limit, 0. Elsewhere LLVM takes the larger number by an instruction for
+    # which that of a signalling NaN is NaN.
+    if signed or architecture() != "x86_64":
         x = builder.select(builder.fcmp_ordered("ord", x, x), x, x.type(0.0))
-    # NaN is the lower limit, which is 0 where it still may be NaN.
     x = builder.select(builder.fcmp_ordered(">", x, x.type(float(low))), x, x.type(float(low)))
     mantissa = 24 if x.type == _FLOAT else 53
     if bits - signed <= mantissa:
