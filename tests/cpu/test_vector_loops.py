@@ -111,6 +111,8 @@ form:
         ("callq\tfmaf", 9, "scalar"),
         ("\n\t".join(["vpinsrd\t$1, %edx, %xmm0, %xmm0"] * 4), 12, "lanes"),
         ("vpextrd\t$1, %xmm0, %edx", 9, "vector"),
+        ("\n\t".join(["movzwl\t(%rdi), %edx", "vmovd\t%edx, %xmm1"] * 4), 16, "vector"),
+        ("\n\t".join(["addl\t$1, %edx", "vmovd\t%edx, %xmm1"] * 4), 16, "lanes"),
     ],
 )
 def test_what_is_read_in_assembly(middle: str, instructions: int, sort: str) -> None:

@@ -194,7 +194,7 @@ def _loop(body: list[list[Instruction]], sizes: dict[str, int]) -> Loop:
         len(kept) + sum(sizes.get(name, 0) for name in called(kept)),
         sum(size for size, _ in stores),
         max(pieces, default=0),
-        sum(map(_inserts, kept)),
+        _inserted(kept),
         tuple(sorted(set(called(kept)) - set(sizes))),
         tuple(f"{i.name}\t{i.operands}" for i in kept),
     )
@@ -212,6 +212,18 @@ def _stores(instructions: list[Instruction]) -> list[tuple[int, str]]:
         if "%rsp" not in one.operands and not (base and base[1] in stack) and stored(one):
             found.append((stored(one), f"{one.name} {one.operands}"))
     return found
+
+
+def _inserted(instructions: list[Instruction]) -> int:
+    """How many instructions put a single element into a vector. A register that has just been read
+    from memory may have several: x86 reads 16 bits of packed elements that way."""
+    loaded: set[str] = set()
+    count = 0
+    for one in instructions:
+        first, _, last = one.operands.rpartition(", ")
+        count += _inserts(one) and first not in loaded
+        (loaded.add if one.name == "movzwl" and "(" in first else loaded.discard)(last)
+    return count
 
 
 def _inserts(instruction: Instruction) -> bool:
