@@ -32,7 +32,7 @@ GB_FN complex<float> asin(complex<float> z) {
       bits_as<float>(0x7f800000u));
   const float t38 = (0.5f * sqrt((t22 * t22) + (t23 * t23))) * (t15 ? 1.23794004e+27f : (t17
       ? 8.077936e-28f : 1.0f));
-  const bool t42 = (t10 > 4.611686e+18f) | (t11 > 4.611686e+18f);
+  const bool t42 = (t10 > 4.611686e+18f) | (t11 >= 4.611686e+18f);
   const float t45 = (complex_sqrt_5.re * complex_sqrt_8.re) - (complex_sqrt_5.im *
       complex_sqrt_8.im);
   const float across = t42 ? t11 : t45;
@@ -65,7 +65,7 @@ GB_FN complex<double> asin(complex<double> z) {
   const double t37 = t15 ? 4.149515568880993e+180 : (t17 ? 2.409919865102884e-181 : 1.0);
   const double t39 = t33 ? bits_as<double>(0x7ff0000000000000ull) : ((0.5 * sqrt((t22 * t22)
       + (t23 * t23))) * t37);
-  const bool t42 = (t10 > 6.703903964971299e+153) | (t11 > 6.703903964971299e+153);
+  const bool t42 = (t10 > 6.703903964971299e+153) | (t11 >= 6.703903964971299e+153);
   const double t45 = (complex_sqrt_5.re * complex_sqrt_8.re) - (complex_sqrt_5.im *
       complex_sqrt_8.im);
   const double across = t42 ? t11 : t45;
@@ -98,7 +98,7 @@ GB_FN complex<float> acos(complex<float> z) {
       bits_as<float>(0x7f800000u));
   const float t38 = (0.5f * sqrt((t22 * t22) + (t23 * t23))) * (t15 ? 1.23794004e+27f : (t17
       ? 8.077936e-28f : 1.0f));
-  const bool t42 = (t10 > 4.611686e+18f) | (t11 > 4.611686e+18f);
+  const bool t42 = (t10 > 4.611686e+18f) | (t11 >= 4.611686e+18f);
   const float angle = atan2(t42 ? t11 : complex_sqrt_5.re, t42 ? z.re : complex_sqrt_8.re);
   const float t51 = (complex_sqrt_8.re * complex_sqrt_5.im) - (complex_sqrt_8.im *
       complex_sqrt_5.re);
@@ -129,7 +129,7 @@ GB_FN complex<double> acos(complex<double> z) {
   const double t37 = t15 ? 4.149515568880993e+180 : (t17 ? 2.409919865102884e-181 : 1.0);
   const double t39 = t33 ? bits_as<double>(0x7ff0000000000000ull) : ((0.5 * sqrt((t22 * t22)
       + (t23 * t23))) * t37);
-  const bool t42 = (t10 > 6.703903964971299e+153) | (t11 > 6.703903964971299e+153);
+  const bool t42 = (t10 > 6.703903964971299e+153) | (t11 >= 6.703903964971299e+153);
   const double angle = atan2(t42 ? t11 : complex_sqrt_5.re, t42 ? z.re : complex_sqrt_8.re);
   const double t51 = (complex_sqrt_8.re * complex_sqrt_5.im) - (complex_sqrt_8.im *
       complex_sqrt_5.re);
@@ -175,7 +175,7 @@ GB_FN complex<float> acosh(complex<float> z) {
       bits_as<float>(0x7f800000u));
   const float t37 = (0.5f * sqrt((t21 * t21) + (t22 * t22))) * (t14 ? 1.23794004e+27f : (t16
       ? 8.077936e-28f : 1.0f));
-  const bool t41 = (t9 > 4.611686e+18f) | (t10 > 4.611686e+18f);
+  const bool t41 = (t9 > 4.611686e+18f) | (t10 >= 4.611686e+18f);
   const float angle = atan2(t41 ? z.im : complex_sqrt_4.im, t41 ? z.re : complex_sqrt_7.re);
   const float t47 = (complex_sqrt_4.re * complex_sqrt_7.re) + (complex_sqrt_4.im *
       complex_sqrt_7.im);
@@ -205,7 +205,7 @@ GB_FN complex<double> acosh(complex<double> z) {
   const double t36 = t14 ? 4.149515568880993e+180 : (t16 ? 2.409919865102884e-181 : 1.0);
   const double t38 = t32 ? bits_as<double>(0x7ff0000000000000ull) : ((0.5 * sqrt((t21 * t21)
       + (t22 * t22))) * t36);
-  const bool t41 = (t9 > 6.703903964971299e+153) | (t10 > 6.703903964971299e+153);
+  const bool t41 = (t9 > 6.703903964971299e+153) | (t10 >= 6.703903964971299e+153);
   const double angle = atan2(t41 ? z.im : complex_sqrt_4.im, t41 ? z.re : complex_sqrt_7.re);
   const double t47 = (complex_sqrt_4.re * complex_sqrt_7.re) + (complex_sqrt_4.im *
       complex_sqrt_7.im);
@@ -233,7 +233,7 @@ GB_FN complex<float> atanh(complex<float> z) {
   const float t43 = z.im * t41;
   const float t47 = sqrt((t42 * t42) + (t43 * t43));
   const float far = ((fabs(t42) / t47) / t47) * t41;
-  const bool t55 = (x > 4.611686e+18f) | (y > 4.611686e+18f);
+  const bool t55 = (x > 4.611686e+18f) | (y >= 4.611686e+18f);
   const float t57 = t55 ? 1.5707964f : (0.5f * atan2(2.0f * y, (t7 * (1.0f + x)) - t9));
   const bool infinite = (fabs(x) == bits_as<float>(0x7f800000u)) | (fabs(y) ==
       bits_as<float>(0x7f800000u));
@@ -263,7 +263,7 @@ GB_FN complex<double> atanh(complex<double> z) {
   const double t43 = z.im * t41;
   const double t47 = sqrt((t42 * t42) + (t43 * t43));
   const double far = ((fabs(t42) / t47) / t47) * t41;
-  const bool t55 = (x > 6.703903964971299e+153) | (y > 6.703903964971299e+153);
+  const bool t55 = (x > 6.703903964971299e+153) | (y >= 6.703903964971299e+153);
   const double t57 = t55 ? 1.5707963267948966 : (0.5 * atan2(2.0 * y, (t7 * (1.0 + x)) - t9));
   const bool infinite = (fabs(x) == bits_as<double>(0x7ff0000000000000ull)) | (fabs(y) ==
       bits_as<double>(0x7ff0000000000000ull));

@@ -8,9 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gpubcast.backends.cpu.jit import object_cache
+from tests.support import emulated_processor, processor_bits, vector_kernels
 
 # AArch64 with NEON alone and with vectors of a length that code does not know; x86 with SSE2 alone.
 TARGETS = (
@@ -87,3 +89,63 @@ def test_another_machine_has_other_files(monkeypatch: pytest.MonkeyPatch) -> Non
     here = object_cache._surroundings.__wrapped__()
     monkeypatch.setattr(object_cache.processor, "identity", lambda: ("another",))
     assert object_cache._surroundings.__wrapped__() != here
+
+
+# Of steps, tables, rare branches, division and conversions.
+SHORT = (
+    "exp f32",
+    "log f64",
+    "tanh f32",
+    "pow f32",
+    "sin f64",
+    "atan c64",
+    "rem f32",
+    "f64 to s64",
+)
+
+
+def bits(target: str, repository: Path, *labels: str, by: str = "processor_bits") -> dict[str, str]:
+    """The digests of results on a processor."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", f"tests.support.{by}", target, *labels],
+        cwd=repository, capture_output=True, text=True, timeout=1700, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return dict(map(json.loads, done.stdout.splitlines()))
+
+
+def test_processors_that_run_here_give_the_same_bits(repository: Path) -> None:
+    """Of those with the most and with the fewest instructions, and one between."""
+    here = processor_bits.runnable()
+    found = [bits(target, repository, *SHORT) for target in {here[0], here[1], here[-1]}]
+    assert set(found[0]) == set(SHORT) and found == found[:1] * len(found)
+
+
+@pytest.mark.long
+def test_every_function_has_the_same_bits_on_every_processor(repository: Path) -> None:
+    here = processor_bits.runnable()
+    found = {target: bits(target, repository) for target in here}
+    assert set(found[here[0]]) == {kernel.label for kernel in vector_kernels.kernels()}
+    for target in here[1:]:
+        apart = {k for k, digest in found[target].items() if digest != found[here[0]][k]}
+        assert not apart, target
+
+
+@pytest.mark.long
+@pytest.mark.skipif(
+    bool(emulated_processor.missing()), reason="no qemu-aarch64 or compiler for AArch64"
+)
+@pytest.mark.parametrize("target", ["neoverse-n1", "neoverse-v1"])
+def test_aarch64_has_the_same_bits(target: str, repository: Path) -> None:
+    here = bits(processor_bits.runnable()[0], repository)
+    found = bits(target, repository, by="emulated_processor")
+    assert {k for k, digest in found.items() if digest != here[k]} == set()
+    assert set(found) == set(here)
+
+
+def test_one_wrong_bit_in_a_result_is_seen() -> None:
+    x = processor_bits.sample("f32", 0)
+    y = x.copy()
+    y.view(np.uint32)[7] ^= 1
+    other = np.where(np.isnan(x), -np.float32(np.nan), x)
+    assert processor_bits.digest(x) == processor_bits.digest(other) != processor_bits.digest(y)

@@ -88,6 +88,21 @@ def has_avx512() -> bool:
     return "+avx512f" in _target()[1]
 
 
+def has_avx2() -> bool:
+    """Whether kernels are compiled for a processor that has these instructions."""
+    return "+avx2" in _target()[1]
+
+
+def has_fma() -> bool:
+    """Whether kernels are compiled for a processor that multiplies and adds with one rounding."""
+    return architecture() != "x86_64" or not _target()[1].isdisjoint(("+fma", "+avx512f"))
+
+
+def has_sve() -> bool:
+    """Whether kernels are compiled for a processor whose vector unit divides integers."""
+    return "+sve" in _target()[1]
+
+
 def converts_halves() -> bool:
     """Whether kernels are compiled for a processor that converts f16 itself."""
     return architecture() == "aarch64" or "+f16c" in _target()[1]

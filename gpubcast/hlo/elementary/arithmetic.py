@@ -89,6 +89,13 @@ def is_nan(x: FormulaValue) -> FormulaValue:
     return x != x
 
 
+def one_is_above(x: FormulaValue, y: FormulaValue, limit: float) -> FormulaValue:
+    """Whether one of two numbers is above a limit, the second of them perhaps just at it. Of two
+    comparisons that are alike LLVM makes one, with the larger number, and on AArch64 the larger of
+    a signalling NaN and a number is NaN."""
+    return (x > limit) | (y >= limit)
+
+
 def either(
     condition: FormulaValue, a: tuple[FormulaValue, ...], b: tuple[FormulaValue, ...]
 ) -> tuple[FormulaValue, ...]:

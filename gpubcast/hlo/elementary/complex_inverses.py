@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from gpubcast.hlo.elementary.arithmetic import copysign, either, is_nan
+from gpubcast.hlo.elementary.arithmetic import copysign, either, is_nan, one_is_above
 from gpubcast.hlo.elementary.complex_arithmetic import (
     LARGE,
     SCALE,
@@ -51,7 +51,7 @@ def far_out(z: Pair) -> Far:
     w = scaled_modulus(z)
     infinite = is_infinite(x) | is_infinite(y)
     half = select(infinite, math.inf, w.undo(0.5 * w.modulus))
-    return Far((x > LARGE[machine_type]) | (y > LARGE[machine_type]), half)
+    return Far(one_is_above(x, y, LARGE[machine_type]), half)
 
 
 def area(far: Far, near: FormulaValue, sign: FormulaValue) -> FormulaValue:
@@ -110,7 +110,7 @@ def atanh(z: Pair) -> Pair:
     w = scaled_modulus(z)
     far = w.undo(abs(w.z.re) / w.modulus / w.modulus, lambda power: 1 / power)
     quarter = im.constant(math.pi / 2)
-    re, im = either((x > LARGE[machine_type]) | (y > LARGE[machine_type]), (far, quarter), (re, im))
+    re, im = either(one_is_above(x, y, LARGE[machine_type]), (far, quarter), (re, im))
     infinite = is_infinite(x) | is_infinite(y)
     re, im = either(infinite, (re.constant(0.0), quarter), (re, im))
     # A zero stays, also beside NaN; of a NaN no angle is known.

@@ -1,4 +1,4 @@
-"""Instructions on 512-bit vectors that stand for native steps and short tables of formulas."""
+"""Instructions on 512-bit vectors that stand for native steps of formulas."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 from llvmlite import ir
 
+from gpubcast.backends.cpu.intrinsics.short_tables import called
+
 _WORD = ir.IntType(32)
 # The current direction of rounding.
 _CURRENT = _WORD(4)
@@ -14,25 +16,6 @@ _CURRENT = _WORD(4)
 # 3 the default NaN, 4 and 5 are infinities. The sorts: NaN, signalling NaN, 0, 1, -inf, inf,
 # negative, positive.
 _LOGARITHM = sum(answer << (4 * sort) for sort, answer in enumerate((2, 2, 4, 0, 3, 5, 3, 0)))
-
-
-def permuted(builder: Any, index: Any, words: tuple[int, ...]) -> Any:
-    """The entries of a table of at most 128 bytes at the indices in a vector."""
-    count = index.type.count
-    integer, suffix = index.type.element, "ps" if index.type.element.width == 32 else "pd"
-    floating = ir.VectorType(ir.FloatType() if suffix == "ps" else ir.DoubleType(), count)
-    filled = (words * count)[: max(len(words), count)]
-    parts = [
-        builder.bitcast(
-            ir.Constant(index.type, [integer(word) for word in filled[i : i + count]]), floating
-        )
-        for i in range(0, len(filled), count)
-    ]
-    if len(parts) == 1:
-        name = f"llvm.x86.avx512.permvar.{'sf' if suffix == 'ps' else 'df'}.512"
-        return _called(builder, name, floating, [parts[0], index])
-    name = f"llvm.x86.avx512.vpermi2var.{suffix}.512"
-    return _called(builder, name, floating, [parts[0], index, parts[1]])
 
 
 def _mantissa(builder: Any, x: Any) -> Any:
@@ -54,7 +37,7 @@ def _log_domain(builder: Any, x: Any, y: Any) -> Any:
         ir.VectorType(integer, x.type.count), [integer(_LOGARITHM)] * x.type.count
     )
     name = f"llvm.x86.avx512.mask.fixupimm.{_suffix(x.type)}.512"
-    return _called(builder, name, x.type, [y, x, answers, _WORD(0), _all(x.type), _CURRENT])
+    return called(builder, name, x.type, [y, x, answers, _WORD(0), _all(x.type), _CURRENT])
 
 
 INSTRUCTIONS: dict[str, Callable[..., Any]] = {
@@ -77,11 +60,4 @@ def _all(vector: ir.VectorType) -> Any:
 def _masked(builder: Any, name: str, args: list[Any], x: Any) -> Any:
     """An instruction that takes what masked lanes keep, the mask, and the rounding."""
     full = f"llvm.x86.avx512.mask.{name}.{_suffix(x.type)}.512"
-    return _called(builder, full, x.type, [*args, x, _all(x.type), _CURRENT])
-
-
-def _called(builder: Any, name: str, result: ir.Type, args: list[Any]) -> Any:
-    function = builder.module.globals.get(name) or ir.Function(
-        builder.module, ir.FunctionType(result, [a.type for a in args]), name
-    )
-    return builder.call(function, args)
+    return called(builder, full, x.type, [*args, x, _all(x.type), _CURRENT])

@@ -7,14 +7,16 @@ it, and is always inlined, so that loops over it become vector loops.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 
-from gpubcast.backends.cpu.intrinsics.avx512 import INSTRUCTIONS, permuted
+from gpubcast.backends.cpu.intrinsics.avx512 import INSTRUCTIONS
 from gpubcast.backends.cpu.intrinsics.complex_numbers import pair
+from gpubcast.backends.cpu.intrinsics.multiply_add import fma
+from gpubcast.backends.cpu.intrinsics.short_tables import vector_unit
+from gpubcast.backends.cpu.intrinsics.vector_forms import internal, rarely, with_vectors
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.processor import has_avx512
 from gpubcast.hlo.elementary.formula import FORMULAS, Formula, FormulaCode, formula_code
@@ -39,7 +41,6 @@ _INTEGERS = {
     **{"add": "add", "sub": "sub", "mul": "mul", "and": "and_", "or": "or_", "xor": "xor"},
     **{"shl": "shl", "lshr": "lshr", "ashr": "ashr"},
 }
-_VECTORS = (128, 256, 512)  # widths in bits of the vectors that helpers are called on
 _SYMBOLS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
@@ -72,7 +73,7 @@ def _inlined(module: ir.Module, formula: Formula, result: ir.Type, operand: ir.T
     name = f"gb_{formula.name}_{'complex_' * formula.complex}{formula.machine_type.value}"
     if name in module.globals:
         return module.globals[name]
-    function = _internal(
+    function = internal(
         module, name, ir.FunctionType(result, [operand] * formula.arity), "alwaysinline"
     )
     builder = ir.IRBuilder(function.append_basic_block("entry"))
@@ -114,7 +115,7 @@ def _emit(builder: Any, formula: Formula, args: list[Any]) -> list[Any]:
                 _short_table(builder, instruction.machine_type, instruction.extra, operands[0])
             )
         elif instruction.op == "rarely":
-            values.append(_rarely(builder, instruction.extra[0], *operands))
+            values.append(_rare_helper(builder, instruction.extra[0], *operands))
         else:
             values.append(_instruction(builder, instruction, source, operands))
     return [values[i] for i in code.results]
@@ -131,7 +132,7 @@ def _native(builder: Any, step: Formula, args: list[Any]) -> list[Any]:
     def vector(inner: Any, operands: list[Any]) -> Any:
         return INSTRUCTIONS[step.name](inner, *operands)
 
-    function = _with_vectors(
+    function = with_vectors(
         builder.module, name, machine_type, [machine_type] * step.arity, scalar, vector
     )
     return [builder.call(function, args)]
@@ -147,148 +148,30 @@ def _short_table(
         return _lookup(inner, machine_type, words, inner.and_(operands[0], word(len(words) - 1)))
 
     def vector(inner: Any, operands: list[Any]) -> Any:
-        return permuted(inner, operands[0], words)
+        (at,) = operands
+        permuted = vector_unit().permuted
+        if permuted is not None:
+            return permuted(inner, at, words)
+        found: Any = ir.Constant(ir.VectorType(_LLVM[machine_type], at.type.count), ir.Undefined)
+        for i in range(at.type.count):
+            lane = ir.Constant(ir.IntType(32), i)
+            entry = scalar(inner, [inner.extract_element(at, lane)])
+            found = inner.insert_element(found, entry, lane)
+        return found
 
-    if not has_avx512() or len(words) * machine_type.bits > 1024:
-        return scalar(builder, [index])
     name = f"gb_lookup_{_table_name(machine_type, words)}"
-    made = _with_vectors(builder.module, name, _LLVM[machine_type], [index.type], scalar, vector)
+    made = with_vectors(builder.module, name, _LLVM[machine_type], [index.type], scalar, vector)
     return builder.call(made, [index])
 
 
-def _with_vectors(
-    module: ir.Module,
-    name: str,
-    result: ir.Type,
-    operands: list[ir.Type],
-    scalar: Callable[[Any, list[Any]], Any],
-    vector: Callable[[Any, list[Any]], Any],
-) -> Any:
-    """A function with forms on vectors. A vector of less than 512 bits is widened."""
-    if name in module.globals:
-        return module.globals[name]
-    function = _internal(module, name, ir.FunctionType(result, operands), "noinline")
-    builder = ir.IRBuilder(function.append_basic_block("entry"))
-    builder.ret(scalar(builder, list(function.args)))
-    bits = 32 if result == ir.FloatType() else 64
-    forms = []
-    for size in _VECTORS[1:]:
-        count = size // bits
-        typed = ir.FunctionType(
-            ir.VectorType(result, count), [ir.VectorType(t, count) for t in operands]
-        )
-        form = _internal(module, f"{name}_x{count}", typed, "alwaysinline")
-        builder = ir.IRBuilder(form.append_basic_block("entry"))
-        full = _VECTORS[-1] // bits
-        args = [_resized(builder, a, full) for a in form.args]
-        builder.ret(_resized(builder, vector(builder, args), count))
-        forms.append((count, form))
-    letters = "v" * len(operands)
-    variants = (f"_ZGV_LLVM_N{n}{letters}_{name}({form.name})" for n, form in forms)
-    set.add(function.attributes, f'"vector-function-abi-variant"="{",".join(variants)}"')
-    _keep(module, [form for _, form in forms])
-    return function
+def _rare_helper(builder: Any, helper: Formula, condition: Any, otherwise: Any, x: Any) -> Any:
+    """A helper where a condition holds."""
 
+    def body(inner: Any, operands: list[Any]) -> Any:
+        return _emit(inner, helper, operands)[0]
 
-def _resized(builder: Any, vector: Any, count: int) -> Any:
-    """The first elements of a vector, or the vector and anything behind it."""
-    if vector.type.count == count:
-        return vector
-    word = ir.VectorType(ir.IntType(32), count)
-    lanes = [i if i < vector.type.count else 0 for i in range(count)]
-    anything = ir.Constant(vector.type, ir.Undefined)
-    return builder.shuffle_vector(vector, anything, ir.Constant(word, lanes))
-
-
-def _rarely(builder: Any, helper: Formula, condition: Any, otherwise: Any, x: Any) -> Any:
-    """A branch round a call. A loop that has it becomes a vector loop nevertheless, because the
-    helper names functions on vectors that stand for it."""
-    function = _helper(builder.module, helper)
-    before = builder.block
-    rare, after = builder.append_basic_block("rare"), builder.append_basic_block("after")
-    builder.cbranch(condition, rare, after)
-    builder.position_at_end(rare)
-    result = builder.call(function, [x])
-    builder.branch(after)
-    builder.position_at_end(after)
-    value = builder.phi(x.type)
-    value.add_incoming(otherwise, before)
-    value.add_incoming(result, rare)
-    return value
-
-
-def _helper(module: ir.Module, helper: Formula) -> Any:
-    """A helper as a function of the module."""
     name = f"gb_{helper.name}_{helper.machine_type.value}"
-    if name in module.globals:
-        return module.globals[name]
-    machine_type = _LLVM[helper.machine_type]
-    function = _internal(
-        module, name, ir.FunctionType(machine_type, [machine_type]), "noinline", "cold"
-    )
-    builder = ir.IRBuilder(function.append_basic_block("entry"))
-    builder.ret(_emit(builder, helper, [function.args[0]])[0])
-    widths = [size // helper.machine_type.bits for size in _VECTORS]
-    vectors = [_masked(module, function, width) for width in widths]
-    variants = (f"_ZGV_LLVM_M{n}v_{name}({v.name})" for n, v in zip(widths, vectors, strict=True))
-    # llvmlite knows no attributes with values.
-    set.add(function.attributes, f'"vector-function-abi-variant"="{",".join(variants)}"')
-    _keep(module, vectors)
-    return function
-
-
-def _masked(module: ir.Module, function: Any, width: int) -> Any:
-    """A helper on a vector and a mask: a test whether any lane needs it, rarely a loop."""
-    vector = ir.VectorType(function.args[0].type, width)
-    typed = ir.FunctionType(vector, [vector, ir.VectorType(ir.IntType(1), width)])
-    lanes = _internal(module, f"{function.name}_lanes{width}", typed, "noinline", "cold")
-    builder = ir.IRBuilder(lanes.append_basic_block("entry"))
-    x, mask = lanes.args
-    result = x
-    for i in range(width):
-        lane = ir.Constant(ir.IntType(32), i)
-        before = builder.block
-        with builder.if_then(builder.extract_element(mask, lane)):
-            value = builder.call(function, [builder.extract_element(x, lane)])
-            value = builder.insert_element(result, value, lane)
-            inside = builder.block
-        merged = builder.phi(vector)
-        merged.add_incoming(result, before)
-        merged.add_incoming(value, inside)
-        result = merged
-    builder.ret(result)
-    test = _internal(module, f"{function.name}_x{width}", typed, "alwaysinline")
-    builder = ir.IRBuilder(test.append_basic_block("entry"))
-    word = ir.IntType(width)
-    needed = builder.icmp_unsigned("!=", builder.bitcast(test.args[1], word), word(0))
-    with builder.if_then(needed, likely=False):
-        builder.ret(builder.call(lanes, test.args))
-    builder.ret(test.args[0])
-    return test
-
-
-def _internal(module: ir.Module, name: str, typed: ir.FunctionType, *attributes: str) -> Any:
-    function = ir.Function(module, typed, name)
-    function.linkage = "internal"
-    for attribute in (*attributes, "nounwind", "readnone"):
-        function.attributes.add(attribute)
-    set.add(function.attributes, "willreturn")
-    return function
-
-
-def _keep(module: ir.Module, functions: list[Any]) -> None:
-    """Keep functions that nothing calls yet until loops are made vector loops."""
-    name = "llvm.compiler.used"
-    pointer = ir.IntType(8).as_pointer()
-    kept = [f.bitcast(pointer) for f in functions]
-    variable = module.globals.get(name)
-    if variable is None:
-        variable = ir.GlobalVariable(module, ir.ArrayType(pointer, 0), name)
-        variable.linkage, variable.section = "appending", "llvm.metadata"
-    else:
-        kept = [*variable.initializer.constant, *kept]
-    variable.value_type = ir.ArrayType(pointer, len(kept))
-    variable.initializer = variable.value_type(kept)
+    return rarely(builder, name, condition, otherwise, [x], body)
 
 
 def _call(
@@ -317,7 +200,7 @@ def _instruction(
     if op in _UNARY:
         return _call(builder, f"llvm.{_UNARY[op]}", [to], args)
     if op == "fma":
-        return _call(builder, "llvm.fma", [to], args, ir.FunctionType(to, [to] * 3))
+        return fma(builder, *args)
     if op == "neg":
         return builder.fneg(args[0])
     if op == "select":

@@ -7,6 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from gpubcast.backends.cpu.intrinsics import division
 from gpubcast.backends.cpu.intrinsics.memory import from_memory, memory_type, to_memory
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
@@ -26,16 +27,6 @@ def _rounding(name: str) -> Intrinsic:
 
 
 _trunc, _rint = _rounding("llvm.trunc"), _rounding("llvm.rint")
-
-
-@Intrinsic
-def _fmod(typing_context: Any, x: Any, y: Any) -> Any:
-    """The remainder with the dividend's sign."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.frem(*args)
-
-    return x(x, x), codegen
 
 
 def _round_away_from_zero(x: Any) -> Any:
@@ -88,7 +79,7 @@ FUNCTIONS: dict[str, Any] = {
     "ceil": _rounding("llvm.ceil"),
     "trunc": _trunc,
     "rint": _rint,
-    "fmod": _fmod,
+    "fmod": division.fmod,
     **{
         f"reduce_precision_{row.name}": _reduce_precision(row)
         for row in ELEMENT_TYPES.values()

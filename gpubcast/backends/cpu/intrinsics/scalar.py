@@ -13,13 +13,14 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from gpubcast.backends.cpu.intrinsics import complex_numbers
+from gpubcast.backends.cpu.intrinsics import complex_numbers, division
 from gpubcast.backends.cpu.intrinsics.memory import (
     NUMBA_TYPES,
     from_memory,
     memory_type,
     to_memory,
 )
+from gpubcast.backends.cpu.intrinsics.saturation import saturated
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 
@@ -50,33 +51,6 @@ def _integer_unary(build: Callable[[Any, Any], Any]) -> Any:
 
 def _abs_signed(builder: Any, x: Any) -> Any:
     return builder.select(builder.icmp_signed("<", x, x.type(0)), builder.neg(x), x)
-
-
-def _div_signed(builder: Any, x: Any, y: Any) -> Any:
-    zero = builder.icmp_signed("==", y, y.type(0))
-    minus_one = builder.icmp_signed("==", y, y.type(-1))
-    # The two divisors that trap are replaced before the division.
-    safe = builder.select(builder.or_(zero, minus_one), y.type(1), y)
-    quotient = builder.select(minus_one, builder.neg(x), builder.sdiv(x, safe))
-    return builder.select(zero, y.type(-1), quotient)
-
-
-def _rem_signed(builder: Any, x: Any, y: Any) -> Any:
-    zero = builder.icmp_signed("==", y, y.type(0))
-    minus_one = builder.icmp_signed("==", y, y.type(-1))
-    safe = builder.select(builder.or_(zero, minus_one), y.type(1), y)
-    return builder.select(zero, x, builder.srem(x, safe))
-
-
-def _div_unsigned(builder: Any, x: Any, y: Any) -> Any:
-    zero = builder.icmp_unsigned("==", y, y.type(0))
-    quotient = builder.udiv(x, builder.select(zero, y.type(1), y))
-    return builder.select(zero, y.type(-1), quotient)
-
-
-def _rem_unsigned(builder: Any, x: Any, y: Any) -> Any:
-    zero = builder.icmp_unsigned("==", y, y.type(0))
-    return builder.select(zero, x, builder.urem(x, builder.select(zero, y.type(1), y)))
 
 
 def _in_range(builder: Any, amount: Any) -> tuple[Any, Any]:
@@ -267,20 +241,12 @@ def _total_order_key(typing_context: Any, x: Any) -> Any:
 
 
 def _saturate(element_type: ElementType) -> Any:
-    """Float to integer: truncate toward zero, saturate, NaN to 0 (LLVM's fpto*i.sat)."""
+    """Float to integer."""
     target = NUMBA_TYPES[element_type.compute]
 
     def saturate(typing_context: Any, x: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            source = args[0].type
-            integer = ir.IntType(element_type.bits)
-            sign = "s" if target.signed else "u"
-            suffix = "f32" if source == ir.FloatType() else "f64"
-            name = f"llvm.fpto{sign}i.sat.i{element_type.bits}.{suffix}"
-            function = builder.module.globals.get(name) or ir.Function(
-                builder.module, ir.FunctionType(integer, [source]), name
-            )
-            found = builder.call(function, [args[0]])
+            found = saturated(builder, args[0], element_type.bits, signed=target.signed)
             widen = builder.sext if target.signed else builder.zext
             return widen(found, ir.IntType(target.bitwidth))
 
@@ -316,18 +282,19 @@ def _odd_float(typing_context: Any, x: Any) -> Any:
 
 def _odd_signed(x: Any) -> Any:
     wide = types.int64(x)
-    if types.int64(-(2**32)) < wide < types.int64(2**32):
-        return _odd_float(types.float64(wide))
-    sticky = types.int64(1) if wide & types.int64(0xFFFF) else types.int64(0)
-    return _odd_float(types.float64((wide >> types.int64(16)) | sticky) * 65536.0)
+    small = types.int64(-(2**32)) < wide < types.int64(2**32)
+    sticky = types.int64((wide & types.int64(0xFFFF)) != 0)
+    kept = wide if small else (wide >> types.int64(16)) | sticky
+    return _odd_float(types.float64(kept) * (1.0 if small else 65536.0))
 
 
 def _odd_unsigned(x: Any) -> Any:
     wide = types.uint64(x)
-    if wide < types.uint64(2**32):
-        return _odd_float(types.float64(wide))
-    sticky = types.uint64(1) if wide & types.uint64(0xFFFF) else types.uint64(0)
-    return _odd_float(types.float64((wide >> types.uint64(16)) | sticky) * 65536.0)
+    small = wide < types.uint64(2**32)
+    sticky = types.uint64((wide & types.uint64(0xFFFF)) != 0)
+    kept = wide if small else (wide >> types.uint64(16)) | sticky
+    # Fewer than 64 bits are left, and a signed conversion takes fewer instructions.
+    return _odd_float(types.float64(types.int64(kept)) * (1.0 if small else 65536.0))
 
 
 @Intrinsic
@@ -350,10 +317,10 @@ FUNCTIONS: dict[str, Any] = {
     "mul": _integer_function(lambda builder, x, y: builder.mul(x, y)),
     "neg": _integer_unary(lambda builder, x: builder.neg(x)),
     "abs_signed": _integer_unary(_abs_signed),
-    "div_signed": _integer_function(_div_signed),
-    "rem_signed": _integer_function(_rem_signed),
-    "div_unsigned": _integer_function(_div_unsigned),
-    "rem_unsigned": _integer_function(_rem_unsigned),
+    "div_signed": _integer_function(division.div_signed),
+    "rem_signed": _integer_function(division.rem_signed),
+    "div_unsigned": _integer_function(division.div_unsigned),
+    "rem_unsigned": _integer_function(division.rem_unsigned),
     "shift_left": _integer_function(_shift_left),
     "shift_right_logical": _shift_right(_shift_right_logical),
     "shift_right_arithmetic": _shift_right(_shift_right_arithmetic),

@@ -11,9 +11,17 @@ import re
 from typing import Any
 
 from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED, with_nontemporal_accesses
+from gpubcast.backends.cpu.processor import has_sve
 
 # What ``wide_vectors`` says of a kernel that computes much.
 WIDE = '"prefer-vector-width"="512"'
+_INTERLEAVED = '!"llvm.loop.interleave.count", i32 2'
+# Functions that loops call have no forms on vectors of a length that code does not know, and loads
+# under a mask are taken apart on others.
+_FIXED = (
+    '!"llvm.loop.vectorize.scalable.enable", i1 false',
+    '!"llvm.loop.vectorize.predicate.enable", i1 false',
+)
 _VARIANTS = '"vector-function-abi-variant"'
 _USED = re.compile(r"^@llvm\.compiler\.used = .*\n", re.MULTILINE)
 _LABEL = re.compile(r"^([\w.$]+):")
@@ -38,8 +46,11 @@ def optimised(text: str, linked: list[Any], codegen: Any) -> Any:
     for other in linked:
         module.link_in(other, preserve=True)
     text = str(module)
-    if WIDE in text:
-        module = binding.parse_assembly(interleaved(text))
+    hints = [_INTERLEAVED] if WIDE in text else []
+    if _VARIANTS in text and has_sve():
+        hints += _FIXED
+    if hints:
+        module = binding.parse_assembly(hinted(text, *hints))
     passes, builder = codegen._module_pass_manager()
     passes.run(module, builder)
     text = str(module)
@@ -57,10 +68,11 @@ def optimised(text: str, linked: list[Any], codegen: Any) -> Any:
     return module
 
 
-def interleaved(text: str) -> str:
-    """LLVM assembly whose loops are said to run over two vectors at a time."""
+def hinted(text: str, *hints: str) -> str:
+    """LLVM assembly whose loops have hints."""
     first = 1 + max((int(n) for n in re.findall(r"^!(\d+) = ", text, re.MULTILINE)), default=-1)
-    lines, loops = [], 0
+    named = range(first, first + len(hints))
+    lines, loop = [], named.stop
     labels: set[str] = set()
     for line in text.splitlines():
         if line.startswith("define "):
@@ -70,11 +82,12 @@ def interleaved(text: str) -> str:
             labels.add(label[1])
         again = line.startswith("  br ") and labels.intersection(_TARGET.findall(line))
         if again and "!llvm.loop" not in line:
-            loops += 1
-            line += f", !llvm.loop !{first + loops}"
+            line += f", !llvm.loop !{loop}"
+            loop += 1
         lines.append(line)
-    lines.append(f'!{first} = !{{!"llvm.loop.interleave.count", i32 2}}')
-    lines += [f"!{n} = distinct !{{!{n}, !{first}}}" for n in range(first + 1, first + loops + 1)]
+    lines += [f"!{n} = !{{{hint}}}" for n, hint in zip(named, hints, strict=True)]
+    every = ", ".join(f"!{n}" for n in named)
+    lines += [f"!{n} = distinct !{{!{n}, {every}}}" for n in range(named.stop, loop)]
     return "\n".join(lines)
 
 

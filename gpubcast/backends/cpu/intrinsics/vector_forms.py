@@ -1,0 +1,191 @@
+"""Functions that loops call on single elements, with forms on vectors that stand for them, so that
+the loops become vector loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+from gpubcast.backends.cpu.intrinsics.short_tables import vector_unit
+
+_VECTORS = (128, 256, 512)  # widths in bits of the vectors that functions have forms on
+
+
+def with_vectors(
+    module: ir.Module,
+    name: str,
+    result: ir.Type,
+    operands: list[ir.Type],
+    scalar: Callable[[Any, list[Any]], Any],
+    vector: Callable[[Any, list[Any]], Any],
+    *,
+    inlined: bool = True,
+) -> Any:
+    """A function with forms on vectors. Those of the vector unit's size are what ``vector`` makes;
+    a shorter one is widened and a longer one is taken in parts. Long ones may stay calls."""
+    if name in module.globals:
+        return module.globals[name]
+    function = internal(module, name, ir.FunctionType(result, operands), "noinline")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    builder.ret(scalar(builder, list(function.args)))
+    bits = 32 if result == ir.FloatType() else 64
+    full = vector_unit().bits // bits
+    forms = []
+    for size in _VECTORS:
+        count = size // bits
+        typed = ir.FunctionType(
+            ir.VectorType(result, count), [ir.VectorType(t, count) for t in operands]
+        )
+        how = "alwaysinline" if inlined else "noinline"
+        form = internal(module, f"{name}_x{count}", typed, how)
+        builder = ir.IRBuilder(form.append_basic_block("entry"))
+        parts = [
+            vector(builder, [_lanes(builder, a, range(i, i + full)) for a in form.args])
+            for i in range(0, count, full)
+        ]
+        while len(parts) > 1:
+            parts = [_joined(builder, *pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
+        builder.ret(_lanes(builder, parts[0], range(count)))
+        forms.append((count, form))
+    letters = "v" * len(operands)
+    variants = (f"_ZGV_LLVM_N{n}{letters}_{name}({form.name})" for n, form in forms)
+    set.add(function.attributes, f'"vector-function-abi-variant"="{",".join(variants)}"')
+    _keep(module, [form for _, form in forms])
+    return function
+
+
+def _lanes(builder: Any, vector: Any, lanes: range) -> Any:
+    """Some elements of a vector, and anything behind its end."""
+    if lanes == range(vector.type.count):
+        return vector
+    word = ir.IntType(32)
+    anything = ir.Constant(vector.type, ir.Undefined)
+    last = 2 * vector.type.count - 1  # of ``anything``
+    mask = ir.Constant(ir.VectorType(word, len(lanes)), [word(min(i, last)) for i in lanes])
+    return builder.shuffle_vector(vector, anything, mask)
+
+
+def _joined(builder: Any, first: Any, second: Any) -> Any:
+    """One vector after another."""
+    count = first.type.count + second.type.count
+    lanes = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(count)))
+    return builder.shuffle_vector(first, second, lanes)
+
+
+def rarely(
+    builder: Any,
+    name: str,
+    condition: Any,
+    otherwise: Any,
+    args: list[Any],
+    body: Callable[[Any, list[Any]], Any],
+) -> Any:
+    """A branch round a call, on values of one floating type. A loop that has it becomes a vector
+    loop nevertheless, because what is called names functions on vectors that stand for it."""
+    function = _cold(builder.module, name, args[0].type, len(args), body)
+    before = builder.block
+    rare, after = builder.append_basic_block("rare"), builder.append_basic_block("after")
+    builder.cbranch(condition, rare, after)
+    builder.position_at_end(rare)
+    result = builder.call(function, args)
+    builder.branch(after)
+    builder.position_at_end(after)
+    value = builder.phi(args[0].type)
+    value.add_incoming(otherwise, before)
+    value.add_incoming(result, rare)
+    return value
+
+
+def rarely_in_lanes(
+    builder: Any,
+    name: str,
+    mask: Any,
+    otherwise: Any,
+    args: list[Any],
+    body: Callable[[Any, list[Any]], Any],
+) -> Any:
+    """The same on vectors, for a form of a function."""
+    element, count = args[0].type.element, args[0].type.count
+    function = _cold(builder.module, name, element, len(args), body)
+    form = builder.module.globals[f"{function.name}_x{count}"]
+    return builder.select(mask, builder.call(form, [*args, mask]), otherwise)
+
+
+def _cold(
+    module: ir.Module, name: str, typed: ir.Type, arity: int,
+    body: Callable[[Any, list[Any]], Any],
+) -> Any:  # fmt: skip
+    """A function that is rarely called, with forms on vectors and a mask."""
+    if name in module.globals:
+        return module.globals[name]
+    function = internal(module, name, ir.FunctionType(typed, [typed] * arity), "noinline", "cold")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    builder.ret(body(builder, list(function.args)))
+    bits = 32 if typed == ir.FloatType() else 64
+    widths = [size // bits for size in _VECTORS]
+    vectors = [_masked(module, function, width) for width in widths]
+    letters = "v" * arity
+    variants = (
+        f"_ZGV_LLVM_M{n}{letters}_{name}({v.name})" for n, v in zip(widths, vectors, strict=True)
+    )
+    # llvmlite knows no attributes with values.
+    set.add(function.attributes, f'"vector-function-abi-variant"="{",".join(variants)}"')
+    _keep(module, vectors)
+    return function
+
+
+def _masked(module: ir.Module, function: Any, width: int) -> Any:
+    """A function on vectors and a mask: a test whether any lane needs it, rarely a loop."""
+    vectors = [ir.VectorType(a.type, width) for a in function.args]
+    typed = ir.FunctionType(vectors[0], [*vectors, ir.VectorType(ir.IntType(1), width)])
+    lanes = internal(module, f"{function.name}_lanes{width}", typed, "noinline", "cold")
+    builder = ir.IRBuilder(lanes.append_basic_block("entry"))
+    *args, mask = lanes.args
+    result = args[0]
+    for i in range(width):
+        lane = ir.Constant(ir.IntType(32), i)
+        before = builder.block
+        with builder.if_then(builder.extract_element(mask, lane)):
+            value = builder.call(function, [builder.extract_element(a, lane) for a in args])
+            value = builder.insert_element(result, value, lane)
+            inside = builder.block
+        merged = builder.phi(vectors[0])
+        merged.add_incoming(result, before)
+        merged.add_incoming(value, inside)
+        result = merged
+    builder.ret(result)
+    test = internal(module, f"{function.name}_x{width}", typed, "alwaysinline")
+    builder = ir.IRBuilder(test.append_basic_block("entry"))
+    word = ir.IntType(width)
+    needed = builder.icmp_unsigned("!=", builder.bitcast(test.args[-1], word), word(0))
+    with builder.if_then(needed, likely=False):
+        builder.ret(builder.call(lanes, test.args))
+    builder.ret(test.args[0])
+    return test
+
+
+def internal(module: ir.Module, name: str, typed: ir.FunctionType, *attributes: str) -> Any:
+    """A new function of a module, which only computes."""
+    function = ir.Function(module, typed, name)
+    function.linkage = "internal"
+    for attribute in (*attributes, "nounwind", "readnone"):
+        function.attributes.add(attribute)
+    set.add(function.attributes, "willreturn")
+    return function
+
+
+def _keep(module: ir.Module, functions: list[Any]) -> None:
+    """Keep functions that nothing calls yet until loops are made vector loops."""
+    name = "llvm.compiler.used"
+    pointer = ir.IntType(8).as_pointer()
+    kept = [f.bitcast(pointer) for f in functions]
+    variable = module.globals.get(name)
+    if variable is None:
+        variable = ir.GlobalVariable(module, ir.ArrayType(pointer, 0), name)
+        variable.linkage, variable.section = "appending", "llvm.metadata"
+    else:
+        kept = [*variable.initializer.constant, *kept]
+    variable.value_type = ir.ArrayType(pointer, len(kept))
+    variable.initializer = variable.value_type(kept)

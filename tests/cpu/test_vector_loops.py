@@ -1,0 +1,141 @@
+"""Loops of kernels are vector loops on every processor, of no more instructions than documented."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import vector_kernels, vector_loops
+from tests.support.processor_targets import TARGETS
+
+# Another version of LLVM schedules and spills otherwise.
+MORE = 1.1
+SHORT = ("log f32", "sin f64", "f32 to s8", "div s32", "rem f64")
+
+
+def held(target: str, *labels: str) -> None:
+    documented = vector_kernels.documented()[target]
+    found = vector_kernels.told(target, *labels)
+    assert set(found) == set(labels or documented)
+    for label, (sort, each) in found.items():
+        if not vector_kernels.excepted(target, label):
+            assert sort == "vector", label
+        wanted, most = documented[label]
+        assert sort == wanted and each <= MORE * most + 0.02, f"{label}: {sort} {each}, not {most}"
+
+
+@pytest.mark.parametrize("target", ["haswell", "neoverse-v1"])
+def test_some_loops_are_as_documented(target: str) -> None:
+    held(target, *SHORT)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("target", TARGETS)
+def test_loops_are_as_documented(target: str) -> None:
+    held(target)
+
+
+def test_the_table_has_every_kernel_and_no_other_exceptions() -> None:
+    labels = {kernel.label for kernel in vector_kernels.kernels()}
+    documented = vector_kernels.documented()
+    assert set(documented) == set(TARGETS)
+    for target, rows in documented.items():
+        assert set(rows) == labels
+        apart = {label for label, (sort, _) in rows.items() if sort != "vector"}
+        assert all(vector_kernels.excepted(target, label) for label in apart)
+
+
+PLANTED = """
+from tests.support import vector_kernels
+vector_kernels.aim("haswell")
+from gpubcast.backends.cpu.intrinsics import elementary, division
+
+def table(builder, machine_type, words, index):
+    index = builder.and_(index, index.type(len(words) - 1))
+    return elementary._lookup(builder, machine_type, words, index)
+
+elementary._short_table = table
+division._quotient = lambda builder, x, y, signed: builder.sdiv(x, y)
+vector_kernels.tell("haswell", ["log f32", "div s32", "exp f32"], False)
+"""
+
+
+def test_a_scalar_load_and_a_scalar_division_are_seen(repository: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PLANTED],
+        cwd=repository, capture_output=True, text=True, timeout=100, check=True,
+    )  # fmt: skip
+    sorts = {label: sort for label, sort, _ in map(json.loads, done.stdout.splitlines())}
+    assert sorts == {"log f32": "scalar", "div s32": "scalar", "exp f32": "vector"}
+
+
+X86 = """
+	.type	kernel,@function
+kernel:
+	testq	%rax, %rax
+	jle	.LBB0_4
+.LBB0_1:
+	vmovups	(%rdi,%rax,4), %ymm0
+	vmovups	%ymm1, -48(%rsp)
+	{middle}
+	vmovups	%ymm0, (%rsi,%rax,4)
+	vptest	%ymm0, %ymm0
+	jne	.LBB0_3
+.LBB0_2:
+	addq	$8, %rax
+	cmpq	%rax, %rcx
+	jne	.LBB0_1
+	jmp	.LBB0_4
+.LBB0_3:
+	callq	gb_rare_lanes8
+	jmp	.LBB0_2
+.LBB0_4:
+	retq
+	.size	kernel, .-kernel
+	.type	form,@function
+form:
+	vaddps	%ymm0, %ymm0, %ymm0
+	retq
+"""
+
+
+@pytest.mark.parametrize(
+    ("middle", "instructions", "sort"),
+    [
+        ("vsqrtps\t%ymm0, %ymm0", 9, "vector"),
+        ("callq\tform", 11, "vector"),
+        ("callq\tfmaf", 9, "scalar"),
+        ("\n\t".join(["vpinsrd\t$1, %edx, %xmm0, %xmm0"] * 4), 12, "lanes"),
+        ("vpextrd\t$1, %xmm0, %edx", 9, "vector"),
+        ("\n\t".join(["movzwl\t(%rdi), %edx", "vmovd\t%edx, %xmm1"] * 4), 16, "vector"),
+        ("\n\t".join(["addl\t$1, %edx", "vmovd\t%edx, %xmm1"] * 4), 16, "lanes"),
+    ],
+)
+def test_what_is_read_in_assembly(middle: str, instructions: int, sort: str) -> None:
+    loop = vector_loops.loop_of(X86.replace("{middle}", middle))
+    assert (loop.instructions, loop.written, loop.sort(4)) == (instructions, 32, sort)
+
+
+@pytest.mark.parametrize(
+    ("name", "operands", "size"),
+    [
+        ("vmovups", "%zmm0, (%rsi)", 64),
+        ("vpmovdb", "%zmm0, 8(%rsi) {%k1}", 16),
+        ("vcvtps2ph", "$4, %ymm1, (%rax,%rcx,2)", 16),
+        ("vmovss", "%xmm0, (%rsi)", 4),
+        ("vaddps", "(%rsi), %ymm0, %ymm0", 0),
+        ("cmpb", "$0, (%rsi)", 0),
+        ("st2", "{ v0.4s, v1.4s }, [x8], #32", 32),
+        ("st1", "{ v0.b }[3], [x8]", 1),
+        ("st1h", "{ z0.s }, p0, [x1, x2, lsl #1]", 16),
+        ("stp", "q0, q1, [x9]", 32),
+        ("str", "z4, [x0, x1]", 32),
+        ("ldp", "q0, q1, [x9]", 0),
+    ],
+)
+def test_what_stores_write(name: str, operands: str, size: int) -> None:
+    assert vector_loops.stored(vector_loops.Instruction(name, operands)) == size
