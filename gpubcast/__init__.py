@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gpubcast import pickles
@@ -187,10 +188,10 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 def _before_fork() -> None:
     # A child inherits the locks that other threads hold, those of imports too, but not the threads
     # that would release them: what is being loaded is loaded to its end first.
-    is_held = import_module("gpubcast.locks").before_fork()
+    is_held = _loaded("gpubcast.locks").before_fork()
     if is_held and "gpubcast.functions" in sys.modules:
-        import_module("gpubcast.functions")
-        import_module("gpubcast.runtime.state").before_fork()
+        _loaded("gpubcast.functions")
+        _loaded("gpubcast.runtime.state").before_fork()
         hold = getattr(
             sys.modules.get("gpubcast.backends.cpu.jit.object_cache"), "before_fork", None
         )
@@ -227,12 +228,25 @@ def __getattr__(name: str) -> Any:
     # With one of its names, a module has loaded them all.
     names = _HOMES.get(home) or [one for one in __all__ if one not in _HOME_OF]
     try:
-        with import_module("gpubcast.locks").compiling():
-            module = import_module(f"gpubcast.{home}")
+        with _loaded("gpubcast.locks").compiling():
+            module = _loaded(f"gpubcast.{home}")
         globals().update({one: getattr(module, one) for one in names})
     except (AttributeError, ImportError, MemoryError, OSError) as error:
         raise _unloaded(home, error) from error
     return globals()[name]
+
+
+def _loaded(path: str) -> ModuleType:
+    """The module, once it is loaded.
+
+    CPython 3.11 loses count of an import's lock, with a KeyError, where a finalizer comes while it
+    takes the lock and imports something itself. The lock is then this thread's, which takes it
+    again and loads the module, so that no other thread waits for it.
+    """
+    try:
+        return import_module(path)
+    except KeyError:
+        return import_module(path)
 
 
 def _unloaded(home: str, error: Exception) -> Exception:
@@ -253,7 +267,7 @@ def _module(name: str) -> Any:
     """
     path = f"gpubcast.{name}"
     try:
-        return import_module(path)
+        return _loaded(path)
     except ModuleNotFoundError as error:
         if error.name != path:
             raise

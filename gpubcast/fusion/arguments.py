@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from gpubcast import config
-from gpubcast.errors import ElementTypeError, Error, ShapeError, brief
+from gpubcast.errors import ElementTypeError, Error, ShapeError, brief, plain_text
 from gpubcast.hlo.labels import LabelPattern, counted
 
 SCALAR = "scalar"
@@ -169,15 +170,23 @@ def _signature(function: Callable[..., Any], home: str) -> inspect.Signature:
 
 
 def _static_names(home: str, names: tuple[str, ...], static: Iterable[str]) -> frozenset[str]:
-    if not isinstance(static, Iterable):
-        raise arguments_refusal(f"{home}: static is a sequence of names, not {brief(static)}")
-    given = (static,) if isinstance(static, str) else tuple(static)
-    unknown = [name for name in given if name not in names]
-    if unknown:
+    text = plain_text(static)
+    try:
+        # An iterable need not have an end.
+        given = [static] if text is not None else list(islice(static, len(names) + 1))
+    except Exception:  # whatever a foreign object raises
         raise arguments_refusal(
-            f"{home}: static names {brief(unknown[0])}, and the parameters are {', '.join(names)}"
-        )
-    return frozenset(given)
+            f"{home}: static is a sequence of names, not {brief(static)}"
+        ) from None
+    found = [plain_text(name) for name in given]
+    for name, one in zip(found, given, strict=True):
+        if name not in names:
+            raise arguments_refusal(
+                f"{home}: static names {brief(one)}, and the parameters are {', '.join(names)}"
+            )
+    if len(given) > len(names):
+        raise arguments_refusal(f"{home}: static has more names than there are parameters")
+    return frozenset(name for name in found if name is not None)
 
 
 def typed_key(x: Any) -> Hashable:

@@ -42,6 +42,7 @@ class Attribute:
         default: its value where it is not given; ``REQUIRED`` if it must be.
         choices: the only values that it may have; any if empty.
         minimum: of an integer, the least that it may be.
+        maximum: of an integer, the most that it may be.
         saturation: of an integer, the value from which on more makes no difference.
         positional: whether it may be given by position, as ``jax.lax`` takes it.
         hlo: what HLO calls it; empty where an instruction says it with its result's shape.
@@ -53,6 +54,7 @@ class Attribute:
     default: Any = REQUIRED
     choices: tuple[str, ...] = ()
     minimum: int | None = None
+    maximum: int | None = None
     saturation: int | None = None
     positional: bool = False
     hlo: str | None = None

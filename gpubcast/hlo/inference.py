@@ -142,9 +142,11 @@ def _needed(attribute: Attribute, value: Any) -> str:
     """What a keyword's value should be, if it is not."""
     if attribute.choices and plain_text(value) not in attribute.choices:
         return f"one of {', '.join(attribute.choices)}"
-    least = attribute.minimum
+    least, most = attribute.minimum, attribute.maximum
     if least is not None and not (type(value) is int and value >= least):
         return f"an integer, at least {least}"
+    if most is not None and value > most:
+        return f"an integer, at most {most}"
     if attribute.type.python is bool and not isinstance(value, bool):
         return "True or False"
     return ""

@@ -39,13 +39,15 @@ CAMPAIGNS = {
     for one in (
         Campaign(
             "hostile_calls", "arguments that lie, fail, or are nothing that is asked for",
-            (0, 395703, 395764),
+            (0, 395703, 395764, 169414, 169420),
         ),
         Campaign("texts", "texts of shapes, layouts, labels, types and variables"),
         Campaign("changed_arrays", "arrays that are changed in place between repeated calls"),
         Campaign("overlaps", "out that shares memory with operands, in every way"),
         Campaign("switches", "threads that change places at every bytecode, and forks"),
-        Campaign("interrupts", "signal handlers and finalizers that call, and Ctrl-C"),
+        Campaign(
+            "interrupts", "signal handlers and finalizers that call, and Ctrl-C", (0, 169413)
+        ),
         Campaign("forks", "forks and new processes at every stage of a first call"),
         Campaign("limits", "too little memory, descriptors, processes, disk", (0, 106422)),
         Campaign("cache_damage", "files of the cache flipped, cut, exchanged, foreign, no files"),

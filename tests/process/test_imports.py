@@ -109,3 +109,34 @@ def test_compiling_imports_a_part_of_numba(tmp_path: Path) -> None:
         capture_output=True, text=True, timeout=300, check=True,
     )  # fmt: skip
     assert done.stdout.splitlines() == ["[]", "True"]
+
+
+LOCKING = """
+import sys, threading
+import numpy as np, gpubcast as gb
+x = np.ones((2, 3), np.float32)
+imported = []
+
+def trace(frame, event, _):
+    # As a finalizer may come while CPython takes a module's lock.
+    taken = frame.f_globals.get("_blocking_on", {})
+    if frame.f_code.co_name == "acquire" and taken.get(frame.f_locals.get("tid")):
+        sys.settrace(None)
+        import colorsys
+        imported.append(colorsys)
+    return trace
+
+sys.settrace(trace)
+assert (gb.add(x, x) == 2).all()
+assert imported
+thread = threading.Thread(target=lambda: imported.append(gb.mul(x, 3.0)), daemon=True)
+thread.start()
+thread.join(60)
+assert len(imported) == 2
+"""
+
+
+def test_an_import_while_the_lock_of_another_is_taken() -> None:
+    """Found by tests/campaigns on CPython 3.11, which raises KeyError then."""
+    done = subprocess.run([sys.executable, "-c", LOCKING], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -295,7 +295,14 @@ ROWS = (
         type_check=ARITHMETIC,
         keyword_check=_no_negative_power,
         attributes=(
-            Attribute("y", INTEGER, "the power, an integer.", minimum=-(2**31), positional=True),
+            Attribute(
+                "y",
+                INTEGER,
+                "the power, an integer.",
+                minimum=-(2**31),
+                maximum=2**63 - 1,
+                positional=True,
+            ),
         ),
     ),
     Op(

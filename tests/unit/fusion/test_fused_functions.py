@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -180,6 +181,10 @@ def test_F5_static_arguments_are_hashable(value: Any, shown: str) -> None:
         ("mod", "static names 'mod', and the parameters are x, mode"),
         (("mode", 1), "static names 1, and the parameters are x, mode"),
         (5, "static is a sequence of names, not 5"),
+        (np.zeros(()), "static is a sequence of names, not array(0.)"),
+        (np.ones(1, complex), "static names np.complex128(1+0j), and the parameters are x, mode"),
+        ([np.ones(2)], "static names array([1., 1.]), and the parameters are x, mode"),
+        (itertools.repeat("x"), "static has more names than there are parameters"),
     ],
 )
 def test_F5_static_names_parameters(static: Any, message: str) -> None:

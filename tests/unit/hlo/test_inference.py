@@ -76,6 +76,11 @@ def test_T0_keywords() -> None:
     text = refusal(Error, "T0", value, "compare", "f32[]", "f32[]", direction="lt")
     assert "EQ, NE, LT, LE, GT, GE" in text
     refusal(Error, "T0", value, "compare", "f32[]", "f32[]", direction="LT", total_order=1)
+    assert inferred("integer_pow", "f32[]", y=2**63 - 1) == "f32[]"
+    for power in (2**63, 10**5000):
+        text = refusal(Error, "T0", value, "integer_pow", "f32[]", y=power)
+        assert "it is an integer, at most 9223372036854775807 [T0]" in text
+        assert len(text) < 200
 
 
 def test_T1_unknown_target_type() -> None:
