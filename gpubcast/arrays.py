@@ -265,7 +265,7 @@ class Array(DeviceArray, Operators):
 
 
 def _is_index(entry: Any) -> bool:
-    return hasattr(entry, "__index__") and not isinstance(entry, np.ndarray)
+    return hasattr(type(entry), "__index__") and not isinstance(entry, np.ndarray)
 
 
 # --- construction ------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ def _dimension(operation: str, attribute: Attribute, value: Any) -> Hashable:
 
 def _integer(operation: str, attribute: Attribute, value: Any) -> Hashable:
     # No rule takes anything else; the one that refuses it shows it.
-    if not hasattr(value, "__index__") or isinstance(value, bool):
+    if not hasattr(type(value), "__index__") or isinstance(value, bool):
         return brief(value)
     try:
         number, most = operator.index(value), attribute.saturation

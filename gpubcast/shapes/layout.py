@@ -96,7 +96,7 @@ def integers(values: object, what: str, error: type[Error], rule: str) -> tuple[
             return values
     unordered = isinstance(values, (str, bytes, bytearray, Set, Mapping))
     # An iterator has no length, and might have no end.
-    if unordered or not hasattr(values, "__len__") or not isinstance(values, Iterable):
+    if unordered or not hasattr(type(values), "__len__") or not isinstance(values, Iterable):
         raise error(
             f"{what} must be a sequence of integers, got {_brief(values)}",
             rule=rule,
@@ -112,11 +112,16 @@ def integers(values: object, what: str, error: type[Error], rule: str) -> tuple[
     )
 
 
+MOST_ENTRIES = 1_000_000
+"""Entries of a sequence that are read: nothing has as many dimensions."""
+
+
 def entries_of(values: Any) -> list[Any] | None:
     """The entries of a sequence; None for what has no length, or not as many entries as it says,
-    as a rank-0 NumPy array. Of an iterable without an end no more than that is asked for."""
+    as a rank-0 NumPy array, or has more than a million. Of an iterable without an end no more than
+    it says is asked for."""
     try:
-        length = len(values)
+        length = min(len(values), MOST_ENTRIES)
         entries = list(itertools.islice(values, length + 1))
     except Exception:  # whatever a foreign object raises
         return None
@@ -289,7 +294,7 @@ class Layout:
         """The row-major layout ``{rank-1, ..., 0}`` without padding.
 
         Raises:
-            LayoutError: rule L1, ``rank`` is not an integer of at least 0.
+            LayoutError: rule L1, ``rank`` is not an integer from 0 to a million.
         """
         number = integer(rank, "rank", LayoutError, "L1")
         if number < 0:
@@ -297,6 +302,12 @@ class Layout:
                 f"rank must be at least 0, got {listed((number,))}",
                 rule="L1",
                 kind="gpubcast:negative rank",
+            )
+        if number > MOST_ENTRIES:
+            raise LayoutError(
+                f"rank must be at most {MOST_ENTRIES}, got {listed((number,))}",
+                rule="L1",
+                kind="gpubcast:rank",
             )
         return _default(number)
 
@@ -314,8 +325,10 @@ class Layout:
         """Check that an array of these sizes can have this layout.
 
         Raises:
-            LayoutError: rule L2 (rank) or L6 (a padded size below the logical size).
+            LayoutError: rule L1 (no sequence of integers), L2 (rank) or L6 (a padded size below
+                the logical size).
         """
+        dimensions = integers(dimensions, "dimensions", LayoutError, "L1")
         if len(self.minor_to_major) != len(dimensions):
             check_minor_to_major(self.minor_to_major, len(dimensions))
         if self.padded_dimensions is None:

@@ -253,10 +253,11 @@ class Shape:
 
     def same_dimensions(self, other: Shape) -> bool:
         """Whether the dimensions are equal, whatever the types and layouts."""
-        return self.dimensions == other.dimensions
+        return self.dimensions == as_shape(other).dimensions
 
     def compatible(self, other: Shape) -> bool:
         """Whether type and dimensions are equal, whatever the layouts (XLA's Compatible)."""
+        other = as_shape(other)
         return self.element_type is other.element_type and self.dimensions == other.dimensions
 
     def text(self, layout: bool = True) -> str:
@@ -314,7 +315,7 @@ def as_shape(x: Any) -> Shape:
         return x
     if isinstance(x, str):
         return Shape.parse(x)
-    hint = "; describe an array with gb.array(x).xla_shape" if hasattr(x, "dtype") else ""
+    hint = "; describe an array with gb.array(x).xla_shape" if hasattr(type(x), "dtype") else ""
     raise ShapeError(
         f"expected a Shape or its text, such as 'f32[2,3]', got {brief(x)}{hint}",
         rule="S11",

@@ -8,6 +8,7 @@ import itertools
 import math
 import pickle
 import random
+import resource
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.campaigns import operands
 from tests.campaigns.log import Log, Refused
 
 CASES = 2500
+MOST_MEMORY = 8 << 30
 _NAMES = tuple(
     name for name in gb.__all__
     if inspect.isfunction(getattr(gb, name)) and name not in ("trim_pool",)
@@ -157,6 +159,8 @@ def _anything(rng: random.Random) -> Any:
 def run(log: Log, rng: random.Random) -> None:
     """Calls, and now and then whether right ones still give what is right."""
     how = operands.begin(rng)
+    # An argument that asks for much is refused, and nobody's process is killed for it.
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     x = np.arange(6, dtype="f4").reshape(2, 3)
     with operands.guarded(log, rng), np.errstate(all="ignore"):
         for number in range(CASES):

@@ -43,13 +43,30 @@ class Liar:
         raise self.error("no")
 
 
-@pytest.mark.parametrize("values", [Endless(), Liar(ValueError), Liar(OverflowError)])
+class Failing:
+    """Whatever attribute it is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise KeyError(name)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        Endless(),
+        pytest.param(Failing(), id="failing"),
+        Liar(ValueError),
+        Liar(OverflowError),
+        range(1 << 40),
+    ],
+)
 @pytest.mark.parametrize(
     "call",
     [
         lambda values: gb.Shape("f32", values),
         lambda values: gb.Layout(values),
         lambda values: gb.Layout((1, 0), padded_dimensions=values),
+        lambda values: gb.Layout((1, 0)).validate(values),
         lambda values: gb.plan("add", "f32[2,3]", "f32[3]", broadcast_dimensions=values),
     ],
 )
@@ -58,7 +75,18 @@ def test_what_is_no_sequence_is_refused(call: Callable[[Any], Any], values: Any)
         call(values)
 
 
-@pytest.mark.parametrize("value", [np.array([1]), Liar(TypeError), Liar(ValueError)])
+@pytest.mark.parametrize("value", [np.array([1]), pytest.param(Failing(), id="failing")])
+def test_what_is_no_shape_is_refused(value: Any) -> None:
+    shape = gb.Shape("f32", (2, 3))
+    for call in (shape.compatible, shape.same_dimensions, gb.empty):
+        with pytest.raises(gb.Error, match="expected a Shape"):
+            call(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.array([1]), pytest.param(Failing(), id="failing"), Liar(TypeError), Liar(ValueError)],
+)
 def test_an_index_that_refuses_is_refused(value: Any) -> None:
     with pytest.raises(gb.Error):
         gb.plan("integer_pow", "f32[3]", y=value)

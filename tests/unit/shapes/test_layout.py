@@ -118,7 +118,12 @@ def test_refused_layouts(arguments: tuple[Any, ...], rule: str, kind: str) -> No
 
 
 def test_L1_default_needs_a_rank() -> None:
-    for rank, kind in ((-1, "gpubcast:negative rank"), (True, INTEGERS), ("2", INTEGERS)):
+    for rank, kind in (
+        (-1, "gpubcast:negative rank"),
+        (10**5000, "gpubcast:rank"),
+        (True, INTEGERS),
+        ("2", INTEGERS),
+    ):
         with pytest.raises(LayoutError) as caught:
             Layout.default(rank)  # type: ignore[arg-type]
         assert (caught.value.rule, caught.value.kind) == ("L1", kind)
