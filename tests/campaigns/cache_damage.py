@@ -109,12 +109,11 @@ def _another(rng: random.Random, file: Path, files: list[Path]) -> None:
 
 
 def _foreign(rng: random.Random, file: Path, files: list[Path]) -> None:
-    """Another user's file, whole by its name, with another kernel's code under this one's."""
+    """Another user's file, whole by its name, with another kernel's function."""
     other = rng.choice(files)
     if not other.is_file():
         return
-    code = other.read_bytes().partition(b"\0")[2]
-    contents = file.read_bytes().partition(b"\0")[0] + b"\0" + code
+    contents = other.read_bytes()
     renamed = _renamed(file, file.name.split(".")[0], contents)
     file.unlink()
     renamed.write_bytes(contents)

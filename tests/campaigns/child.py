@@ -19,11 +19,14 @@ def main(name: str, seed: str, path: str, fault: str = "") -> None:
     # Repeated calls and large expressions warn as they should.
     warnings.simplefilter("ignore", gb.CacheWarning)
     warnings.simplefilter("ignore", gb.SplitWarning)
+    until: tuple[str, ...] = ()
     if fault:
         from tests.campaigns import planted_faults
 
-        planted_faults.PLANTED[fault].plant()
-    log = Log(Path(path))
+        planted = planted_faults.PLANTED[fault]
+        planted.plant()
+        until = planted.found
+    log = Log(Path(path), until)
     log.note("the begin")
     importlib.import_module(f"tests.campaigns.{name}").run(log, random.Random(int(seed)))
     log.end()

@@ -16,12 +16,13 @@ from tests.campaigns.operands import Values
 _SPARE = 3 << 30
 """Bytes that are left to others."""
 _BLOCK = 1 << 24
+POWERS = (31, 32)
 _CASES = ("a row", "a column", "an outer product", "rows of three", "a comparison", "a view")
 
 
 def run(log: Log, rng: random.Random) -> None:
     """One result at a time, of some elements beyond a power of two."""
-    for power in (31, 32):
+    for power in POWERS:
         if _available() < (1 << power) + _SPARE:
             log.note(f"there is no memory for 2^{power} bytes")
             continue

@@ -58,8 +58,11 @@ class Told:
 class Log:
     """The writing side. Every line is one ``write``, so that forked processes share the file."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, until: tuple[str, ...] = ()) -> None:
+        """Args:
+        until: kinds of fault with the first of which the process ends.
+        """
+        self.path, self._until = path, until
         with open(path, "ab") as file:
             if not file.tell():
                 file.write(bytes(_AT))
@@ -88,6 +91,9 @@ class Log:
         if self._told[kind] <= MOST_TOLD:
             case = bytes(self._at[:_AT]).split(b"\0", 1)[0].decode(errors="replace")
             self._line({"fault": [kind, f"{what[:3000]} | {case}"]})
+        if kind in self._until:
+            self.flush()
+            os._exit(1)
 
     def call(self, function: Callable[[], Any], *allowed: type[BaseException]) -> Any:
         """What a call returns, or ``Refused``; any other exception is a fault.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
+import signal
+import time
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -54,6 +57,87 @@ def _overlap() -> None:
     from gpubcast.runtime import launch
 
     launch.share_memory = lambda one, other: False
+
+
+def _itself() -> None:
+    """No ``out`` overlaps itself."""
+    from gpubcast.runtime import operands
+
+    operands.overlaps_itself = lambda dimensions, strides: False
+
+
+def _parameters() -> None:
+    """Threads that start the same kernel write its parameters into the same bytes."""
+    from gpubcast.runtime import launch
+
+    shared: dict[int, tuple[launch.LaunchStep, bytearray]] = {}
+
+    def filled(step: launch.LaunchStep, values: list[int]) -> bytearray:
+        _, packed = shared.setdefault(id(step), (step, bytearray(step.parameters.packed)))
+        if packed:
+            step.parameters.fill(packed, values)
+            time.sleep(1e-4)  # another thread's turn
+        return packed
+
+    launch.LaunchStep.filled = filled
+
+
+def _forked() -> None:
+    """A fork waits for nobody, and a child inherits the locks as they are."""
+    from gpubcast import locks
+    from tests.campaigns import worlds
+
+    worlds.LIMIT = 10.0
+    locks.before_fork = lambda: False
+    locks.after_fork = lambda *, child: None
+
+
+def _stale() -> None:
+    """A kernel is made by whoever made the file of its lock, which a killed process leaves."""
+    from gpubcast.backends import kernel_store
+    from tests.campaigns import worlds
+
+    worlds.LIMIT = 10.0
+
+    @contextlib.contextmanager
+    def locked(folder: int, name: str) -> Iterator[None]:
+        while True:
+            try:
+                os.close(os.open(name, os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder))
+                break
+            except FileExistsError:
+                time.sleep(0.01)
+        with contextlib.suppress(FileExistsError):
+            # The first of all is killed here, whenever else processes are killed.
+            os.mkdir(f"{os.environ['TMPDIR']}/killed")
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
+
+    kernel_store._locked = locked
+
+
+def _ingredients() -> None:
+    """The key of a kernel says nothing of the formulas that it is made of."""
+    from tests.campaigns import versions
+
+    without = "from gpubcast.backends.cpu.jit import object_cache\nobject_cache.INGREDIENTS = ()\n"
+    versions._CALLS = without + versions._CALLS
+
+
+def _last_part() -> None:
+    """The last of the parts among which threads divide the work is nobody's."""
+    from gpubcast.backends.cpu.backend import CpuBackend
+    from tests.campaigns import large
+
+    before = CpuBackend.launch
+
+    def launch(self: Any, kernel: Any, grid: int, block: int, packed: bytearray) -> None:
+        before(self, kernel, max(1, grid - 1), block, packed)
+
+    CpuBackend.launch = launch
+    large.POWERS = (24,)
 
 
 def _restored() -> None:
@@ -139,6 +223,12 @@ PLANTED = {
     "strides": Planted("changed_arrays", 1, ("wrong value", "memory", "crash"), _strides),
     "read-only": Planted("changed_arrays", 1, ("wrong value",), _read_only),
     "overlap": Planted("overlaps", 1, ("wrong value",), _overlap),
+    "itself": Planted("overlaps", 1, ("wrong value",), _itself),
+    "parameters": Planted("switches", 1, ("wrong value", "crash"), _parameters),
+    "forked": Planted("forks", 1, ("hang",), _forked),
+    "stale": Planted("kills", 1, ("hang",), _stale),
+    "ingredients": Planted("versions", 1, ("wrong value",), _ingredients),
+    "last part": Planted("large", 1, ("wrong value",), _last_part),
     "restored": Planted("hostile_calls", 1, ("crash",), _restored),
     "text": Planted("hostile_calls", 1, ("foreign exception",), _text),
     "unloaded": Planted("limits", 1, ("foreign exception",), _unloaded),

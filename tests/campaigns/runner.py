@@ -50,7 +50,10 @@ CAMPAIGNS = {
         ),
         Campaign("forks", "forks and new processes at every stage of a first call"),
         Campaign("limits", "too little memory, descriptors, processes, disk", (0, 106422)),
-        Campaign("cache_damage", "files of the cache flipped, cut, exchanged, foreign, no files"),
+        Campaign(
+            "cache_damage", "files of the cache flipped, cut, exchanged, foreign, no files",
+            (0, 144485),
+        ),
         Campaign("kills", "processes killed while they store kernels"),
         Campaign("versions", "two versions of gpubcast on one cache that is too small for both"),
         Campaign("endurance", "many calls, patterns and shapes; memory stays"),

@@ -56,8 +56,10 @@ def run(log: Log, rng: random.Random) -> None:
 def _first(log: Log, rng: random.Random) -> None:
     """All threads begin together."""
     sys.setswitchinterval(INTERVAL)
-    x = np.arange(12, dtype="f4").reshape(3, 4)
-    names = [rng.choice(tuple(operands.NUMPY)) for _ in range(THREADS)]
+    # Threads that call one operation share its launch, and each has values of its own.
+    some = rng.sample(tuple(operands.NUMPY), rng.choice((1, 2, len(operands.NUMPY))))
+    names = [rng.choice(some) for _ in range(THREADS)]
+    values = [np.arange(12, dtype="f4").reshape(3, 4) + k for k in range(THREADS)]
     found = [[] for _ in names]
     ready = threading.Barrier(THREADS)
 
@@ -66,13 +68,13 @@ def _first(log: Log, rng: random.Random) -> None:
         time.sleep(rng.choice((0, 0, 0.001)))
         for _ in range(4):
             # A list's append is one bytecode, so that no lock orders the threads.
-            found[k].append(log.call(lambda: getattr(gb, names[k])(x, x)))
+            found[k].append(log.call(lambda: getattr(gb, names[k])(values[k], values[k])))
 
     started = [threading.Thread(target=work, args=(k,)) for k in range(THREADS)]
     for thread in started:
         thread.start()
     for thread in started:
         thread.join()
-    for name, results in zip(names, found, strict=True):
+    for name, x, results in zip(names, values, found, strict=True):
         for result in results:
             log.same(result, operands.NUMPY[name](x, x), name)

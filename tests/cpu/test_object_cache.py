@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import subprocess
@@ -83,6 +84,38 @@ def test_a_damaged_file_is_made_again(folder: Path, damage: bytes) -> None:
     assert fill(CpuBackend().load(source("damaged"))) == [0, 7, 7, 0]
     (path,) = kept(folder)
     assert path.read_bytes() != damage
+
+
+@pytest.mark.parametrize("first", range(0, 64, 16))
+def test_a_file_with_a_damaged_header_is_made_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    """Every bit of the object's header, under a name that says that the file is whole."""
+    CpuBackend().load(source("header"))
+    (path,) = kept(folder)
+    contents = path.read_bytes()
+    name, _, image = contents.partition(b"\0")
+    monkeypatch.setattr(
+        "gpubcast.backends.cpu.backend._compiled", lambda *_: (image, name.decode())
+    )
+    key = path.name.split(".")[0]
+    wrong = []
+    for bit in range(8 * first, 8 * (first + 16)):
+        damaged = bytearray(contents)
+        damaged[len(name) + 1 + bit // 8] ^= 1 << bit % 8
+        for file in kept(folder):
+            file.unlink()
+        path.with_name(object_cache._STORE._name(key, bytes(damaged))).write_bytes(damaged)
+        child = os.fork()
+        if not child:
+            with contextlib.suppress(Exception):
+                state.clear()
+                os._exit(0 if fill(CpuBackend().load(source("header"))) == [0, 7, 7, 0] else 3)
+            os._exit(4)
+        status = os.waitpid(child, 0)[1]
+        if status:
+            wrong.append((bit, os.waitstatus_to_exitcode(status)))
+    assert not wrong
 
 
 def test_symbols_that_are_missing_are_seen() -> None:

@@ -85,6 +85,11 @@ class ElfObject:
         """The symbols that it needs from elsewhere."""
         return {name for name, section, _ in self._symbols if section == _ELSEWHERE and name}
 
+    def defines(self, function: str) -> bool:
+        """Whether it has a function."""
+        within = range(_ELSEWHERE + 1, len(self._sections))
+        return any(name == function and section in within for name, section, _ in self._symbols)
+
     def load(self, function: str) -> int | None:
         """The address of one of its functions, whose code stays until the process ends.
 

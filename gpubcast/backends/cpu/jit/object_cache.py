@@ -116,8 +116,9 @@ class Unit:
         return self.name.encode() + b"\0" + self.image
 
     def is_portable(self) -> bool:
-        """Whether it needs only what every process of this machine has."""
-        return self.object is not None and self.object.undefined() <= ALLOWED
+        """Whether it has its function, which needs only what every process of this machine has."""
+        found = self.object
+        return found is not None and found.defines(self.name) and found.undefined() <= ALLOWED
 
 
 def load(source: KernelSource, make: Callable[[], tuple[bytes, str]]) -> int:
