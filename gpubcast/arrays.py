@@ -18,6 +18,7 @@ from gpubcast.errors import (
     ShapeError,
     allocates,
     brief,
+    shortened,
 )
 from gpubcast.hlo import expression
 from gpubcast.hlo.operators import Operators, operation
@@ -161,8 +162,10 @@ class Array(DeviceArray, Operators):
             # The ellipsis keeps NumPy from turning a single element into a scalar.
             whole = any(entry is Ellipsis for entry in entries)
             selected = self.view()[entries if whole else (*entries, Ellipsis)]
-        except (IndexError, OverflowError, TypeError, ValueError) as error:
-            raise ShapeError(str(error), rule="A5", kind="gpubcast:index") from None
+        except MemoryError:
+            raise
+        except Exception as error:  # NumPy's, or whatever a foreign object raises
+            raise ShapeError(shortened(str(error)), rule="A5", kind="gpubcast:index") from None
         return from_strided(selected, self._device)
 
     def __len__(self) -> int:

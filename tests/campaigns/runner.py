@@ -39,7 +39,7 @@ CAMPAIGNS = {
     for one in (
         Campaign(
             "hostile_calls", "arguments that lie, fail, or are nothing that is asked for",
-            (0, 395703, 395764, 169414, 169420),
+            (0, 395703, 395764, 169414, 169420, 192813),
         ),
         Campaign("texts", "texts of shapes, layouts, labels, types and variables"),
         Campaign("changed_arrays", "arrays that are changed in place between repeated calls"),
