@@ -121,7 +121,7 @@ class Arguments:
         """
         try:
             hash(x)
-        except TypeError:
+        except Exception:  # whatever a foreign object raises
             raise arguments_refusal(
                 f"{self.name}: the static argument {self.called(index)} is {brief(x)}, which "
                 "cannot be hashed; pass a tuple, a string or a number"

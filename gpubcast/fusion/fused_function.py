@@ -441,7 +441,9 @@ def apply(
     given = tuple(sorted(attributes.items()))
     try:
         fused = _function_with_labels(text, function, given, typed_key(given))
-    except TypeError:
+    except Error:
+        raise
+    except Exception:  # whatever a foreign object raises
         shown = brief((getattr(function, "__name__", function), *attributes.values()))
         raise arguments_refusal(f"apply: one of {shown} cannot be hashed") from None
     return fused(*operands, out=out, out_layout=out_layout)

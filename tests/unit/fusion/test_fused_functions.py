@@ -160,9 +160,25 @@ def test_F5_arguments(call: Callable[[Any], Any], message: str) -> None:
     assert (error.rule, error.kind, str(error)) == ("F5", "gpubcast:arguments", f"{message} [F5]")
 
 
+class Unhashable:
+    """Its hash fails with an exception of its own."""
+
+    def __hash__(self) -> int:
+        raise KeyError("hash")
+
+    def __repr__(self) -> str:
+        return "Unhashable()"
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [([1], "[1]"), ({}, "{}"), (([],), "([],)"), (V, "array([0., 1., 2.], dtype=float32)")],
+    [
+        ([1], "[1]"),
+        ({}, "{}"),
+        (([],), "([],)"),
+        (V, "array([0., 1., 2.], dtype=float32)"),
+        (Unhashable(), "Unhashable()"),
+    ],
 )
 def test_F5_static_arguments_are_hashable(value: Any, shown: str) -> None:
     fused = gb.fuse(static="mode")(moded)
