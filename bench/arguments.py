@@ -25,8 +25,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
     # fmt: off
     extent = made.add_mutually_exclusive_group().add_argument
     extent("--quick", action="store_true",
-           help="under 15 s beside compiling: in the cache only, fewer samples, no peer that "
-                "compiles each case")
+           help="under 15 s beside compiling, longer on a busy machine: every case in the "
+                "cache, fewer samples, no peer that compiles each case")
     extent("--full", action="store_true",
            help="every type and size, and torch.compile; takes many minutes")
     extent("--targets", type=Path, metavar="FILE",

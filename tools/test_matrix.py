@@ -25,6 +25,11 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENTS = ROOT / ".matrix"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 BUSY = 12
+_EMULATION = ("qemu-aarch64", "aarch64-linux-gnu-gcc", "aarch64-linux-gnu-objcopy")
+_EMULATED = (
+    *("tests/unit/shapes", "tests/unit/hlo", "tests/unit/planning", "tests/unit/schedules"),
+    *("tests/unit/codegen", "tests/cpu/test_runs.py", "tests/cpu/test_tiles.py"),
+)
 _COMPILERS = re.compile(r"(.*-)?(cc|c\+\+|gcc|g\+\+|clang|clang\+\+)(-[0-9.]+)?")
 _BOUND = re.compile(r"([\w-]+)(?:\[[\w,]+\])?>=([\w.]+)")
 
@@ -165,10 +170,25 @@ def _on_one_core() -> None:
     _tests(sys.executable, prefix=("taskset", "-c", str(min(os.sched_getaffinity(0)))))
 
 
+def _on_aarch64() -> None:
+    """The bits of every kernel; and on a Python of AArch64, where one is named, what compiles few
+    of them, which takes a minute each under qemu-user."""
+    missing = [name for name in _EMULATION if shutil.which(name) is None]
+    if missing:
+        raise Skipped(f"there is no {', no '.join(missing)} on the path")
+    _tests(
+        sys.executable, "tests/cpu/test_processors.py", "-m", "long or not long", "-k", "aarch64"
+    )
+    python = os.environ.get("AARCH64_PYTHON")
+    if python:
+        _tests(python, *_EMULATED)
+
+
 ROWS = {
     "lowest": Row("the lowest versions that pyproject.toml allows", _at_lowest_versions),
     "no-compiler": Row("no g++ on the path", _without_compilers),
     "one-core": Row("one core", _on_one_core),
+    "aarch64": Row("AArch64 by qemu-user", _on_aarch64),
     "busy": Row(f"beside {BUSY} busy processes", _beside_busy_processes),
     **{f"python{one}": Row(f"CPython {one}", _on_python(one)) for one in PYTHONS},
 }

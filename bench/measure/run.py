@@ -166,7 +166,7 @@ class Run:
         while ahead:
             self._may_end()
             left = self._left()
-            if left <= 0:
+            if left <= 0 and not self._settings.every_unit:
                 return
             self._begin(ahead)
             unit = ahead.pop(0)

@@ -57,7 +57,8 @@ class Settings:
 
     units: tuple[Unit, ...]  # in order
     libraries: tuple[Library, ...]  # gpubcast and its peers
-    seconds: float  # no unit begins later than this after the start
+    seconds: float  # no unit begins later than this after the start,
+    every_unit: bool  # or every unit does, and one that is late takes as few samples as it can
     samples: int  # per time at most
     fewest: int  # per time at least
     at_once: int  # so many are taken at one time, the others later in the run
@@ -97,6 +98,7 @@ def settings(
         units,
         (libraries.GPUBCAST, *(peer for peer in peers if kind in peer.devices)),
         given.seconds or seconds,
+        given.quick and given.seconds is None,
         samples,
         min(samples, FEWEST),
         samples if samples < 2 * FEWEST or samples % 2 else samples // 2,

@@ -164,6 +164,14 @@ def test_the_budget_is_kept(shown: list[Report]) -> None:
     assert found.not_measured == ["row bias f32 small", "column f32 small"]
 
 
+def test_a_quick_run_measures_every_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However late it is: on a machine that is busy the ceilings alone may take all the time."""
+    monkeypatch.setattr("bench.measure.settings.QUICK_SECONDS", 1e-6)
+    found = measured("--quick", "--cases", "row bias,column", "--peers", "NumPy")
+    assert {one.status for one in found.results} == {"ok"}
+    assert {one.case for one in found.results} == {"row bias", "column"}
+
+
 def test_a_wrong_result_is_an_exit_status(
     monkeypatch: pytest.MonkeyPatch, shown: list[Report]
 ) -> None:
