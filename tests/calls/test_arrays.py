@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import pickle
 import threading
-from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -438,21 +437,3 @@ def test_plans_print_as_they_are() -> None:
     plan = gb.plan("neg", "f32[2]")
     assert repr(plan) == "<gpubcast.Plan neg: (f32[2]{0}) -> f32[2]{0}>"
     assert repr(plan.bind(F[0, :2], out=np.empty(2, "f4"))) == "<gpubcast.BoundCall on cpu>"
-
-
-class FailingIndex:
-    """An index of an array, as far as its type says; its interface and its index fail."""
-
-    def __index__(self) -> int:
-        raise KeyError("index")
-
-    @property
-    def __array_interface__(self) -> object:
-        raise ZeroDivisionError("interface")
-
-
-@pytest.mark.parametrize("key", [FailingIndex(), slice(FailingIndex()), slice(None, "x" * 10**6)])
-def test_an_index_that_fails_is_refused(key: Any) -> None:
-    with pytest.raises(gb.Error) as caught:
-        gb.array(np.ones(3, "f4"))[key]
-    assert (caught.value.rule, len(str(caught.value)) < 300) == ("A5", True)

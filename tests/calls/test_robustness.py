@@ -352,3 +352,21 @@ def test_fast_math_has_a_truth_value() -> None:
     """Found by tests/campaigns/hostile_calls.py, seed 395764."""
     with pytest.raises(gb.Error, match="fast_math is True or False, not"):
         gb.fuse(lambda x: x, fast_math=np.ones(3))  # type: ignore[call-overload]
+
+
+class FailingIndex:
+    """An index of an array, as far as its type says; its interface and its index fail."""
+
+    def __index__(self) -> int:
+        raise KeyError("index")
+
+    @property
+    def __array_interface__(self) -> object:
+        raise ZeroDivisionError("interface")
+
+
+@pytest.mark.parametrize("key", [FailingIndex(), slice(FailingIndex()), slice(None, "x" * 10**6)])
+def test_an_index_that_fails_is_refused(key: Any) -> None:
+    with pytest.raises(gb.Error) as caught:
+        gb.array(np.ones(3, "f4"))[key]
+    assert (caught.value.rule, len(str(caught.value)) < 300) == ("A5", True)
