@@ -88,15 +88,15 @@ GB_FN double cbrt(double x) {
   return t64;
 }
 
-// The error function: x + x P(x^2) up to 1, then 1 - e^Q(x).
+// The error function: x + x P(x^2) near 0, then 1 - e^Q(x).
 GB_FN float erf(float x) {
   GB_ENTER
   const float magnitude = fabs(x);
-  const float t2 = x * x;
-  const float t7 = fma(fma(7.920304e-05f, t2, -0.00080307503f), t2, 0.0051907334f);
-  const float t13 = fma(fma(fma(t7, t2, -0.026855126f), t2, 0.11283618f), t2, -0.3761263f);
-  const float near = fma(x, fma(t13, t2, 0.12837917f), x);
   const float a = (magnitude > 4.0f) ? 4.0f : magnitude;
+  const float t5 = x * x;
+  const float t10 = fma(fma(7.920304e-05f, t5, -0.00080307503f), t5, 0.0051907334f);
+  const float t16 = fma(fma(fma(t10, t5, -0.026855126f), t5, 0.11283618f), t5, -0.3761263f);
+  const float near = fma(x, fma(t16, t5, 0.12837917f), x);
   const float t26 = fma(fma(fma(2.1701246e-05f, a, -0.00044150185f), a, 0.004205374f), a,
       -0.025210463f);
   const float t32 = fma(fma(fma(t26, a, 0.10842215f), a, 0.63321644f), a, 1.1295803f);
@@ -114,46 +114,50 @@ GB_FN float erf(float x) {
   return (magnitude < 1.0f) ? near : far;
 }
 
-// The error function: x + x P(x^2) up to 1, then 1 - e^Q(x).
+// The error function: x + x P(x^2) near 0, then 1 - e^Q(x).
 GB_FN double erf(double x) {
   GB_ENTER
   const double magnitude = fabs(x);
-  const double t2 = x * x;
-  const double t7 = fma(fma(1.6379487343575174e-10, t2, -1.7628957395758987e-09), t2,
-      1.630278662464035e-08);
-  const double t11 = fma(fma(t7, t2, -1.6598198356616887e-07), t2, 1.648471830792723e-06);
-  const double t15 = fma(fma(t11, t2, -1.4927094202241424e-05), t2, 0.0001205539430693282);
-  const double t19 = fma(fma(t15, t2, -0.0008548328734739446), t2, 0.005223977655677044);
-  const double t23 = fma(fma(t19, t2, -0.026866170648280407), t2, 0.11283791670972063);
-  const double t27 = fma(fma(t23, t2, -0.3761263890318411), t2, 0.1283791670955126);
-  const double near = fma(x, t27, x);
   const double a = (magnitude > 6.0) ? 6.0 : magnitude;
-  const double t36 = fma(fma(4.928100518448155e-12, a, -2.0447647444689107e-10), a,
-      3.933913151338751e-09);
-  const double t40 = fma(fma(t36, a, -4.641916649964153e-08), a, 3.7327539163184187e-07);
-  const double t44 = fma(fma(t40, a, -2.1355286607477373e-06), a, 8.666553170250928e-06);
-  const double t48 = fma(fma(t44, a, -2.282056152004004e-05), a, 2.0261836888674406e-05);
-  const double t52 = fma(fma(t48, a, 0.0001350598051790072), a, -0.0007706577742210057);
-  const double t56 = fma(fma(t52, a, 0.001915961023460058), a, -0.0004106446127325077);
-  const double t60 = fma(fma(t56, a, -0.018990166828483805), a, 0.10270343316230664);
-  const double t66 = fma(fma(fma(t60, a, 0.6366436304097004), a, 1.128374088953056), a,
-      5.029045154362313e-07);
-  const double t67 = -t66;
-  const double n = rint(t67 * 1.4426950408889634);
-  const double t74 = fma(n, -5.497923018708371e-14, fma(n, -0.6931471805598903, t67));
-  const double t76 = t74 + 0.0;
-  const double t82 = fma(fma(2.0913701906870593e-09, t76, 2.511313965305858e-08), t76,
-      2.7557275754576897e-07);
-  const double t86 = fma(fma(t82, t76, 2.7557231673899325e-06), t76, 2.4801587324197108e-05);
-  const double t90 = fma(fma(t86, t76, 0.00019841269899602284), t76, 0.0013888888888883984);
-  const double t94 = fma(fma(t90, t76, 0.008333333333315722), t76, 0.04166666666666667);
-  const double e = fma(t76 * t76, fma(fma(t94, t76, 0.16666666666666685), t76, 0.5), t76);
-  const u64 t106 = (bits_as<u64>(n + 6755399441055744.0) - 0x4338000000000000ull) + 0x3ffull;
-  const double scale = bits_as<double>(t106 << 52);
-  const u64 t118 = bits_as<u64>((1.0 - scale) - (e * scale)) | (bits_as<u64>(x) &
+  const double z = x * x;
+  const double t6 = z * z;
+  const double t11 = fma(fma(-8.214349872766105e-10, t6, -1.6252528838776882e-07), t6,
+      -1.4925132060444454e-05);
+  const double t15 = fma(fma(t11, t6, -0.0008548326554644308), t6, -0.026866170644461267);
+  const double t20 = fma(fma(1.3926751567383994e-08, t6, 1.6452722766797725e-06), t6,
+      0.00012055313804106508);
+  const double t25 = fma(fma(fma(t20, t6, 0.0052239776181558055), z, t15), z,
+      0.11283791670951934);
+  const double near = fma(x, fma(fma(t25, z, -0.3761263890318369), z, 0.12837916709551256),
+      x);
+  const double t31 = a * a;
+  const double t36 = fma(fma(-1.2447062768093987e-12, t31, -1.1834977353258974e-09), t31,
+      -1.414523334576374e-07);
+  const double t40 = fma(fma(t36, t31, -4.7767961569477585e-06), t31, -4.974575670878118e-05);
+  const double t44 = fma(fma(t40, t31, 2.5091326000914107e-05), t31, 0.0017358844114532994);
+  const double t48 = fma(fma(t44, t31, -0.01909856099278017), t31, 0.6366248808691735);
+  const double t55 = fma(fma(5.609263768051632e-11, t31, 1.552030164779662e-08), t31,
+      9.469433797498858e-07);
+  const double t59 = fma(fma(t55, t31, 1.8150661606428582e-05), t31, 8.115394014173227e-05);
+  const double t63 = fma(fma(t59, t31, -0.0006124257279866062), t31, -0.00025072928057836874);
+  const double t67 = fma(fma(t63, t31, 0.10275755537769207), t31, 1.1283781114075848);
+  const double t69 = -fma(t67, a, fma(t48, t31, 1.0061110827281125e-07));
+  const double t72 = fma(t69, 1.4426950408889634, 6755399441056767.0);
+  const double t73 = t72 - 6755399441056767.0;
+  const double scale = bits_as<double>(bits_as<u64>(t72) << 52);
+  const double r = fma(t73, -2.3190468138462996e-17, fma(t73, -0.6931471805599453, t69));
+  const double square = r * r;
+  const double t87 = fma(fma(2.7630483934343876e-07, square, 2.4801492390655727e-05), square,
+      0.0013888888944381223);
+  const double t91 = fma(fma(t87, square, 0.041666666666526894), square, 0.5000000000000011);
+  const double t96 = fma(fma(2.500961773811377e-08, square, 2.755755553229745e-06), square,
+      0.00019841269542138592);
+  const double t100 = fma(fma(t96, square, 0.008333333333477345), square, 0.1666666666666644);
+  const double e = fma(square, fma(t100, r, t91), r);
+  const u64 t111 = bits_as<u64>((1.0 - scale) - (e * scale)) | (bits_as<u64>(x) &
       0x8000000000000000ull);
-  const double far = bits_as<double>(t118);
-  return (magnitude < 1.0) ? near : far;
+  const double far = bits_as<double>(t111);
+  return (magnitude < 0.9375) ? near : far;
 }
 
 // 1 - erf(x): e^(-x^2) times a rational function, each rounding made good.
@@ -251,17 +255,16 @@ GB_FN double erfc(double x) {
   const double high = 1.0 + t136;
   const double low = t136 - (high - 1.0);
   const double t140 = x * x;
-  const double t145 = fma(fma(1.6379487343575174e-10, t140, -1.7628957395758987e-09), t140,
-      1.630278662464035e-08);
-  const double t149 = fma(fma(t145, t140, -1.6598198356616887e-07), t140,
-      1.648471830792723e-06);
-  const double t153 = fma(fma(t149, t140, -1.4927094202241424e-05), t140,
-      0.0001205539430693282);
-  const double t157 = fma(fma(t153, t140, -0.0008548328734739446), t140,
-      0.005223977655677044);
-  const double t161 = fma(fma(t157, t140, -0.026866170648280407), t140, 0.11283791670972063);
-  const double t165 = fma(fma(t161, t140, -0.3761263890318411), t140, 0.1283791670955126);
-  const double near = high + fma(t136, t165, low);
+  const double t145 = fma(fma(-8.214349872766105e-10, t140, 1.3926751567383994e-08), t140,
+      -1.6252528838776882e-07);
+  const double t149 = fma(fma(t145, t140, 1.6452722766797725e-06), t140,
+      -1.4925132060444454e-05);
+  const double t153 = fma(fma(t149, t140, 0.00012055313804106508), t140,
+      -0.0008548326554644308);
+  const double t157 = fma(fma(t153, t140, 0.0052239776181558055), t140,
+      -0.026866170644461267);
+  const double t161 = fma(fma(t157, t140, 0.11283791670951934), t140, -0.3761263890318369);
+  const double near = high + fma(t136, fma(t161, t140, 0.12837916709551256), low);
   return (magnitude < 0.5) ? near : y;
 }
 
