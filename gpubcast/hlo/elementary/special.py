@@ -15,7 +15,7 @@ from gpubcast.hlo.elementary.arithmetic import (
 )
 from gpubcast.hlo.elementary.exponential import EXP, reduced
 from gpubcast.hlo.elementary.formula import formula
-from gpubcast.hlo.elementary.steps import exp_steps, log_parts, signed
+from gpubcast.hlo.elementary.steps import exp_steps, log_parts, long_polynomial, signed
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
@@ -129,16 +129,11 @@ def erf(x: FormulaValue) -> FormulaValue:
     magnitude = abs(x)
     end = ERF_END[x.machine_type]
     a = select(magnitude > end, end, magnitude)
+    near = fma(x, long_polynomial(x * x, ERF[x.machine_type]), x)
     if x.machine_type is F32:
-        near = fma(x, polynomial(x * x, ERF[F32]), x)
         n, e = exp_steps(-polynomial(a, ERF_LOG[F32]), 0.0)
         scale = power_of_two(to_integer(n))
     else:
-        # The polynomials are so long that what takes time is each step's wait for the one before.
-        z = x * x
-        # Not of the first terms, whose sums of two parts would lose more.
-        first, *others = ERF[F64][:3], ERF[F64][3:]
-        near = fma(x, polynomial(z, (*first, in_two(z, z * z, *others))), x)
         r, scale = reduced(-in_two(a, a * a, ERF_LOG[F64]), 0.0)
         square = r * r
         e = fma(square, in_two(r, square, EXP[F64]), r)
@@ -180,7 +175,7 @@ def erfc(x: FormulaValue) -> FormulaValue:
     q = (a - pole) * inverse
     q = fma(fma(q, -a, fma(q + 1.0, -pole, a)), inverse, q)
     first, *others = ERFC[x.machine_type]
-    p, p_low = fast_two_sum(x.constant(first), q * polynomial(q, others))
+    p, p_low = fast_two_sum(x.constant(first), q * long_polynomial(q, tuple(others)))
     p_low = p_low + ERFC_REST[x.machine_type]
     below = fma(a, 2.0, 1.0)
     below_low = fma(a, 2.0, 1.0 - below)
@@ -198,7 +193,7 @@ def erfc(x: FormulaValue) -> FormulaValue:
     y = select(x < 0.0, 2.0 - y, y)
     # Near 0, where that is 1 less little, it is 1 - erf(x).
     high, low = fast_two_sum(x.constant(1.0), -x)
-    near = high + fma(-x, polynomial(x * x, ERF[x.machine_type]), low)
+    near = high + fma(-x, long_polynomial(x * x, ERF[x.machine_type]), low)
     return select(magnitude < ERFC_NEAR, near, y)
 
 
@@ -275,12 +270,12 @@ def erf_inv(x: FormulaValue) -> FormulaValue:
     (limit, centre, coefficients), *tails = ERF_INV[x.machine_type]
     # The last step, of parts that cancel near 0, with its rounding errors.
     first, *others = coefficients
-    term, term_low = two_product(polynomial(w - centre, others), w - centre)
+    term, term_low = two_product(long_polynomial(w - centre, tuple(others)), w - centre)
     y, y_low = fast_two_sum(x.constant(first), term)
     y_low = y_low + term_low
     root = sqrt(w)
     for end, centre, coefficients in tails:
-        y = select(w < limit, y, polynomial(root - centre, coefficients))
+        y = select(w < limit, y, long_polynomial(root - centre, coefficients))
         y_low = select(w < limit, y_low, 0.0)
         limit = end
     return select(inside, fma(x, y, x * y_low), select(magnitude == 1.0, x * INF, NAN))
