@@ -33,6 +33,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
            help="measure what a file of targets asks for; exit with 1 where something is missed")
     extent("--cold", action="store_true",
            help="measure first calls alone: of processes that find no compiled kernel")
+    extent("--functions", action="store_true",
+           help="measure elementary functions alone: on one core, in its cache")
     made.add_argument("--beside", type=Path, metavar="FOLDER",
                       help="with --cold: another checkout of gpubcast, in turns with this one")
     made.add_argument("--from", dest="source", type=Path, metavar="FILE",

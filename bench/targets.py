@@ -4,7 +4,8 @@ A file of targets is a JSON object (``targets.json`` is one): ``sizes`` names nu
 of which a result has fewer where it would exceed ``most_bytes``; each of ``cases`` names a case,
 its types, the kind of call, the least ``ratios`` of libraries' times to ours by size, and the least
 ``share`` of the ceiling at the largest size; both hold for the first type, and of the ratios
-``part_of_ratios`` for others. ``latencies`` are the most that each figure of that name may be.
+``part_of_ratios`` for others. ``processor`` says for which one they were set. ``latencies`` are the
+most that each figure of that name may be.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class Targets:
     part_of_ratios: Mapping[str, float]
     cases: Sequence[Row]
     latencies: Mapping[str, float] = field(default_factory=dict)
+    processor: str = ""
 
     @staticmethod
     def load(path: Path) -> Targets:

@@ -17,6 +17,11 @@ PACKAGES = (
     *("numpy", "numba", "llvmlite", "ml_dtypes", "numexpr", "cupy-cuda12x", "cupy-cuda13x"),
     *("torch", "jax", "jaxlib", "pytest", "hypothesis"),
 )
+# What says for which processor libraries choose or make their code.
+CODE = (
+    *("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NPY_DISABLE_CPU_FEATURES", "ATEN_CPU_CAPABILITY"),
+    "XLA_FLAGS",
+)
 _FREQUENCY = Path("/sys/devices/system/cpu/cpu0/cpufreq")
 _SMI_FIELDS = (
     *("name", "driver_version", "memory.total", "clocks.sm", "clocks.mem", "clocks.max.sm"),
@@ -30,7 +35,8 @@ def environment(*, gpu: bool) -> dict[str, Any]:
     Returns:
         ``time`` (UTC), ``revision``, ``python``, ``processor``, ``cores``, ``threads`` (that this
         process may use), ``load`` (over the last minute), ``governor`` and ``megahertz`` (None
-        where Linux does not say), ``variables`` (of gpubcast), ``packages`` (versions) and ``gpu``:
+        where Linux does not say), ``variables`` (of gpubcast, and of
+        the processor that code is made for), ``packages`` (versions) and ``gpu``:
         None without a usable GPU, which ``gpu_error`` then explains.
     """
     installed = importlib.metadata.distributions()
@@ -47,7 +53,8 @@ def environment(*, gpu: bool) -> dict[str, Any]:
         "load": os.getloadavg()[0],
         "governor": _line(_FREQUENCY / "scaling_governor"),
         "megahertz": _megahertz(),
-        "variables": {variable.name: text for variable, text in config.given()},
+        "variables": {variable.name: text for variable, text in config.given()}
+        | {name: os.environ[name] for name in CODE if os.environ.get(name)},
         "packages": dict.fromkeys(PACKAGES) | versions,
         "gpu": None,
         "gpu_error": None,

@@ -90,6 +90,7 @@ def write(report: Report, given: argparse.Namespace, targets: Targets | None = N
         except gb.Error as error:
             problems.append(str(error))
     verdicts = None if targets is None else list(targets.verdicts(report))
+    processor = "" if targets is None else targets.processor
 
     def picture(path: Path) -> None:
         from .picture import plot
@@ -103,7 +104,7 @@ def write(report: Report, given: argparse.Namespace, targets: Targets | None = N
 
     texts: dict[str, Callable[[], str]] = {
         "json": report.text, "csv": lambda: text.csv(report),
-        "md": lambda: text.markdown(report, verdicts), "html": page,
+        "md": lambda: text.markdown(report, verdicts, processor), "html": page,
     }  # fmt: skip
     for name in FILES:
         path = getattr(given, name)
@@ -118,7 +119,7 @@ def write(report: Report, given: argparse.Namespace, targets: Targets | None = N
         else:
             out.print(Text(f"wrote {path}"))
     if verdicts is not None:
-        out.print(Text("\n".join(text.verdict_lines(verdicts))), soft_wrap=True)
+        out.print(Text("\n".join(text.verdict_lines(verdicts, processor))), soft_wrap=True)
     if comparison is not None:
         out.print()
         out.print(table.changes(comparison))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import gpubcast as gb
 
 from ..compare import Change
+from ..measure.environment import CODE
 from ..schema import ENTRIES, OURS, Report, Result, Where
 
 COLUMNS = ("library", *ENTRIES, "x ours", "GB/s", "ceiling", "p20-p80", "memory")
@@ -319,6 +320,10 @@ def _remarks(report: Report) -> Iterator[str]:
     load, cores = report.environment.get("load"), report.environment.get("cores")
     if isinstance(load, int | float) and isinstance(cores, int) and load > BUSY * cores:
         yield f"the machine was busy before the run: load {load:.1f} on {cores} cores"
+    variables = report.environment.get("variables") or {}
+    code = [f"{name}={variables[name]}" for name in CODE if name in variables]
+    if code:
+        yield f"code was chosen by {', '.join(code)}"
     if not report.finished:
         yield "unfinished: time ran out, or the run was interrupted"
     for lost in report.lost:

@@ -35,22 +35,24 @@ def csv(report: Report) -> str:
     return out.getvalue()
 
 
-def markdown(report: Report, found: Sequence[Verdict] | None = None) -> str:
+def markdown(report: Report, found: Sequence[Verdict] | None = None, processor: str = "") -> str:
     """The report as a document: what it was made on, then a table for each size; of a report with
-    targets, the figures beside them."""
+    targets, the figures beside them, and for which processor those were set."""
     known = about(report)
     lines = [f"# gpubcast bench: {escape(known.machine)}", ""]
     lines += [f"{escape(text)}  " for text in (known.origin, known.versions)]
     lines += ["", f"    {clean(report.command)}", ""]
     lines += [f"* {escape(text)}" for text in (*known.ceilings, *known.remarks)]
     if found is not None:
-        return "\n".join([*lines, *verdict_lines(found)]) + "\n"
+        return "\n".join([*lines, *verdict_lines(found, processor)]) + "\n"
     for size, some in grouped(rows(report.results), "size").items():
         lines += ["", f"## Size {escape(size)}", "", *_full(some)]
     return "\n".join(lines) + "\n"
 
 
-def verdict_lines(found: Sequence[Verdict]) -> Iterator[str]:
+def verdict_lines(found: Sequence[Verdict], processor: str = "") -> Iterator[str]:
+    if processor:
+        yield from ("", f"The targets were set for: {escape(processor)}.")
     yield from ("", "Each cell: measured / asked, and in brackets how far off that is, where it is")
     yield "missed: above for times, below for the rest. A ratio is a library's median time to ours."
     for head, body in grids(found):

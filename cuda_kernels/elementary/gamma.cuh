@@ -142,125 +142,130 @@ GB_FN double lgamma(double x) {
   const double t35 = t34 * t33;
   const double t36 = -t35;
   const double t38 = t33 + t36;
-  const double t47 = fma(fma(-0.02431663868850226, t33, 0.05702826792959752), t33,
-      -0.0627663511376849);
-  const double t51 = fma(fma(t47, t33, 0.05414363243414106), t33, -0.05325878640637993);
-  const double t55 = fma(fma(t51, t33, 0.05817895478325771), t33, -0.0626995347889356);
-  const double t59 = fma(fma(t55, t33, 0.06675155086785937), t33, -0.07141987054483441);
-  const double t63 = fma(fma(t59, t33, 0.07691712893037726), t33, -0.08333346389682886);
-  const double t67 = fma(fma(t63, t33, 0.09090933610753268), t33, -0.10000000365738536);
-  const double t71 = fma(fma(t67, t33, 0.1111111051256426), t33, -0.12499999982288176);
-  const double t75 = fma(fma(t71, t33, 0.14285714293901283), t33, -0.16666666666912378);
-  const double t79 = fma(fma(t75, t33, 0.19999999999945653), t33, -0.24999999999998926);
-  const double t83 = fma(t33 * (t35 + t35), fma(t79, t33, 0.33333333333333454), -fma(t34,
-      t33, t36));
-  const double t94 = fma((t24 == 0.0) ? 0.0 : bits_as<double>(bits_as<u64>(t24) - t30),
-      fma(t33, fma(t33, 0.9, -1.0), 1.0), (t36 - (t38 - t33)) + t83);
-  const double t99 = bits_as<double>(t29 + 0x4338000000000000ull) - 6755399441055744.0;
-  const double t101 = t99 * 0.6931471805598903;
-  const double t102 = t101 + t38;
-  const double t107 = (t38 - (t102 - t101)) + fma(t99, 5.497923018708371e-14, t94);
-  const double steep = t102 + t107;
-  const double t110 = t107 - (steep - t102);
+  const double t43 = t33 * t33;
+  const double t48 = fma(fma(-0.02431663868850226, t43, -0.0627663511376849), t43,
+      -0.05325878640637993);
+  const double t52 = fma(fma(t48, t43, -0.0626995347889356), t43, -0.07141987054483441);
+  const double t56 = fma(fma(t52, t43, -0.08333346389682886), t43, -0.10000000365738536);
+  const double t60 = fma(fma(t56, t43, -0.12499999982288176), t43, -0.16666666666912378);
+  const double t65 = fma(fma(0.05702826792959752, t43, 0.05414363243414106), t43,
+      0.05817895478325771);
+  const double t69 = fma(fma(t65, t43, 0.06675155086785937), t43, 0.07691712893037726);
+  const double t73 = fma(fma(t69, t43, 0.09090933610753268), t43, 0.1111111051256426);
+  const double t78 = fma(fma(fma(t73, t43, 0.14285714293901283), t33, t60), t33,
+      0.19999999999945653);
+  const double t82 = fma(fma(t78, t33, -0.24999999999998926), t33, 0.33333333333333454);
+  const double t85 = (t36 - (t38 - t33)) + fma(t33 * (t35 + t35), t82, -fma(t34, t33, t36));
+  const double t95 = fma((t24 == 0.0) ? 0.0 : bits_as<double>(bits_as<u64>(t24) - t30),
+      fma(t33, fma(t33, 0.9, -1.0), 1.0), t85);
+  const double t100 = bits_as<double>(t29 + 0x4338000000000000ull) - 6755399441055744.0;
+  const double t102 = t100 * 0.6931471805598903;
+  const double t103 = t102 + t38;
+  const double t108 = (t38 - (t103 - t102)) + fma(t100, 5.497923018708371e-14, t95);
+  const double steep = t103 + t108;
+  const double t111 = t108 - (steep - t103);
   const double less = steep + (-1.0);
   const double less_low = (-1.0) - (less - steep);
   const double high = large ? less : steep;
-  const double low = large ? (less_low + t110) : t110;
+  const double low = large ? (less_low + t111) : t111;
   const double above = z + (-0.5);
   const double above_low = (-0.5) - (above - z);
   const double factor = large ? above : (low_part ? (-1.0) : 1.0);
   const double d = t - (low_part ? 0.0 : (high_part ? 2.0 : 1.0));
   const double inverse = 1.0 / z;
-  const double t128 = inverse * inverse;
-  const double t133 = fma(fma(0.4830295187035231, t128, -0.3083401779043376), t128,
+  const double t129 = inverse * inverse;
+  const double t134 = fma(fma(0.4830295187035231, t129, -0.3083401779043376), t129,
       0.1011073969815977);
-  const double t137 = fma(fma(t133, t128, -0.02516996814944383), t128, 0.0062335684698658);
-  const double t141 = fma(fma(t137, t128, -0.001912586968411943), t128,
+  const double t138 = fma(fma(t134, t129, -0.02516996814944383), t129, 0.0062335684698658);
+  const double t142 = fma(fma(t138, t129, -0.001912586968411943), t129,
       0.0008416592516054223);
-  const double t145 = fma(fma(t141, t128, -0.0005952370376343989), t128,
+  const double t146 = fma(fma(t142, t129, -0.0005952370376343989), t129,
       0.0007936507867864125);
-  const double t149 = fma(fma(t145, t128, -0.0027777777777570757), t128, 0.08333333333333331);
-  const double series = inverse * t149;
-  const double t156 = fma(fma(3.080896332705301e-07, d, -5.806152196056352e-07), d,
+  const double t150 = fma(fma(t146, t129, -0.0027777777777570757), t129, 0.08333333333333331);
+  const double series = inverse * t150;
+  const double t157 = fma(fma(3.080896332705301e-07, d, -5.806152196056352e-07), d,
       8.893123093381746e-07);
-  const double t160 = fma(fma(t156, d, -1.974939780123102e-06), d, 4.397935839387542e-06);
-  const double t164 = fma(fma(t160, d, -9.455977620550951e-06), d, 2.0502577393763665e-05);
-  const double t168 = fma(fma(t164, d, -4.492380756670971e-05), d, 9.945806274628894e-05);
-  const double t172 = fma(fma(t168, d, -0.0002231549659356592), d, 0.0005096694870965465);
-  const double t176 = fma(fma(t172, d, -0.001192753901925129), d, 0.00289051033211252);
-  const double t180 = fma(fma(t176, d, -0.007385551028896697), d, 0.020580808427762484);
-  const double t184 = fma(fma(t180, d, -0.06735230105319635), d, 0.3224670334241133);
-  const double t185 = d * t184;
-  const double slope = 0.42278433509846713 + t185;
-  const double slope_low = t185 - (slope - 0.42278433509846713);
-  const double t189 = d * slope;
-  const double t194 = fma(d, slope_low + 4.942915152430645e-18, fma(d, slope, -t189));
-  const double other = large ? 0.4189385332046727 : t189;
+  const double t161 = fma(fma(t157, d, -1.974939780123102e-06), d, 4.397935839387542e-06);
+  const double t165 = fma(fma(t161, d, -9.455977620550951e-06), d, 2.0502577393763665e-05);
+  const double t169 = fma(fma(t165, d, -4.492380756670971e-05), d, 9.945806274628894e-05);
+  const double t173 = fma(fma(t169, d, -0.0002231549659356592), d, 0.0005096694870965465);
+  const double t177 = fma(fma(t173, d, -0.001192753901925129), d, 0.00289051033211252);
+  const double t181 = fma(fma(t177, d, -0.007385551028896697), d, 0.020580808427762484);
+  const double t185 = fma(fma(t181, d, -0.06735230105319635), d, 0.3224670334241133);
+  const double t186 = d * t185;
+  const double slope = 0.42278433509846713 + t186;
+  const double slope_low = t186 - (slope - 0.42278433509846713);
+  const double t190 = d * slope;
+  const double t195 = fma(d, slope_low + 4.942915152430645e-18, fma(d, slope, -t190));
+  const double other = large ? 0.4189385332046727 : t190;
   const double lost = fma(above_low, high, fma(steep, z_low, series +
       1.6728209650585413e-17));
-  const double other_low = large ? lost : t194;
+  const double other_low = large ? lost : t195;
   const double product = factor * high;
   const double product_low = fma(factor, high, -product);
   const double value = product + other;
-  const double t206 = value - product;
-  const double t212 = ((product - (value - t206)) + (other - t206)) + fma(factor, low,
+  const double t207 = value - product;
+  const double t213 = ((product - (value - t207)) + (other - t207)) + fma(factor, low,
       product_low);
-  const double value_low = t212 + other_low;
+  const double value_low = t213 + other_low;
   const double r = fabs(x - rint(x));
   const double square = r * r;
-  const double t222 = fma(fma(2.4526351676234745e-07, square, -6.972343907281148e-06),
+  const double t223 = fma(fma(2.4526351676234745e-07, square, -6.972343907281148e-06),
       square, 0.00014842794580950888);
-  const double t226 = fma(fma(t222, square, -0.0023460809189509934), square,
+  const double t227 = fma(fma(t223, square, -0.0023460809189509934), square,
       0.02614784780852221);
-  const double t230 = fma(fma(t226, square, -0.19075182412170458), square,
+  const double t231 = fma(fma(t227, square, -0.19075182412170458), square,
       0.8117424252833467);
-  const double t233 = square * fma(t230, square, -1.6449340668482264);
-  const double t234 = 1.0 + t233;
+  const double t234 = square * fma(t231, square, -1.6449340668482264);
+  const double t235 = 1.0 + t234;
   const bool small = r < 1.1830521861667747e-271;
   const double scaled = small ? (r * 3.402823669209385e+38) : r;
-  const double sine = scaled * t234;
-  const double error = fma(scaled, t234, -sine);
-  const double sine_low = fma(scaled, t233 - (t234 - 1.0), error);
-  const u64 t248 = bits_as<u64>(sine);
-  const u64 t250 = static_cast<u64>(static_cast<i64>(t248 - 0x3fe6a09e667f3bcdull) >> 52);
-  const u64 t251 = t250 << 52;
-  const double t254 = bits_as<double>(t248 - t251) - 1.0;
-  const double t255 = 0.5 * t254;
-  const double t256 = t255 * t254;
-  const double t257 = -t256;
-  const double t259 = t254 + t257;
-  const double t265 = fma(fma(-0.02431663868850226, t254, 0.05702826792959752), t254,
-      -0.0627663511376849);
-  const double t267 = fma(fma(t265, t254, 0.05414363243414106), t254, -0.05325878640637993);
-  const double t269 = fma(fma(t267, t254, 0.05817895478325771), t254, -0.0626995347889356);
-  const double t271 = fma(fma(t269, t254, 0.06675155086785937), t254, -0.07141987054483441);
-  const double t273 = fma(fma(t271, t254, 0.07691712893037726), t254, -0.08333346389682886);
-  const double t275 = fma(fma(t273, t254, 0.09090933610753268), t254, -0.10000000365738536);
-  const double t277 = fma(fma(t275, t254, 0.1111111051256426), t254, -0.12499999982288176);
-  const double t279 = fma(fma(t277, t254, 0.14285714293901283), t254, -0.16666666666912378);
-  const double t281 = fma(fma(t279, t254, 0.19999999999945653), t254, -0.24999999999998926);
-  const double t284 = fma(t254 * (t256 + t256), fma(t281, t254, 0.33333333333333454),
-      -fma(t255, t254, t257));
-  const double t290 = (sine_low == 0.0) ? 0.0 : bits_as<double>(bits_as<u64>(sine_low) -
-      t251);
-  const double t293 = fma(t290, fma(t254, fma(t254, 0.9, -1.0), 1.0), (t257 - (t259 - t254))
-      + t284);
-  const double t296 = bits_as<double>(t250 + 0x4338000000000000ull) - 6755399441055744.0;
-  const double t297 = t296 + (small ? (-128.0) : 0.0);
-  const double t298 = t297 * 0.6931471805598903;
-  const double log = t298 + t259;
-  const double log_low = (t259 - (log - t298)) + fma(t297, 5.497923018708371e-14, t293);
-  const double t304 = log + value;
-  const double t305 = t304 - log;
-  const double total_low = (((log - (t304 - t305)) + (value - t305)) + log_low) + value_low;
-  const double total = -(t304 + total_low);
-  const double t317 = (value < bits_as<double>(0x7ff0000000000000ull)) ? (value + value_low)
+  const double sine = scaled * t235;
+  const double error = fma(scaled, t235, -sine);
+  const double sine_low = fma(scaled, t234 - (t235 - 1.0), error);
+  const u64 t249 = bits_as<u64>(sine);
+  const u64 t251 = static_cast<u64>(static_cast<i64>(t249 - 0x3fe6a09e667f3bcdull) >> 52);
+  const u64 t252 = t251 << 52;
+  const double t255 = bits_as<double>(t249 - t252) - 1.0;
+  const double t256 = 0.5 * t255;
+  const double t257 = t256 * t255;
+  const double t258 = -t257;
+  const double t260 = t255 + t258;
+  const double t265 = t255 * t255;
+  const double t267 = fma(fma(-0.02431663868850226, t265, -0.0627663511376849), t265,
+      -0.05325878640637993);
+  const double t269 = fma(fma(t267, t265, -0.0626995347889356), t265, -0.07141987054483441);
+  const double t271 = fma(fma(t269, t265, -0.08333346389682886), t265, -0.10000000365738536);
+  const double t273 = fma(fma(t271, t265, -0.12499999982288176), t265, -0.16666666666912378);
+  const double t275 = fma(fma(0.05702826792959752, t265, 0.05414363243414106), t265,
+      0.05817895478325771);
+  const double t277 = fma(fma(t275, t265, 0.06675155086785937), t265, 0.07691712893037726);
+  const double t279 = fma(fma(t277, t265, 0.09090933610753268), t265, 0.1111111051256426);
+  const double t282 = fma(fma(fma(t279, t265, 0.14285714293901283), t255, t273), t255,
+      0.19999999999945653);
+  const double t284 = fma(fma(t282, t255, -0.24999999999998926), t255, 0.33333333333333454);
+  const double t287 = (t258 - (t260 - t255)) + fma(t255 * (t257 + t257), t284, -fma(t256,
+      t255, t258));
+  const double t292 = (sine_low == 0.0) ? 0.0 : bits_as<double>(bits_as<u64>(sine_low) -
+      t252);
+  const double t298 = bits_as<double>(t251 + 0x4338000000000000ull) - 6755399441055744.0;
+  const double t299 = t298 + (small ? (-128.0) : 0.0);
+  const double t300 = t299 * 0.6931471805598903;
+  const double log = t300 + t260;
+  const double t304 = fma(t299, 5.497923018708371e-14, fma(t292, fma(t255, fma(t255, 0.9,
+      -1.0), 1.0), t287));
+  const double log_low = (t260 - (log - t300)) + t304;
+  const double t306 = log + value;
+  const double t307 = t306 - log;
+  const double total_low = (((log - (t306 - t307)) + (value - t307)) + log_low) + value_low;
+  const double total = -(t306 + total_low);
+  const double t319 = (value < bits_as<double>(0x7ff0000000000000ull)) ? (value + value_low)
       : value;
-  const double result = reflect ? total : t317;
+  const double result = reflect ? total : t319;
   const bool pole = (reflect ? r : 1.0) == 0.0;
-  const double t324 = (pole | (fabs(x) == bits_as<double>(0x7ff0000000000000ull))) ?
+  const double t326 = (pole | (fabs(x) == bits_as<double>(0x7ff0000000000000ull))) ?
       bits_as<double>(0x7ff0000000000000ull) : result;
-  return t324;
+  return t326;
 }
 
 // The derivative of lgamma. Below 1/2: digamma(1 - x) - pi cot(pi x). From 3.5 on Stirling's
@@ -407,32 +412,34 @@ GB_FN double digamma(double x) {
   const double t116 = t115 * t114;
   const double t117 = -t116;
   const double t119 = t114 + t117;
-  const double t128 = fma(fma(-0.02431663868850226, t114, 0.05702826792959752), t114,
-      -0.0627663511376849);
-  const double t132 = fma(fma(t128, t114, 0.05414363243414106), t114, -0.05325878640637993);
-  const double t136 = fma(fma(t132, t114, 0.05817895478325771), t114, -0.0626995347889356);
-  const double t140 = fma(fma(t136, t114, 0.06675155086785937), t114, -0.07141987054483441);
-  const double t144 = fma(fma(t140, t114, 0.07691712893037726), t114, -0.08333346389682886);
-  const double t148 = fma(fma(t144, t114, 0.09090933610753268), t114, -0.10000000365738536);
-  const double t152 = fma(fma(t148, t114, 0.1111111051256426), t114, -0.12499999982288176);
-  const double t156 = fma(fma(t152, t114, 0.14285714293901283), t114, -0.16666666666912378);
-  const double t160 = fma(fma(t156, t114, 0.19999999999945653), t114, -0.24999999999998926);
-  const double t164 = fma(t114 * (t116 + t116), fma(t160, t114, 0.33333333333333454),
-      -fma(t115, t114, t117));
-  const double t170 = bits_as<double>(t110 + 0x4338000000000000ull) - 6755399441055744.0;
-  const double t172 = t170 * 0.6931471805598903;
-  const double high = t172 + t119;
-  const double t177 = fma(t170, 5.497923018708371e-14, (t117 - (t119 - t114)) + t164);
-  const double low = (t119 - (high - t172)) + t177;
-  const double t179 = t92 * t92;
-  const double t184 = fma(fma(7.336447635371341, t179, -4.67390991479891), t179,
+  const double t124 = t114 * t114;
+  const double t129 = fma(fma(-0.02431663868850226, t124, -0.0627663511376849), t124,
+      -0.05325878640637993);
+  const double t133 = fma(fma(t129, t124, -0.0626995347889356), t124, -0.07141987054483441);
+  const double t137 = fma(fma(t133, t124, -0.08333346389682886), t124, -0.10000000365738536);
+  const double t141 = fma(fma(t137, t124, -0.12499999982288176), t124, -0.16666666666912378);
+  const double t146 = fma(fma(0.05702826792959752, t124, 0.05414363243414106), t124,
+      0.05817895478325771);
+  const double t150 = fma(fma(t146, t124, 0.06675155086785937), t124, 0.07691712893037726);
+  const double t154 = fma(fma(t150, t124, 0.09090933610753268), t124, 0.1111111051256426);
+  const double t159 = fma(fma(fma(t154, t124, 0.14285714293901283), t114, t141), t114,
+      0.19999999999945653);
+  const double t163 = fma(fma(t159, t114, -0.24999999999998926), t114, 0.33333333333333454);
+  const double t166 = (t117 - (t119 - t114)) + fma(t114 * (t116 + t116), t163, -fma(t115,
+      t114, t117));
+  const double t171 = bits_as<double>(t110 + 0x4338000000000000ull) - 6755399441055744.0;
+  const double t173 = t171 * 0.6931471805598903;
+  const double high = t173 + t119;
+  const double low = (t119 - (high - t173)) + fma(t171, 5.497923018708371e-14, t166);
+  const double t180 = t92 * t92;
+  const double t185 = fma(fma(7.336447635371341, t180, -4.67390991479891), t180,
       1.5043439401451761);
-  const double t188 = fma(fma(t184, t179, -0.3557684649248672), t179, 0.07967547198824468);
-  const double t192 = fma(fma(t188, t179, -0.02098445421934614), t179, 0.007573577317722308);
-  const double t196 = fma(fma(t192, t179, -0.0041666384641906975), t179,
+  const double t189 = fma(fma(t185, t180, -0.3557684649248672), t180, 0.07967547198824468);
+  const double t193 = fma(fma(t189, t180, -0.02098445421934614), t180, 0.007573577317722308);
+  const double t197 = fma(fma(t193, t180, -0.0041666384641906975), t180,
       0.0039682537533984345);
-  const double t200 = fma(fma(t196, t179, -0.008333333332510292), t179, 0.08333333333333223);
-  const double series = fma(t179, t200, 0.5 * t92);
+  const double t201 = fma(fma(t197, t180, -0.008333333332510292), t180, 0.08333333333333223);
+  const double series = fma(t180, t201, 0.5 * t92);
   const double value = large ? high : near;
   const double value_low = large ? (low - series) : near_low;
   const double r = x - rint(x);
@@ -442,42 +449,42 @@ GB_FN double digamma(double x) {
   const double square = q * q;
   const double unit = far ? 9.869604401089358 : 1.0;
   const double unit_low = far ? 6.265295508739711e-16 : 0.0;
-  const double t222 = fma(fma(0.0001469306784132575, square, -0.002345954869779536), square,
+  const double t223 = fma(fma(0.0001469306784132575, square, -0.002345954869779536), square,
       0.02614784258902895);
-  const double t226 = fma(fma(t222, square, -0.19075182401257854), square,
+  const double t227 = fma(fma(t223, square, -0.19075182401257854), square,
       0.8117424252823006);
-  const double t230 = unit * (square * fma(t226, square, -1.644934066848223));
-  const double t231 = unit + t230;
-  const double sine = q * t231;
-  const double sine_low = fma(q, (t230 - (t231 - unit)) + unit_low, fma(q, t231, -sine));
-  const double t243 = fma(fma(-0.00010298023444584312, square, 0.0019293401562399174),
+  const double t231 = unit * (square * fma(t227, square, -1.644934066848223));
+  const double t232 = unit + t231;
+  const double sine = q * t232;
+  const double sine_low = fma(q, (t231 - (t232 - unit)) + unit_low, fma(q, t232, -sine));
+  const double t244 = fma(fma(-0.00010298023444584312, square, 0.0019293401562399174),
       square, -0.02580687517365156);
-  const double t247 = fma(fma(t243, square, 0.2353306297620729), square, -1.3352627688430894);
-  const double t251 = fma(fma(t247, square, 4.058712126416665), square, -4.934802200544679);
-  const double t252 = square * t251;
-  const double cosine = 1.0 + t252;
-  const double cosine_low = t252 - (cosine - 1.0);
+  const double t248 = fma(fma(t244, square, 0.2353306297620729), square, -1.3352627688430894);
+  const double t252 = fma(fma(t248, square, 4.058712126416665), square, -4.934802200544679);
+  const double t253 = square * t252;
+  const double cosine = 1.0 + t253;
+  const double cosine_low = t253 - (cosine - 1.0);
   const double above = far ? sine : cosine;
   const double above_low = far ? sine_low : cosine_low;
   const double below = far ? cosine : sine;
   const double below_low = far ? cosine_low : sine_low;
   const double inverse = 1.0 / below;
   const double cotangent = above * inverse;
-  const double t262 = -cotangent;
-  const double error = fma(t262, below, above) + fma(t262, below_low, above_low);
+  const double t263 = -cotangent;
+  const double error = fma(t263, below, above) + fma(t263, below_low, above_low);
   const double sign = bits_as<double>(bits_as<u64>(1.0) | (bits_as<u64>(r) &
       0x8000000000000000ull));
-  const double t272 = t262 * sign;
-  const double t273 = value + t272;
-  const double t274 = t273 - value;
-  const double total_low = (value - (t273 - t274)) + (t272 - t274);
-  const double total = (cotangent < bits_as<double>(0x7ff0000000000000ull)) ? (t273 +
-      fma((-error) * inverse, sign, total_low + value_low)) : t272;
+  const double t273 = t263 * sign;
+  const double t274 = value + t273;
+  const double t275 = t274 - value;
+  const double total_low = (value - (t274 - t275)) + (t273 - t275);
+  const double total = (cotangent < bits_as<double>(0x7ff0000000000000ull)) ? (t274 +
+      fma((-error) * inverse, sign, total_low + value_low)) : t273;
   const double result = reflect ? total : (value + value_low);
   const bool pole = (reflect ? r : 1.0) == 0.0;
-  const double t292 = (x == bits_as<double>(0x7ff0000000000000ull)) ?
+  const double t293 = (x == bits_as<double>(0x7ff0000000000000ull)) ?
       bits_as<double>(0x7ff0000000000000ull) : result;
-  return pole ? bits_as<double>(0x7ff8000000000000ull) : t292;
+  return pole ? bits_as<double>(0x7ff8000000000000ull) : t293;
 }
 
 }  // namespace gb

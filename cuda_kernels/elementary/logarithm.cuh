@@ -451,43 +451,41 @@ GB_FN float pow(float x, float y) {
   const float t39 = (t22 - (t36 - t10)) + fma(t4, 1.4286068e-06f, TABLE_1a1620b0[t7 & 31]);
   const float low = t39 + t35;
   const float high = log_domain(a, t36);
-  const float t44 = (y < (-1.2676506e+30f)) ? (-1.2676506e+30f) : y;
-  const float times = (t44 > 1.2676506e+30f) ? 1.2676506e+30f : t44;
-  const float t48 = times * high;
-  const float t51 = fma(times, low, fma(times, high, -t48));
-  const float t54 = (t51 < 0.0625f) ? t51 : 0.0625f;
-  const float power_low = (t54 > (-0.0625f)) ? t54 : (-0.0625f);
-  const float t60 = (t48 < (-104.5f)) ? (-104.5f) : t48;
-  const float power = (t60 > 89.0f) ? 89.0f : t60;
+  const float t42 = y * high;
+  const float t45 = fma(y, low, fma(y, high, -t42));
+  const float t48 = (t45 < 0.0625f) ? t45 : 0.0625f;
+  const float power_low = (t48 > (-0.0625f)) ? t48 : (-0.0625f);
+  const float t54 = (t42 < (-104.5f)) ? (-104.5f) : t42;
+  const float power = (t54 > 89.0f) ? 89.0f : t54;
   const float n = fma(power + power_low, 1.442695f, 12582912.0f) - 12582912.0f;
   const float r = fma(n, -0.6931471f, power);
   const float r_low = fma(n, -5.769999e-08f, power_low);
   const float total = r + r_low;
   const float z = total * total;
-  const float t83 = fma(fma(0.008368677f, z, 0.16666521f), total, fma(fma(0.0013820748f, z,
+  const float t77 = fma(fma(0.008368677f, z, 0.16666521f), total, fma(fma(0.0013820748f, z,
       0.041668266f), z, 0.49999994f));
-  const float near = r + fma(z, t83, r_low);
-  const float size = scaled(near + 1.0f, n);
-  const float rest = fabs(fma(trunc(times * 0.5f), -2.0f, times));
-  const bool is_odd = rest == 1.0f;
-  const u32 t102 = bits_as<u32>(size) | (is_odd ? (bits_as<u32>(x) & 0x80000000u) : 0x0u);
-  const bool refused = ((x < 0.0f) & (high < bits_as<float>(0x7f800000u))) & ((is_odd | (rest
-      == 0.0f)) ^ true);
-  const float value = refused ? bits_as<float>(0x7fc00000u) : bits_as<float>(t102);
-  return ((y == 0.0f) | (x == 1.0f)) ? 1.0f : value;
+  const float near = r + fma(z, t77, r_low);
+  const float size = ((y == 0.0f) | (a == 1.0f)) ? 1.0f : scaled(near + 1.0f, n);
+  const float half = y * 0.5f;
+  const bool whole = trunc(y) == y;
+  const bool even = trunc(half) == half;
+  const u32 t102 = (whole & (even ^ true)) ? (bits_as<u32>(x) & 0x80000000u) : 0x0u;
+  const float value = bits_as<float>(bits_as<u32>(size) | t102);
+  const bool t110 = ((x < 0.0f) & (high < bits_as<float>(0x7f800000u))) & (whole ^ true);
+  return t110 ? bits_as<float>(0x7fc00000u) : value;
 }
 
-GB_TABLE double TABLE_c9388046[16] = {
-  0.0, 0.09844007281321865, 0.13353139262449076, 0.20763936477828793,
-  0.2468600779316148, 0.28768207245184385, 0.33024168687052224, 0.3746934494413381,
-  0.4212134650763346, 0.4700036292456389, 0.4953214372301318, 0.5479651707155426,
-  0.5753641449034603, 0.603535021870357, 0.6325225587434034, 0.6931471805598903,
+GB_TABLE double TABLE_ae26ff39[16] = {
+  0.0, 0.09844017028808594, 0.1335315704345703, 0.20763921737670898,
+  0.24686002731323242, 0.28768205642700195, 0.33024168014526367, 0.3746933937072754,
+  0.42121362686157227, 0.470003604888916, 0.49532127380371094, 0.5479650497436523,
+  0.5753641128540039, 0.6035351753234863, 0.6325225830078125, 0.6931471824645996,
 };
-GB_TABLE double TABLE_7d6359ac[16] = {
-  0.0, 3.3871241029241416e-14, 3.1859736349078334e-14, -4.3425422595242564e-14,
-  -8.899851356560444e-14, -6.292357389008195e-14, 5.4612144489920215e-14, 7.260466149925637e-14,
-  -3.1063837541003616e-14, 9.667719603235566e-14, -1.0634899648532451e-13, -9.521443188786736e-14,
-  1.0152652766306816e-13, -9.883674306179806e-14, 1.0711543657844876e-13, 5.497923018708371e-14,
+GB_TABLE double TABLE_9bc071ba[16] = {
+  0.0, -9.747483341759711e-08, -1.7781004768935365e-07, 1.4740153551724045e-07,
+  5.061829337600964e-08, 1.6024778974314217e-08, 6.7253131844044075e-09, 5.5734135302981986e-08,
+  -1.6178526871503944e-07, 2.4356819538025937e-08, 1.6342631449155466e-07, 1.209717950683853e-07,
+  3.2049557948628435e-08, -1.5345322815132773e-07, -2.4264302033163373e-08, -1.904654299957768e-09,
 };
 GB_TABLE double TABLE_0d62f16f[16] = {
   1.0, 0.90625, 0.875, 0.8125,
@@ -502,7 +500,7 @@ GB_FN double pow(double x, double y) {
   const double t3 = mantissa(a);
   const double t4 = exponent(a);
   const u64 t7 = bits_as<u64>(t3) >> 48;
-  const double t10 = fma(t4, 0.6931471805598903, TABLE_c9388046[t7 & 15]);
+  const double t10 = fma(t4, 0.6931471824645996, TABLE_ae26ff39[t7 & 15]);
   const double t16 = fma(t3, TABLE_0d62f16f[t7 & 15], -1.0);
   const double t18 = t16 * (-0.5);
   const double t19 = t18 * t16;
@@ -520,41 +518,39 @@ GB_FN double pow(double x, double y) {
   const double t56 = ((t19 - (t22 - t16)) + (t48 - (t49 - t22))) + (fma(t18, t16, -t19) +
       fma(t19, t47, -t48));
   const double t57 = t10 + t49;
-  const double t60 = (t49 - (t57 - t10)) + fma(t4, 5.497923018708371e-14, TABLE_7d6359ac[t7 &
-      15]);
+  const double t60 = (t49 - (t57 - t10)) + fma(t4, -1.904654299957768e-09, TABLE_9bc071ba[t7
+      & 15]);
   const double low = t60 + t56;
   const double high = log_domain(a, t57);
-  const double t65 = (y < (-1.2676506002282294e+30)) ? (-1.2676506002282294e+30) : y;
-  const double times = (t65 > 1.2676506002282294e+30) ? 1.2676506002282294e+30 : t65;
-  const double t69 = times * high;
-  const double t72 = fma(times, low, fma(times, high, -t69));
-  const double t75 = (t72 < 0.0625) ? t72 : 0.0625;
-  const double power_low = (t75 > (-0.0625)) ? t75 : (-0.0625);
-  const double t81 = (t69 < (-746.0)) ? (-746.0) : t69;
-  const double power = (t81 > 710.0) ? 710.0 : t81;
+  const double t63 = y * high;
+  const double t66 = fma(y, low, fma(y, high, -t63));
+  const double t69 = (t66 < 0.0625) ? t66 : 0.0625;
+  const double power_low = (t69 > (-0.0625)) ? t69 : (-0.0625);
+  const double t75 = (t63 < (-746.0)) ? (-746.0) : t63;
+  const double power = (t75 > 710.0) ? 710.0 : t75;
   const double n = fma(power, 1.4426950408889634, 6755399441055744.0) - 6755399441055744.0;
   const double r = fma(n, -0.6931471805599453, power);
   const double r_low = fma(n, -2.3190468138462996e-17, power_low);
   const double total = r + r_low;
   const double z = total * total;
-  const double t99 = fma(fma(2.7630483934343876e-07, z, 2.4801492390655727e-05), z,
+  const double t93 = fma(fma(2.7630483934343876e-07, z, 2.4801492390655727e-05), z,
       0.0013888888944381223);
-  const double t108 = fma(fma(2.500961773811377e-08, z, 2.755755553229745e-06), z,
+  const double t102 = fma(fma(2.500961773811377e-08, z, 2.755755553229745e-06), z,
       0.00019841269542138592);
-  const double t112 = fma(fma(t108, z, 0.008333333333477345), z, 0.1666666666666644);
-  const double t113 = fma(t112, total, fma(fma(t99, z, 0.041666666666526894), z,
+  const double t106 = fma(fma(t102, z, 0.008333333333477345), z, 0.1666666666666644);
+  const double t107 = fma(t106, total, fma(fma(t93, z, 0.041666666666526894), z,
       0.5000000000000011));
-  const double near = r + fma(z, t113, r_low);
-  const double size = scaled(near + 1.0, n);
-  const double rest = fabs(fma(trunc(times * 0.5), -2.0, times));
-  const bool is_odd = rest == 1.0;
-  const u64 t132 = bits_as<u64>(size) | (is_odd ? (bits_as<u64>(x) & 0x8000000000000000ull) :
-      0x0ull);
-  const bool refused = ((x < 0.0) & (high < bits_as<double>(0x7ff0000000000000ull))) &
-      ((is_odd | (rest == 0.0)) ^ true);
-  const double value = refused ? bits_as<double>(0x7ff8000000000000ull) :
-      bits_as<double>(t132);
-  return ((y == 0.0) | (x == 1.0)) ? 1.0 : value;
+  const double near = r + fma(z, t107, r_low);
+  const double size = ((y == 0.0) | (a == 1.0)) ? 1.0 : scaled(near + 1.0, n);
+  const double half = y * 0.5;
+  const bool whole = trunc(y) == y;
+  const bool even = trunc(half) == half;
+  const u64 t132 = (whole & (even ^ true)) ? (bits_as<u64>(x) & 0x8000000000000000ull) :
+      0x0ull;
+  const double value = bits_as<double>(bits_as<u64>(size) | t132);
+  const bool t140 = ((x < 0.0) & (high < bits_as<double>(0x7ff0000000000000ull))) & (whole ^
+      true);
+  return t140 ? bits_as<double>(0x7ff8000000000000ull) : value;
 }
 
 }  // namespace gb

@@ -88,15 +88,15 @@ GB_FN double cbrt(double x) {
   return t64;
 }
 
-// The error function: x + x P(x^2) up to 1, then 1 - e^Q(x).
+// The error function: x + x P(x^2) near 0, then 1 - e^Q(x).
 GB_FN float erf(float x) {
   GB_ENTER
   const float magnitude = fabs(x);
-  const float t2 = x * x;
-  const float t7 = fma(fma(7.920304e-05f, t2, -0.00080307503f), t2, 0.0051907334f);
-  const float t13 = fma(fma(fma(t7, t2, -0.026855126f), t2, 0.11283618f), t2, -0.3761263f);
-  const float near = fma(x, fma(t13, t2, 0.12837917f), x);
   const float a = (magnitude > 4.0f) ? 4.0f : magnitude;
+  const float t5 = x * x;
+  const float t10 = fma(fma(7.920304e-05f, t5, -0.00080307503f), t5, 0.0051907334f);
+  const float t16 = fma(fma(fma(t10, t5, -0.026855126f), t5, 0.11283618f), t5, -0.3761263f);
+  const float near = fma(x, fma(t16, t5, 0.12837917f), x);
   const float t26 = fma(fma(fma(2.1701246e-05f, a, -0.00044150185f), a, 0.004205374f), a,
       -0.025210463f);
   const float t32 = fma(fma(fma(t26, a, 0.10842215f), a, 0.63321644f), a, 1.1295803f);
@@ -114,46 +114,50 @@ GB_FN float erf(float x) {
   return (magnitude < 1.0f) ? near : far;
 }
 
-// The error function: x + x P(x^2) up to 1, then 1 - e^Q(x).
+// The error function: x + x P(x^2) near 0, then 1 - e^Q(x).
 GB_FN double erf(double x) {
   GB_ENTER
   const double magnitude = fabs(x);
-  const double t2 = x * x;
-  const double t7 = fma(fma(1.6379487343575174e-10, t2, -1.7628957395758987e-09), t2,
-      1.630278662464035e-08);
-  const double t11 = fma(fma(t7, t2, -1.6598198356616887e-07), t2, 1.648471830792723e-06);
-  const double t15 = fma(fma(t11, t2, -1.4927094202241424e-05), t2, 0.0001205539430693282);
-  const double t19 = fma(fma(t15, t2, -0.0008548328734739446), t2, 0.005223977655677044);
-  const double t23 = fma(fma(t19, t2, -0.026866170648280407), t2, 0.11283791670972063);
-  const double t27 = fma(fma(t23, t2, -0.3761263890318411), t2, 0.1283791670955126);
-  const double near = fma(x, t27, x);
   const double a = (magnitude > 6.0) ? 6.0 : magnitude;
-  const double t36 = fma(fma(4.928100518448155e-12, a, -2.0447647444689107e-10), a,
-      3.933913151338751e-09);
-  const double t40 = fma(fma(t36, a, -4.641916649964153e-08), a, 3.7327539163184187e-07);
-  const double t44 = fma(fma(t40, a, -2.1355286607477373e-06), a, 8.666553170250928e-06);
-  const double t48 = fma(fma(t44, a, -2.282056152004004e-05), a, 2.0261836888674406e-05);
-  const double t52 = fma(fma(t48, a, 0.0001350598051790072), a, -0.0007706577742210057);
-  const double t56 = fma(fma(t52, a, 0.001915961023460058), a, -0.0004106446127325077);
-  const double t60 = fma(fma(t56, a, -0.018990166828483805), a, 0.10270343316230664);
-  const double t66 = fma(fma(fma(t60, a, 0.6366436304097004), a, 1.128374088953056), a,
-      5.029045154362313e-07);
-  const double t67 = -t66;
-  const double n = rint(t67 * 1.4426950408889634);
-  const double t74 = fma(n, -5.497923018708371e-14, fma(n, -0.6931471805598903, t67));
-  const double t76 = t74 + 0.0;
-  const double t82 = fma(fma(2.0913701906870593e-09, t76, 2.511313965305858e-08), t76,
-      2.7557275754576897e-07);
-  const double t86 = fma(fma(t82, t76, 2.7557231673899325e-06), t76, 2.4801587324197108e-05);
-  const double t90 = fma(fma(t86, t76, 0.00019841269899602284), t76, 0.0013888888888883984);
-  const double t94 = fma(fma(t90, t76, 0.008333333333315722), t76, 0.04166666666666667);
-  const double e = fma(t76 * t76, fma(fma(t94, t76, 0.16666666666666685), t76, 0.5), t76);
-  const u64 t106 = (bits_as<u64>(n + 6755399441055744.0) - 0x4338000000000000ull) + 0x3ffull;
-  const double scale = bits_as<double>(t106 << 52);
-  const u64 t118 = bits_as<u64>((1.0 - scale) - (e * scale)) | (bits_as<u64>(x) &
+  const double t5 = x * x;
+  const double t6 = t5 * t5;
+  const double t11 = fma(fma(-8.214349872766105e-10, t6, -1.6252528838776882e-07), t6,
+      -1.4925132060444454e-05);
+  const double t15 = fma(fma(t11, t6, -0.0008548326554644308), t6, -0.026866170644461267);
+  const double t20 = fma(fma(1.3926751567383994e-08, t6, 1.6452722766797725e-06), t6,
+      0.00012055313804106508);
+  const double t25 = fma(fma(fma(t20, t6, 0.0052239776181558055), t5, t15), t5,
+      0.11283791670951934);
+  const double t29 = fma(fma(t25, t5, -0.3761263890318369), t5, 0.12837916709551256);
+  const double near = fma(x, t29, x);
+  const double t31 = a * a;
+  const double t36 = fma(fma(-1.2447062768093987e-12, t31, -1.1834977353258974e-09), t31,
+      -1.414523334576374e-07);
+  const double t40 = fma(fma(t36, t31, -4.7767961569477585e-06), t31, -4.974575670878118e-05);
+  const double t44 = fma(fma(t40, t31, 2.5091326000914107e-05), t31, 0.0017358844114532994);
+  const double t48 = fma(fma(t44, t31, -0.01909856099278017), t31, 0.6366248808691735);
+  const double t55 = fma(fma(5.609263768051632e-11, t31, 1.552030164779662e-08), t31,
+      9.469433797498858e-07);
+  const double t59 = fma(fma(t55, t31, 1.8150661606428582e-05), t31, 8.115394014173227e-05);
+  const double t63 = fma(fma(t59, t31, -0.0006124257279866062), t31, -0.00025072928057836874);
+  const double t67 = fma(fma(t63, t31, 0.10275755537769207), t31, 1.1283781114075848);
+  const double t69 = -fma(t67, a, fma(t48, t31, 1.0061110827281125e-07));
+  const double t72 = fma(t69, 1.4426950408889634, 6755399441056767.0);
+  const double t73 = t72 - 6755399441056767.0;
+  const double scale = bits_as<double>(bits_as<u64>(t72) << 52);
+  const double r = fma(t73, -2.3190468138462996e-17, fma(t73, -0.6931471805599453, t69));
+  const double square = r * r;
+  const double t87 = fma(fma(2.7630483934343876e-07, square, 2.4801492390655727e-05), square,
+      0.0013888888944381223);
+  const double t91 = fma(fma(t87, square, 0.041666666666526894), square, 0.5000000000000011);
+  const double t96 = fma(fma(2.500961773811377e-08, square, 2.755755553229745e-06), square,
+      0.00019841269542138592);
+  const double t100 = fma(fma(t96, square, 0.008333333333477345), square, 0.1666666666666644);
+  const double e = fma(square, fma(t100, r, t91), r);
+  const u64 t111 = bits_as<u64>((1.0 - scale) - (e * scale)) | (bits_as<u64>(x) &
       0x8000000000000000ull);
-  const double far = bits_as<double>(t118);
-  return (magnitude < 1.0) ? near : far;
+  const double far = bits_as<double>(t111);
+  return (magnitude < 0.9375) ? near : far;
 }
 
 // 1 - erf(x): e^(-x^2) times a rational function, each rounding made good.
@@ -209,59 +213,62 @@ GB_FN double erfc(double x) {
   const double t8 = 1.0 / (a + 4.0);
   const double t10 = (a - 4.0) * t8;
   const double q = fma(fma(t10, -a, fma(t10 + 1.0, -4.0, a)), t8, t10);
-  const double t22 = fma(fma(-1.7166473925064596e-09, q, -1.338052462337911e-08), q,
-      -7.770258788858141e-09);
-  const double t26 = fma(fma(t22, q, 1.1455502230870822e-07), q, 6.236417587442524e-08);
-  const double t30 = fma(fma(t26, q, -8.342479217451422e-07), q, 3.0198229532806647e-07);
-  const double t34 = fma(fma(t30, q, 5.717313329290876e-06), q, -1.1225295958586264e-05);
-  const double t38 = fma(fma(t34, q, -2.4402955929432106e-05), q, 0.00015062247433967187);
-  const double t42 = fma(fma(t38, q, -0.00019925555511752388), q, -0.000757773404708457);
-  const double t46 = fma(fma(t42, q, 0.005031969762038652), q, -0.01619773404863077);
-  const double t50 = fma(fma(t46, q, 0.037167515562075225), q, -0.06633036581252195);
-  const double t54 = fma(fma(t50, q, 0.09373283499680606), q, -0.10103906603630473);
-  const double t58 = fma(fma(t54, q, 0.06809705425473726), q, 0.015379652102619882);
-  const double t61 = q * fma(t58, q, -0.1396211168405629);
-  const double p = 1.2329951186255526 + t61;
-  const double p_low = (t61 - (p - 1.2329951186255526)) + (-4.6279876929114386e-17);
+  const double t18 = q * q;
+  const double t23 = fma(fma(-1.7166473925064596e-09, t18, -7.770258788858141e-09), t18,
+      6.236417587442524e-08);
+  const double t27 = fma(fma(t23, t18, 3.0198229532806647e-07), t18, -1.1225295958586264e-05);
+  const double t31 = fma(fma(t27, t18, 0.00015062247433967187), t18, -0.000757773404708457);
+  const double t35 = fma(fma(t31, t18, -0.01619773404863077), t18, -0.06633036581252195);
+  const double t42 = fma(fma(-1.338052462337911e-08, t18, 1.1455502230870822e-07), t18,
+      -8.342479217451422e-07);
+  const double t46 = fma(fma(t42, t18, 5.717313329290876e-06), t18, -2.4402955929432106e-05);
+  const double t50 = fma(fma(t46, t18, -0.00019925555511752388), t18, 0.005031969762038652);
+  const double t54 = fma(fma(t50, t18, 0.037167515562075225), t18, 0.09373283499680606);
+  const double t57 = fma(fma(t54, q, fma(t35, t18, -0.10103906603630473)), q,
+      0.06809705425473726);
+  const double t61 = fma(fma(t57, q, 0.015379652102619882), q, -0.1396211168405629);
+  const double t62 = q * t61;
+  const double p = 1.2329951186255526 + t62;
+  const double p_low = (t62 - (p - 1.2329951186255526)) + (-4.6279876929114386e-17);
   const double below = fma(a, 2.0, 1.0);
   const double below_low = fma(a, 2.0, 1.0 - below);
   const double inverse = 1.0 / below;
-  const double t72 = p * inverse;
-  const double t73 = -t72;
-  const double remainder = fma(t73, below_low, fma(t73, below, p)) + p_low;
-  const double factor = fma(remainder, inverse, t72);
+  const double t73 = p * inverse;
+  const double t74 = -t73;
+  const double remainder = fma(t74, below_low, fma(t74, below, p)) + p_low;
+  const double factor = fma(remainder, inverse, t73);
   const double square = a * a;
-  const double t79 = -square;
-  const double square_low = fma(a, a, t79);
-  const double n = rint(t79 * 1.4426950408889634);
-  const double t88 = fma(n, -5.497923018708371e-14, fma(n, -0.6931471805598903, t79));
-  const double t89 = t88 + (-square_low);
-  const double t95 = fma(fma(2.0913701906870593e-09, t89, 2.511313965305858e-08), t89,
+  const double t80 = -square;
+  const double square_low = fma(a, a, t80);
+  const double n = rint(t80 * 1.4426950408889634);
+  const double t89 = fma(n, -5.497923018708371e-14, fma(n, -0.6931471805598903, t80));
+  const double t90 = t89 + (-square_low);
+  const double t96 = fma(fma(2.0913701906870593e-09, t90, 2.511313965305858e-08), t90,
       2.7557275754576897e-07);
-  const double t99 = fma(fma(t95, t89, 2.7557231673899325e-06), t89, 2.4801587324197108e-05);
-  const double t103 = fma(fma(t99, t89, 0.00019841269899602284), t89, 0.0013888888888883984);
-  const double t107 = fma(fma(t103, t89, 0.008333333333315722), t89, 0.04166666666666667);
-  const double e = fma(t89 * t89, fma(fma(t107, t89, 0.16666666666666685), t89, 0.5), t89);
+  const double t100 = fma(fma(t96, t90, 2.7557231673899325e-06), t90, 2.4801587324197108e-05);
+  const double t104 = fma(fma(t100, t90, 0.00019841269899602284), t90, 0.0013888888888883984);
+  const double t108 = fma(fma(t104, t90, 0.008333333333315722), t90, 0.04166666666666667);
+  const double e = fma(t90 * t90, fma(fma(t108, t90, 0.16666666666666685), t90, 0.5), t90);
   const u64 whole = bits_as<u64>(n + 6755399441055744.0) - 0x4338000000000000ull;
   const u64 half = static_cast<u64>(static_cast<i64>(whole) >> 1);
-  const double t126 = fma(factor, e, factor) * bits_as<double>((half + 0x3ffull) << 52);
-  const double t131 = t126 * bits_as<double>(((whole - half) + 0x3ffull) << 52);
-  const double y = (x < 0.0) ? (2.0 - t131) : t131;
-  const double t136 = -x;
-  const double high = 1.0 + t136;
-  const double low = t136 - (high - 1.0);
-  const double t140 = x * x;
-  const double t145 = fma(fma(1.6379487343575174e-10, t140, -1.7628957395758987e-09), t140,
-      1.630278662464035e-08);
-  const double t149 = fma(fma(t145, t140, -1.6598198356616887e-07), t140,
-      1.648471830792723e-06);
-  const double t153 = fma(fma(t149, t140, -1.4927094202241424e-05), t140,
-      0.0001205539430693282);
-  const double t157 = fma(fma(t153, t140, -0.0008548328734739446), t140,
-      0.005223977655677044);
-  const double t161 = fma(fma(t157, t140, -0.026866170648280407), t140, 0.11283791670972063);
-  const double t165 = fma(fma(t161, t140, -0.3761263890318411), t140, 0.1283791670955126);
-  const double near = high + fma(t136, t165, low);
+  const double t127 = fma(factor, e, factor) * bits_as<double>((half + 0x3ffull) << 52);
+  const double t132 = t127 * bits_as<double>(((whole - half) + 0x3ffull) << 52);
+  const double y = (x < 0.0) ? (2.0 - t132) : t132;
+  const double t137 = -x;
+  const double high = 1.0 + t137;
+  const double low = t137 - (high - 1.0);
+  const double t141 = x * x;
+  const double t142 = t141 * t141;
+  const double t147 = fma(fma(-8.214349872766105e-10, t142, -1.6252528838776882e-07), t142,
+      -1.4925132060444454e-05);
+  const double t151 = fma(fma(t147, t142, -0.0008548326554644308), t142,
+      -0.026866170644461267);
+  const double t156 = fma(fma(1.3926751567383994e-08, t142, 1.6452722766797725e-06), t142,
+      0.00012055313804106508);
+  const double t161 = fma(fma(fma(t156, t142, 0.0052239776181558055), t141, t151), t141,
+      0.11283791670951934);
+  const double t165 = fma(fma(t161, t141, -0.3761263890318369), t141, 0.12837916709551256);
+  const double near = high + fma(t137, t165, low);
   return (magnitude < 0.5) ? near : y;
 }
 
@@ -324,95 +331,96 @@ GB_FN double erf_inv(double x) {
   const double t18 = t17 * t16;
   const double t19 = -t18;
   const double t21 = t16 + t19;
-  const double t30 = fma(fma(-0.02431663868850226, t16, 0.05702826792959752), t16,
-      -0.0627663511376849);
-  const double t34 = fma(fma(t30, t16, 0.05414363243414106), t16, -0.05325878640637993);
-  const double t38 = fma(fma(t34, t16, 0.05817895478325771), t16, -0.0626995347889356);
-  const double t42 = fma(fma(t38, t16, 0.06675155086785937), t16, -0.07141987054483441);
-  const double t46 = fma(fma(t42, t16, 0.07691712893037726), t16, -0.08333346389682886);
-  const double t50 = fma(fma(t46, t16, 0.09090933610753268), t16, -0.10000000365738536);
-  const double t54 = fma(fma(t50, t16, 0.1111111051256426), t16, -0.12499999982288176);
-  const double t58 = fma(fma(t54, t16, 0.14285714293901283), t16, -0.16666666666912378);
-  const double t62 = fma(fma(t58, t16, 0.19999999999945653), t16, -0.24999999999998926);
-  const double t66 = fma(t16 * (t18 + t18), fma(t62, t16, 0.33333333333333454), -fma(t17,
-      t16, t19));
-  const double t72 = bits_as<double>(t12 + 0x4338000000000000ull) - 6755399441055744.0;
-  const double t74 = t72 * 0.6931471805598903;
-  const double high = t74 + t21;
-  const double low = (t21 - (high - t74)) + fma(t72, 5.497923018708371e-14, (t19 - (t21 -
-      t16)) + t66);
+  const double t26 = t16 * t16;
+  const double t31 = fma(fma(-0.02431663868850226, t26, -0.0627663511376849), t26,
+      -0.05325878640637993);
+  const double t35 = fma(fma(t31, t26, -0.0626995347889356), t26, -0.07141987054483441);
+  const double t39 = fma(fma(t35, t26, -0.08333346389682886), t26, -0.10000000365738536);
+  const double t43 = fma(fma(t39, t26, -0.12499999982288176), t26, -0.16666666666912378);
+  const double t48 = fma(fma(0.05702826792959752, t26, 0.05414363243414106), t26,
+      0.05817895478325771);
+  const double t52 = fma(fma(t48, t26, 0.06675155086785937), t26, 0.07691712893037726);
+  const double t56 = fma(fma(t52, t26, 0.09090933610753268), t26, 0.1111111051256426);
+  const double t61 = fma(fma(fma(t56, t26, 0.14285714293901283), t16, t43), t16,
+      0.19999999999945653);
+  const double t65 = fma(fma(t61, t16, -0.24999999999998926), t16, 0.33333333333333454);
+  const double t68 = (t19 - (t21 - t16)) + fma(t16 * (t18 + t18), t65, -fma(t17, t16, t19));
+  const double t73 = bits_as<double>(t12 + 0x4338000000000000ull) - 6755399441055744.0;
+  const double t75 = t73 * 0.6931471805598903;
+  const double high = t75 + t21;
+  const double low = (t21 - (high - t75)) + fma(t73, 5.497923018708371e-14, t68);
   const double w = -(high + low);
-  const double t84 = w - 3.125;
-  const double t89 = fma(fma(2.6164229943130124e-22, t84, -1.003640782418868e-22), t84,
-      -1.2733581189057557e-20);
-  const double t93 = fma(fma(t89, t84, 4.8115279170040015e-21), t84, 7.916657725513324e-20);
-  const double t97 = fma(fma(t93, t84, 9.968959014266777e-19), t84, 8.905342329796764e-18);
-  const double t101 = fma(fma(t97, t84, -1.2789431733372388e-16), t84,
-      2.6026130979256088e-17);
-  const double t105 = fma(fma(t101, t84, 6.5749569555895895e-15), t84,
-      -4.0452818845129904e-14);
-  const double t109 = fma(fma(t105, t84, -8.105028016837997e-14), t84,
+  const double t85 = w - 3.125;
+  const double t86 = t85 * t85;
+  const double t91 = fma(fma(-1.003640782418868e-22, t86, 4.8115279170040015e-21), t86,
+      9.968959014266777e-19);
+  const double t95 = fma(fma(t91, t86, -1.2789431733372388e-16), t86, 6.5749569555895895e-15);
+  const double t99 = fma(fma(t95, t86, -8.105028016837997e-14), t86, -1.2977442135799212e-11);
+  const double t103 = fma(fma(t99, t86, 1.0512196810621425e-09), t86,
+      -2.9070384922679185e-08);
+  const double t107 = fma(fma(t103, t86, -1.3654691823223876e-06), t86,
+      0.00018673420802318926);
+  const double t112 = fma(fma(2.6164229943130124e-22, t86, -1.2733581189057557e-20), t86,
+      7.916657725513324e-20);
+  const double t116 = fma(fma(t112, t86, 8.905342329796764e-18), t86, 2.6026130979256088e-17);
+  const double t120 = fma(fma(t116, t86, -4.0452818845129904e-14), t86,
       2.6324647210235168e-12);
-  const double t113 = fma(fma(t109, t84, -1.2977442135799212e-11), t84,
-      -5.414886168370151e-11);
-  const double t117 = fma(fma(t113, t84, 1.0512196810621425e-09), t84,
+  const double t124 = fma(fma(t120, t86, -5.414886168370151e-11), t86,
       -4.112648991320866e-09);
-  const double t121 = fma(fma(t117, t84, -2.9070384922679185e-08), t84,
-      4.2347880293933145e-07);
-  const double t125 = fma(fma(t121, t84, -1.3654691823223876e-06), t84,
+  const double t128 = fma(fma(t124, t86, 4.2347880293933145e-07), t86,
       -1.3882523384536975e-05);
-  const double t129 = fma(fma(t125, t84, 0.00018673420802318926), t84,
-      -0.0007407025341576045);
-  const double t133 = fma(fma(t129, t84, -0.006033670871427544), t84, 0.24015818242558862);
-  const double term = t133 * t84;
-  const double term_low = fma(t133, t84, -term);
-  const double t138 = 1.6536545626831027 + term;
+  const double t133 = fma(fma(fma(t128, t85, t107), t85, -0.0007407025341576045), t85,
+      -0.006033670871427544);
+  const double t135 = fma(t133, t85, 0.24015818242558862);
+  const double term = t135 * t85;
+  const double term_low = fma(t135, t85, -term);
+  const double t140 = 1.6536545626831027 + term;
   const double root = sqrt(w);
-  const bool t144 = w < 6.25;
-  const double t146 = root - 3.25;
-  const double t151 = fma(fma(2.1474805790974883e-08, t146, -1.4603948383585462e-08), t146,
-      -5.988472140755475e-08);
-  const double t155 = fma(fma(t151, t146, 1.2964841362567363e-07), t146,
+  const bool t146 = w < 6.25;
+  const double t148 = root - 3.25;
+  const double t149 = t148 * t148;
+  const double t154 = fma(fma(-1.4603948383585462e-08, t149, 1.2964841362567363e-07), t149,
+      -2.5364145506619777e-08);
+  const double t158 = fma(fma(t154, t149, -3.987136970030539e-06), t149,
+      1.2465567949736793e-05);
+  const double t162 = fma(fma(t158, t149, 6.828699445639762e-05), t149,
+      -0.00035503779734918423);
+  const double t166 = fma(fma(t162, t149, -0.001688275536638244), t149,
+      -0.0037512085081856414);
+  const double t171 = fma(fma(2.1474805790974883e-08, t149, -5.988472140755475e-08), t149,
       -1.9870913161745682e-07);
-  const double t159 = fma(fma(t155, t146, -2.5364145506619777e-08), t146,
-      1.4504966038148954e-06);
-  const double t163 = fma(fma(t159, t146, -3.987136970030539e-06), t146,
+  const double t175 = fma(fma(t171, t149, 1.4504966038148954e-06), t149,
       2.9450711875050046e-06);
-  const double t167 = fma(fma(t163, t146, 1.2465567949736793e-05), t146,
-      -4.7323786336386766e-05);
-  const double t171 = fma(fma(t167, t146, 6.828699445639762e-05), t146,
+  const double t179 = fma(fma(t175, t149, -4.7323786336386766e-05), t149,
       2.4031982866702018e-05);
-  const double t175 = fma(fma(t171, t146, -0.00035503779734918423), t146,
-      0.0009532893007269558);
-  const double t179 = fma(fma(t175, t146, -0.001688275536638244), t146, 0.002491442099760104);
-  const double t183 = fma(fma(t179, t146, -0.0037512085081856414), t146,
-      0.005370914553524164);
-  const double t187 = fma(fma(t183, t146, 1.005258967694165), t146, 3.0838856104922208);
-  const double t190 = t144 ? ((term - (t138 - 1.6536545626831027)) + term_low) : 0.0;
-  const bool t192 = w < 16.0;
-  const double t194 = root - 5.0;
-  const double t199 = fma(fma(-2.612326563770484e-11, t194, 5.145905328167805e-11), t194,
-      9.597515365706973e-11);
-  const double t203 = fma(fma(t199, t194, -4.742873908902132e-10), t194,
+  const double t183 = fma(fma(t179, t149, 0.0009532893007269558), t149, 0.002491442099760104);
+  const double t188 = fma(fma(fma(t183, t148, t166), t148, 0.005370914553524164), t148,
+      1.005258967694165);
+  const double t193 = t146 ? ((term - (t140 - 1.6536545626831027)) + term_low) : 0.0;
+  const bool t195 = w < 16.0;
+  const double t197 = root - 5.0;
+  const double t198 = t197 * t197;
+  const double t203 = fma(fma(5.145905328167805e-11, t198, -4.742873908902132e-10), t198,
+      -3.4067979632064853e-09);
+  const double t207 = fma(fma(t203, t198, -1.5315100038767087e-08), t198,
+      -6.75244742608467e-08);
+  const double t211 = fma(fma(t207, t198, -9.930388637179637e-07), t198,
+      -1.9681769204088733e-05);
+  const double t218 = fma(fma(-2.612326563770484e-11, t198, 9.597515365706973e-11), t198,
       1.2648545858475504e-09);
-  const double t207 = fma(fma(t203, t194, -3.4067979632064853e-09), t194,
-      7.875382146765082e-09);
-  const double t211 = fma(fma(t207, t194, -1.5315100038767087e-08), t194,
+  const double t222 = fma(fma(t218, t198, 7.875382146765082e-09), t198,
       2.8985104247727095e-08);
-  const double t215 = fma(fma(t211, t194, -6.75244742608467e-08), t194,
-      2.2906522220765474e-07);
-  const double t219 = fma(fma(t215, t194, -9.930388637179637e-07), t194,
+  const double t226 = fma(fma(t222, t198, 2.2906522220765474e-07), t198,
       4.5260499161249735e-06);
-  const double t223 = fma(fma(t219, t194, -1.9681769204088733e-05), t194,
-      7.599527837541196e-05);
-  const double t227 = fma(fma(t223, t194, -0.00021503011993331413), t194,
-      -0.00013871931839174037);
-  const double t231 = fma(fma(t227, t194, 1.0103004648645475), t194, 4.849906401408584);
-  const double y = t192 ? (t144 ? t138 : t187) : t231;
-  const double y_low = t192 ? t190 : 0.0;
-  const double t240 = (magnitude == 1.0) ? (x * bits_as<double>(0x7ff0000000000000ull)) :
+  const double t229 = fma(fma(t226, t198, 7.599527837541196e-05), t197, fma(t211, t198,
+      -0.00021503011993331413));
+  const double t233 = fma(fma(t229, t197, -0.00013871931839174037), t197, 1.0103004648645475);
+  const double y = t195 ? (t146 ? t140 : fma(t188, t148, 3.0838856104922208)) : fma(t233,
+      t197, 4.849906401408584);
+  const double y_low = t195 ? t193 : 0.0;
+  const double t244 = (magnitude == 1.0) ? (x * bits_as<double>(0x7ff0000000000000ull)) :
       bits_as<double>(0x7ff8000000000000ull);
-  return inside ? fma(x, y, x * y_low) : t240;
+  return inside ? fma(x, y, x * y_low) : t244;
 }
 
 }  // namespace gb

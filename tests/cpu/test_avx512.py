@@ -111,7 +111,7 @@ attributes #2 = { cold noinline nounwind "vector-function-abi-variant"="x" }
 
 
 def test_back_edges_alone_are_interleaved() -> None:
-    lines = llvm_passes.hinted(TEXT, llvm_passes._INTERLEAVED).splitlines()
+    lines = llvm_passes.hinted(TEXT, llvm_passes._INTERLEAVED.format(2)).splitlines()
     assert [line for line in lines if "!llvm.loop !" in line] == [
         "  br i1 true, label %body, label %end, !llvm.loop !2"
     ]

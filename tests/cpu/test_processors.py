@@ -149,3 +149,34 @@ def test_one_wrong_bit_in_a_result_is_seen() -> None:
     y.view(np.uint32)[7] ^= 1
     other = np.where(np.isnan(x), -np.float32(np.nan), x)
     assert processor_bits.digest(x) == processor_bits.digest(other) != processor_bits.digest(y)
+
+
+ASKED = """
+from tests.support import vector_kernels
+from gpubcast.backends.cpu import processor
+vector_kernels.aim({target!r}, features={features!r})
+names = "has_avx2", "has_avx512", "has_fma", "has_sve", "converts_halves"
+print(*(name for name in names if getattr(processor, name)()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "features", "wanted"),
+    [
+        ("x86-64-v2", "", ""),
+        ("znver3", "", "has_avx2 has_fma converts_halves"),
+        ("znver3", "-fma", "has_avx2 converts_halves"),
+        ("znver4", "", "has_avx2 has_avx512 has_fma converts_halves"),
+        ("neoverse-n1", "", "has_fma converts_halves"),
+        ("neoverse-v1", "", "has_fma has_sve converts_halves"),
+    ],
+)
+def test_a_named_processor_has_its_features(
+    target: str, features: str, wanted: str, repository: Path
+) -> None:
+    """Whether numba is told of them or not."""
+    done = subprocess.run(
+        [sys.executable, "-c", ASKED.format(target=target, features=features)],
+        cwd=repository, capture_output=True, text=True, timeout=100, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == wanted

@@ -31,6 +31,12 @@ def test_csv_has_a_line_for_each_result() -> None:
     assert "\x00" not in second["library"]
 
 
+def test_what_chose_the_code_is_said() -> None:
+    report = small()
+    report.environment["variables"] = {"GPUBCAST_THREADS": "1", "NUMBA_CPU_NAME": "znver3"}
+    assert "* code was chosen by NUMBA\\_CPU\\_NAME=znver3" in texts.markdown(report).splitlines()
+
+
 def test_markdown() -> None:
     text = texts.markdown(small())
     assert text.startswith("# gpubcast bench: Quick 9000, 2 cores, 2 threads\n")

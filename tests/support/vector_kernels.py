@@ -104,9 +104,11 @@ class _Compiled(Exception):
     """A kernel has been compiled, and is not run."""
 
 
-def aim(target: str) -> ProcessorTarget:
-    """Have numba, which is not imported yet, compile for a processor."""
-    triple, name, features = found = TARGETS[target]
+def aim(target: str, features: str | None = None) -> ProcessorTarget:
+    """Have numba, which is not imported yet, compile for a processor; with other features than are
+    listed where some are given."""
+    triple, name, listed = found = TARGETS[target]
+    features = listed if features is None else features
     os.environ |= {
         "NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": features, "GPUBCAST_THREADS": "1",
         "GPUBCAST_STREAMING": "off", "GPUBCAST_PROGRESS": "0",

@@ -16,6 +16,30 @@ _DECIDING = (
     *("CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision", "Features"),
 )
 
+_ADD = """define void @f(ptr %p) {} {{
+  %x = load <{} x i32>, ptr %p
+  %y = add <{} x i32> %x, %x
+  store <{} x i32> %y, ptr %p
+  ret void
+}}"""
+_FMA = """define float @f(float %x) {
+  %y = call float @llvm.fma.f32(float %x, float %x, float %x)
+  ret float %y
+}
+declare float @llvm.fma.f32(float, float, float)"""
+_HALF = """define float @f(half %x) {
+  %y = fpext half %x to float
+  ret float %y
+}"""
+# Features: the architecture, LLVM assembly, and what stands in its code where they are there.
+_SHOWN = {
+    "+avx2": ("x86", _ADD.format("", *[8] * 3), "%ymm"),
+    "+avx512f": ("x86", _ADD.format('"prefer-vector-width"="512"', *[16] * 3), "%zmm"),
+    "+fma": ("x86", _FMA, "vfmadd"),
+    "+f16c": ("x86", _HALF, "vcvtph2ps"),
+    "+sve": ("arm", _ADD.format("vscale_range(2,2)", *[8] * 3), "z0.s"),
+}
+
 
 class Processor(NamedTuple):
     """A processor: its model in words, LLVM's name for it, and its telling features."""
@@ -71,10 +95,27 @@ def _facts() -> dict[str, str]:
 @functools.cache
 def _target() -> tuple[str, frozenset[str]]:
     """The processor that kernels are compiled for: its triple, and what it has."""
+    from numba.core import config
     from numba.core.registry import cpu_target
 
-    triple, _, features = cpu_target.target_context.codegen().magic_tuple()
-    return triple, frozenset(features.split(","))
+    codegen = cpu_target.target_context.codegen()
+    triple, _, features = codegen.magic_tuple()
+    if config.CPU_NAME is None:
+        return triple, frozenset(features.split(","))
+    return triple, _compiled_features(triple, codegen._tm)
+
+
+def _compiled_features(triple: str, machine: Any) -> frozenset[str]:
+    """What LLVM compiles for, of what is asked here, where a processor is named: it has features
+    that need not be listed, and llvmlite does not say which. Code shows them."""
+    from llvmlite import binding
+
+    side = "x86" if triple.startswith("x86_64") else "arm"
+    return frozenset(
+        feature
+        for feature, (where, text, shown) in _SHOWN.items()
+        if where == side and shown in machine.emit_assembly(binding.parse_assembly(text))
+    )
 
 
 def architecture() -> str:

@@ -84,7 +84,7 @@ POW: Coefficients = {
 # ln 2 in two parts; the first is a multiple of the last places of POW_TABLE.
 POW_LN2 = {
     F32: (float.fromhex("0x1.62e4p-1"), float.fromhex("0x1.7f7d1cp-20")),
-    F64: (float.fromhex("0x1.62e42fefa38p-1"), float.fromhex("0x1.ef35793c7673p-45")),
+    F64: (float.fromhex("0x1.62e43p-1"), float.fromhex("-0x1.05c610ca86c39p-29")),
 }
 # Beyond these 1 is nothing beside the square of x, and 1 / x^2 nothing beside log(2 x).
 LARGE = {F32: 2.0**13, F64: 2.0**28}
@@ -250,11 +250,9 @@ def pow(x: FormulaValue, y: FormulaValue) -> FormulaValue:
     a = abs(x)
     high, low = log_pair(a)
     high = step("log_domain", a, high)
-    # An infinite y times log(1) is then 0, and every other product overflows.
-    times = clamp(y, -(2.0**100), 2.0**100)
-    power = times * high
+    power = y * high
     # Small, but where the power overflows: perhaps NaN there.
-    power_low = fma(times, low, fma(times, high, -power))
+    power_low = fma(y, low, fma(y, high, -power))
     power_low = select(power_low < LOW_LIMIT, power_low, LOW_LIMIT)
     power_low = select(power_low > -LOW_LIMIT, power_low, -LOW_LIMIT)
     power = clamp(power, *POW_LIMITS[machine_type])
@@ -265,9 +263,9 @@ def pow(x: FormulaValue, y: FormulaValue) -> FormulaValue:
     z = total * total
     near = r + fma(z, in_two(total, z, EXP[machine_type]), r_low)
     size = step("scaled", near + 1.0, n)
-    rest = abs(fma(trunc(times * 0.5), -2.0, times))
-    is_odd = rest == 1.0
-    value = from_bits(bits(size) | select(is_odd, sign_bit(x), 0))
-    refused = (x < 0) & (high < math.inf) & ~(is_odd | (rest == 0))
-    value = select(refused, NAN, value)
-    return select((y == 0) | (x == 1), 1.0, value)
+    # Before signs: an infinite y times log(1) is NaN.
+    size = select((y == 0) | (a == 1), 1.0, size)
+    half = y * 0.5
+    whole, even = trunc(y) == y, trunc(half) == half
+    value = from_bits(bits(size) | select(whole & ~even, sign_bit(x), 0))
+    return select((x < 0) & (high < math.inf) & ~whole, NAN, value)

@@ -6,14 +6,16 @@ import math
 
 from gpubcast.hlo.elementary.arithmetic import (
     fast_two_sum,
+    in_two,
     is_nan,
     polynomial,
     power_of_two,
     to_integer,
     two_product,
 )
+from gpubcast.hlo.elementary.exponential import EXP, reduced
 from gpubcast.hlo.elementary.formula import formula
-from gpubcast.hlo.elementary.steps import exp_steps, log_parts, signed
+from gpubcast.hlo.elementary.steps import exp_steps, log_parts, long_polynomial, signed
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
@@ -90,48 +92,53 @@ def cbrt(x: FormulaValue) -> FormulaValue:
 
 # --- error functions ------------------------------------------------------------------------------
 
-# erf(x) / x - 1 in x^2 on |x| <= 1, degree 6 (F32) and 12 (F64).
+# erf(x) / x - 1 in x^2, degree 6 on |x| <= 1 (F32) and 11 on |x| <= 15/16 (F64).
 ERF: dict[MachineType, tuple[float, ...]] = {
     F32: (
         *(0.128379166, -0.376126289, 0.112836182, -0.026855126),
         *(0.00519073335, -0.000803075032, 7.92030405e-05),
     ),
     F64: (
-        *(0.1283791670955126, -0.3761263890318411, 0.11283791670972063, -0.026866170648280407),
-        *(0.005223977655677044, -0.0008548328734739446, 0.0001205539430693282),
-        *(-1.4927094202241424e-05, 1.648471830792723e-06, -1.6598198356616887e-07),
-        *(1.630278662464035e-08, -1.7628957395758987e-09, 1.6379487343575174e-10),
+        *(0.12837916709551256, -0.3761263890318369, 0.11283791670951934, -0.026866170644461267),
+        *(0.0052239776181558055, -0.0008548326554644308, 0.00012055313804106508),
+        *(-1.4925132060444454e-05, 1.6452722766797725e-06, -1.6252528838776882e-07),
+        *(1.3926751567383994e-08, -8.214349872766105e-10),
     ),
 }
-# -ln(erfc(x)) on [1, 4], degree 7 (F32), and on [1, 6], degree 17 (F64). Beyond, erf is 1.
+# -ln(erfc(x)) on [1, 4], degree 7 (F32), and on [15/16, 6], degree 18 (F64). Beyond, erf is 1.
 ERF_LOG: dict[MachineType, tuple[float, ...]] = {
     F32: (
         *(-0.000188453603, 1.12958026, 0.633216441, 0.108422153),
         *(-0.0252104625, 0.00420537405, -0.000441501848, 2.17012457e-05),
     ),
     F64: (
-        *(5.029045154362313e-07, 1.128374088953056, 0.6366436304097004, 0.10270343316230664),
-        *(-0.018990166828483805, -0.0004106446127325077, 0.001915961023460058),
-        *(-0.0007706577742210057, 0.0001350598051790072, 2.0261836888674406e-05),
-        *(-2.282056152004004e-05, 8.666553170250928e-06, -2.1355286607477373e-06),
-        *(3.7327539163184187e-07, -4.641916649964153e-08, 3.933913151338751e-09),
-        *(-2.0447647444689107e-10, 4.928100518448155e-12),
+        *(1.0061110827281125e-07, 1.1283781114075848, 0.6366248808691735, 0.10275755537769207),
+        *(-0.01909856099278017, -0.00025072928057836874, 0.0017358844114532994),
+        *(-0.0006124257279866062, 2.5091326000914107e-05, 8.115394014173227e-05),
+        *(-4.974575670878118e-05, 1.8150661606428582e-05, -4.7767961569477585e-06),
+        *(9.469433797498858e-07, -1.414523334576374e-07, 1.552030164779662e-08),
+        *(-1.1834977353258974e-09, 5.609263768051632e-11, -1.2447062768093987e-12),
     ),
 }
-ERF_END = {F32: 4.0, F64: 6.0}
+ERF_START, ERF_END = {F32: 1.0, F64: 0.9375}, {F32: 4.0, F64: 6.0}
 
 
 @formula("erf", F32, F64)
 def erf(x: FormulaValue) -> FormulaValue:
-    """The error function: x + x P(x^2) up to 1, then 1 - e^Q(x)."""
+    """The error function: x + x P(x^2) near 0, then 1 - e^Q(x)."""
     magnitude = abs(x)
-    near = fma(x, polynomial(x * x, ERF[x.machine_type]), x)
     end = ERF_END[x.machine_type]
     a = select(magnitude > end, end, magnitude)
-    n, e = exp_steps(-polynomial(a, ERF_LOG[x.machine_type]), 0.0)
-    scale = power_of_two(to_integer(n))
+    near = fma(x, long_polynomial(x * x, ERF[x.machine_type]), x)
+    if x.machine_type is F32:
+        n, e = exp_steps(-polynomial(a, ERF_LOG[F32]), 0.0)
+        scale = power_of_two(to_integer(n))
+    else:
+        r, scale = reduced(-in_two(a, a * a, ERF_LOG[F64]), 0.0)
+        square = r * r
+        e = fma(square, in_two(r, square, EXP[F64]), r)
     far = signed((1.0 - scale) - e * scale, x)
-    return select(magnitude < 1.0, near, far)
+    return select(magnitude < ERF_START[x.machine_type], near, far)
 
 
 # erfc(x) e^(x^2) (1 + 2x) in (x - K) / (x + K): K = 3, 0 <= x <= 10.5, degree 10 (F32) and
@@ -168,7 +175,7 @@ def erfc(x: FormulaValue) -> FormulaValue:
     q = (a - pole) * inverse
     q = fma(fma(q, -a, fma(q + 1.0, -pole, a)), inverse, q)
     first, *others = ERFC[x.machine_type]
-    p, p_low = fast_two_sum(x.constant(first), q * polynomial(q, others))
+    p, p_low = fast_two_sum(x.constant(first), q * long_polynomial(q, tuple(others)))
     p_low = p_low + ERFC_REST[x.machine_type]
     below = fma(a, 2.0, 1.0)
     below_low = fma(a, 2.0, 1.0 - below)
@@ -186,7 +193,7 @@ def erfc(x: FormulaValue) -> FormulaValue:
     y = select(x < 0.0, 2.0 - y, y)
     # Near 0, where that is 1 less little, it is 1 - erf(x).
     high, low = fast_two_sum(x.constant(1.0), -x)
-    near = high + fma(-x, polynomial(x * x, ERF[x.machine_type]), low)
+    near = high + fma(-x, long_polynomial(x * x, ERF[x.machine_type]), low)
     return select(magnitude < ERFC_NEAR, near, y)
 
 
@@ -263,12 +270,12 @@ def erf_inv(x: FormulaValue) -> FormulaValue:
     (limit, centre, coefficients), *tails = ERF_INV[x.machine_type]
     # The last step, of parts that cancel near 0, with its rounding errors.
     first, *others = coefficients
-    term, term_low = two_product(polynomial(w - centre, others), w - centre)
+    term, term_low = two_product(long_polynomial(w - centre, tuple(others)), w - centre)
     y, y_low = fast_two_sum(x.constant(first), term)
     y_low = y_low + term_low
     root = sqrt(w)
     for end, centre, coefficients in tails:
-        y = select(w < limit, y, polynomial(root - centre, coefficients))
+        y = select(w < limit, y, long_polynomial(root - centre, coefficients))
         y_low = select(w < limit, y_low, 0.0)
         limit = end
     return select(inside, fma(x, y, x * y_low), select(magnitude == 1.0, x * INF, NAN))

@@ -7,6 +7,7 @@ import math
 from gpubcast.hlo.elementary.arithmetic import (
     MANTISSA,
     fast_two_sum,
+    in_two,
     polynomial,
     sign_bit,
     two_product,
@@ -53,6 +54,19 @@ LOG: dict[MachineType, tuple[float, ...]] = {
 }
 
 
+# Terms of long polynomials that are summed one after the other: two parts of these would lose more.
+FIRST = 3
+
+
+def long_polynomial(x: FormulaValue, coefficients: tuple[float, ...]) -> FormulaValue:
+    """A polynomial; in F64 its later terms are summed as two, since those that wait for the step
+    before them are what takes time."""
+    if x.machine_type is F32:
+        return polynomial(x, coefficients)
+    later = in_two(x, x * x, coefficients[FIRST:])
+    return polynomial(x, (*coefficients[:FIRST], later))
+
+
 def exp_steps(high: FormulaValue, low: FormulaValue | float) -> tuple[FormulaValue, FormulaValue]:
     """n and e^r - 1, where high + low = n ln 2 + r, |r| <= ln(2) / 2 and low is tiny."""
     ln2_high, ln2_low = LN2[high.machine_type]
@@ -72,7 +86,7 @@ def log_parts(
     f = m - 1.0
     half, half_low = two_product(0.5 * f, f)
     high, rest = fast_two_sum(f, -half)
-    rest = rest + fma(f * (half + half), polynomial(f, LOG[machine_type]), -half_low)
+    rest = rest + fma(f * (half + half), long_polynomial(f, LOG[machine_type]), -half_low)
     if low is not None:
         # Divided by x: by its power of two, and roughly by 1 + f.
         e = select(low == 0.0, 0.0, from_bits(bits(low) - (k << MANTISSA[machine_type])))

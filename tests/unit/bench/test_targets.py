@@ -153,7 +153,7 @@ def test_committed_tables_are_what_their_reports_give(repository: Path, targets:
     assert sources == documents != set()
     for name in sources:
         report = schema.load(folder / f"{name}.json")
-        wanted = text.markdown(report, list(targets.verdicts(report)))
+        wanted = text.markdown(report, list(targets.verdicts(report)), targets.processor)
         assert (folder / f"{name}.md").read_text(encoding="utf-8") == wanted
 
 

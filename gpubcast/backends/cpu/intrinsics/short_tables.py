@@ -15,6 +15,7 @@ from gpubcast.backends.cpu.processor import architecture, has_avx2, has_avx512
 
 _BYTE, _WORD = ir.IntType(8), ir.IntType(32)
 _FLOATS = {32: ir.FloatType(), 64: ir.DoubleType()}
+_LOW = (1 << 32) - 1
 # Bytes that one TBL instruction chooses from.
 _TBL = 64
 
@@ -52,13 +53,18 @@ def _avx512(builder: Any, index: Any, words: tuple[int, ...]) -> Any:
 
 def _avx2(builder: Any, index: Any, words: tuple[int, ...]) -> Any:
     """VPERMPS on each eight words of 32 bits, and blends by the other bits of the index, which are
-    moved to where a blend looks, the sign. A number of 64 bits is two words."""
+    moved to where a blend looks, the sign. A number of 64 bits is two words; where the lower
+    words are all 0, the upper ones are enough."""
     width, count = index.type.element.width, index.type.count
-    floating = ir.VectorType(ir.FloatType(), 8)
+    floating, word = ir.VectorType(ir.FloatType(), 8), ir.VectorType(_WORD, 8)
     result = ir.VectorType(_FLOATS[width], count)
-    halves = index
-    if width == 64:
-        low = builder.bitcast(builder.add(index, index), ir.VectorType(_WORD, 8))
+    upper = width == 64 and not any(w & _LOW for w in words)
+    halves, parts = index, _vectors(words, width, count)
+    if upper:
+        halves = builder.bitcast(builder.shl(index, _splat(index.type, 32)), word)
+        parts = _vectors(tuple(w >> 32 for w in words), 32, 8)
+    elif width == 64:
+        low = builder.bitcast(builder.add(index, index), word)
         twice = _shuffled(builder, low, [i & ~1 for i in range(8)])
         halves = builder.or_(twice, ir.Constant(twice.type, [_WORD(i & 1) for i in range(8)]))
     found = [
@@ -68,15 +74,18 @@ def _avx2(builder: Any, index: Any, words: tuple[int, ...]) -> Any:
             ),
             result,
         )
-        for part in _vectors(words, width, count)
+        for part in parts
     ]
-    bit = count.bit_length() - 1
+    bit = (len(words) // len(parts)).bit_length() - 1
     while len(found) > 1:
         sign = builder.shl(index, _splat(index.type, width - 1 - bit))
         above = builder.icmp_signed("<", sign, _splat(index.type, 0))
         pairs = zip(found[::2], found[1::2], strict=True)
         found = [builder.select(above, second, first) for first, second in pairs]
         bit += 1
+    if upper:
+        kept = builder.and_(builder.bitcast(found[0], index.type), _splat(index.type, _LOW << 32))
+        return builder.bitcast(kept, result)
     return found[0]
 
 

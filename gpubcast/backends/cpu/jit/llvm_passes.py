@@ -1,8 +1,8 @@
 """What is done to a kernel before and after LLVM makes vector loops of it.
 
-Loops that compute much run over two vectors at a time: one vector's chain of operations leaves half
-of a processor idle. Functions that have forms on vectors (``elementary``) must be calls until loops
-are made of them; then they are inlined, and those that nothing calls any more are dropped.
+Loops that compute much run over several vectors at a time: one vector's chain of operations leaves
+most of a processor idle. Functions that have forms on vectors (``elementary``) must be calls until
+loops are made of them; then they are inlined, and those that nothing calls any more are dropped.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import re
 from typing import Any
 
 from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED, with_nontemporal_accesses
-from gpubcast.backends.cpu.processor import has_sve
+from gpubcast.backends.cpu.processor import has_avx2, has_avx512, has_sve
 
 # What ``wide_vectors`` says of a kernel that computes much.
 WIDE = '"prefer-vector-width"="512"'
-_INTERLEAVED = '!"llvm.loop.interleave.count", i32 2'
+_INTERLEAVED = '!"llvm.loop.interleave.count", i32 {}'
 # Functions that loops call have no forms on vectors of a length that code does not know, and loads
 # under a mask are taken apart on others.
 _FIXED = (
@@ -46,7 +46,7 @@ def optimised(text: str, linked: list[Any], codegen: Any) -> Any:
     for other in linked:
         module.link_in(other, preserve=True)
     text = str(module)
-    hints = [_INTERLEAVED] if WIDE in text else []
+    hints = [_INTERLEAVED.format(_vectors())] if WIDE in text else []
     if _VARIANTS in text and has_sve():
         hints += _FIXED
     if hints:
@@ -66,6 +66,13 @@ def optimised(text: str, linked: list[Any], codegen: Any) -> Any:
         passes.add_global_dead_code_eliminate_pass()
         passes.run(module, builder)
     return module
+
+
+def _vectors() -> int:
+    """How many vectors a loop that computes much runs over at a time. Many instructions are between
+    those of one chain that wait for each other, so that a processor that looks ahead finds others;
+    with AVX2 this is worth more than that all values fit the registers. With AVX-512 it is not."""
+    return 4 if has_avx2() and not has_avx512() else 2
 
 
 def hinted(text: str, *hints: str) -> str:
