@@ -1,0 +1,79 @@
+"""What accesses ask of the memory system: sectors of global memory, banks of shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tests.support.ptx.memory import Access
+from tests.support.ptx.warps import LANES
+
+SECTOR = 32
+# Shared memory gives a word of each bank at a time, to so many lanes by bytes per lane.
+BANKS, WORD = 32, 4
+_LANES_AT_ONCE = {1: 32, 2: 32, 4: 32, 8: 16, 16: 8}
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Requests of warps, their distinct sectors, those that leave a block's L1 cache, and bytes
+    that threads asked for; as in the emulator's ``SlotStatistics``."""
+
+    requests: int
+    sectors: int
+    fetched: int
+    useful_bytes: int
+
+
+def warps_of(access: Access, block_threads: int) -> Any:
+    """A number for the warp of each thread, in which the block's is the high half."""
+    block, place = np.divmod(access.threads, block_threads)
+    return (block << 32) + place // LANES
+
+
+def traffic(accesses: Sequence[Access], block_threads: int) -> Traffic:
+    """The traffic of some accesses to global memory.
+
+    What a block loads without asking to keep it out of L1 is fetched once for the block.
+    """
+    requests = sectors = fetched = useful = 0
+    kept = []
+    for access in accesses:
+        warps = warps_of(access, block_threads)
+        reach = range(0, max(access.site.size, 1), SECTOR)
+        touched = [access.addresses + np.uint64(k) for k in reach]
+        touched.append(access.addresses + np.uint64(access.site.size - 1))
+        pairs = np.stack([np.tile(warps, len(touched)), np.concatenate(touched) // SECTOR])
+        pairs = np.unique(pairs.astype(np.int64), axis=1)
+        requests += len(np.unique(warps))
+        sectors += pairs.shape[1]
+        useful += access.addresses.size * access.site.size
+        if access.stores or access.site.streamed:
+            fetched += pairs.shape[1]
+        else:
+            kept.append(np.stack([pairs[0] >> 32, pairs[1]]))
+    if kept:
+        fetched += np.unique(np.concatenate(kept, axis=1), axis=1).shape[1]
+    return Traffic(requests, sectors, fetched, useful)
+
+
+def bank_conflicts(accesses: Sequence[Access], block_threads: int) -> int:
+    """How many further cycles requests to shared memory take because lanes of a warp want
+    different words of one bank. Lanes of a warp are served 128 bytes at a time."""
+    conflicts = 0
+    for access in accesses:
+        if access.space != "shared":
+            continue
+        size = access.site.size
+        words = np.arange(-(-size // WORD), dtype=np.uint64)
+        group = warps_of(access, block_threads) * LANES
+        group = group + access.threads % block_threads % LANES // _LANES_AT_ONCE[size]
+        word = (access.addresses[:, None] // np.uint64(WORD) + words).reshape(-1).astype(np.int64)
+        wanted = np.unique(np.stack([np.repeat(group, len(words)), word % BANKS, word]), axis=1)
+        banks, counts = np.unique(wanted[:2], axis=1, return_counts=True)
+        groups, first = np.unique(banks[0], return_index=True)
+        conflicts += int((np.maximum.reduceat(counts, first) - 1).sum()) if len(groups) else 0
+    return conflicts
