@@ -118,10 +118,11 @@ def to_width(x: Any, kind: str, saturates: bool) -> Any:
 
 
 def high_product(a: Any, b: Any) -> Any:
-    """The high half of a product of two numbers of 32 or 64 bits."""
-    if a.dtype.itemsize == 4:
+    """The high half of a product."""
+    if a.dtype.itemsize < 8:
         wide = np.int64 if a.dtype.kind == "i" else np.uint64
-        return ((a.astype(wide) * b.astype(wide)) >> wide(32)).astype(a.dtype)
+        bits = wide(8 * a.dtype.itemsize)
+        return ((a.astype(wide) * b.astype(wide)) >> bits).astype(a.dtype)
     half, mask, zero = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(0)
     x, y = a.view(np.uint64), b.view(np.uint64)
     x_low, x_high, y_low, y_high = x & mask, x >> half, y & mask, y >> half

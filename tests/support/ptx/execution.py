@@ -311,7 +311,7 @@ def launch(
         ExecutionFault: the parameters have another size than the kernel's, or see ``run``.
     """
     code = module.code(entry)
-    size = sum(p.count for p in code.function.parameters)
+    size = module.parameter_bytes(entry)
     if size != len(parameters):
         raise ExecutionFault(f"the kernel's parameters are not {len(parameters)} bytes")
     held = np.zeros(len(parameters) + 64, np.uint8)

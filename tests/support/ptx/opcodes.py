@@ -112,7 +112,7 @@ def _mul(modifiers: Modifiers) -> Operation | None:
     if how[0] == "wide" and size_of(kind) < 8:
         wide = f"{kind[0]}{16 * size_of(kind)}"
         return Operation(wide, (kind, kind), f"{{0}}.astype({wide}) * {{1}}.astype({wide})")
-    if how[0] == "hi" and size_of(kind) >= 4:
+    if how[0] == "hi":
         return _uniform(kind, 2, "high_product({0}, {1})")
     return _uniform(kind, 2, "{0} * {1}") if how[0] == "lo" else None
 

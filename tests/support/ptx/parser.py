@@ -91,7 +91,8 @@ _HEADER = re.compile(
     r"\.(entry|func)\s*(?:\(([^)]*)\))?\s*([\w$]+)\s*(?:\(([^)]*)\))?([^{;]*)([{;])", re.S
 )
 _VARIABLE = re.compile(
-    r"\.(global|const|shared|local|param)\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\s+([\w$]+)"
+    r"\.(global|const|shared|local|param)\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\s+"
+    r"(?:\.ptr\s+(?:\.\w+\s+)?(?:\.align\s+\d+\s+)?)?([\w$]+)"
     r"(?:\[(\d*)\])?(?:\s*=\s*(.*))?",
     re.S,
 )

@@ -4,6 +4,7 @@ module variables in memory."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +19,11 @@ from tests.support.ptx.translation import Code, translate
 class Module:
     """A program and the memory of its variables.
 
+    Attributes:
+        symbols: the addresses of its variables in global and constant memory.
+        ranges: where those begin and end.
+        shared_bytes: of static shared memory; that of all kernels in the text counts.
+
     Raises:
         RefusedError: a directive that is not known; instructions are read when they are needed.
     """
@@ -26,25 +32,16 @@ class Module:
         self.program = parse(text)
         self.symbols: dict[str, int] = {}
         self.ranges: list[tuple[int, int]] = []
-        self.shared: dict[str, int] = {}
         self._held: list[Any] = []
         self._codes: dict[str, Code] = {}
-        self._shared_end = 0
+        functions = self.program.functions.values()
+        variables = [*(v for f in functions for v in f.variables), *self.program.variables]
+        shared = [variable for variable in variables if variable.space == "shared"]
+        # The size of dynamic shared memory is the launch's: it lies at the end.
+        self.shared, self.shared_bytes = _layout(sorted(shared, key=lambda v: v.count == 0))
         for variable in self.program.variables:
-            if variable.space == "shared":
-                self._share(variable)
-            else:
+            if variable.space != "shared":
                 self._place(variable)
-        for function in self.program.functions.values():
-            for variable in function.variables:
-                if variable.space == "shared":
-                    self._share(variable)
-
-    def _share(self, variable: Variable) -> None:
-        """Shared variables of all functions lie behind each other, dynamic ones at the end."""
-        begin = -(-self._shared_end // variable.alignment) * variable.alignment
-        self.shared[variable.name] = begin
-        self._shared_end = begin + variable.count * size_of(variable.type)
 
     def _place(self, variable: Variable) -> None:
         dtype = DTYPES[variable.type]
@@ -73,31 +70,38 @@ class Module:
         """A function as Python."""
         if name not in self._codes:
             function = self.function(name)
-            offsets = {**self.shared, **self._depot(function)[0]}
+            offsets = {**self.shared, **_layout(_local(function))[0]}
+            if function.entry:
+                offsets.update(_layout(function.parameters)[0])
             self._codes[name] = translate(function, self.symbols, offsets)
         return self._codes[name]
 
     def local_bytes(self, name: str) -> int:
         """Bytes of the local memory of a call."""
-        return self._depot(self.function(name))[1]
+        return -(-_layout(_local(self.function(name)))[1] // 32) * 32
 
-    @property
-    def shared_bytes(self) -> int:
-        """Bytes of static shared memory; that of all kernels in the text counts."""
-        return self._shared_end
+    def parameter_bytes(self, name: str) -> int:
+        """Bytes of the parameters of a kernel."""
+        return _layout(self.function(name).parameters)[1]
 
     @cached_property
     def most_local_bytes(self) -> int:
         """Bytes of local memory that a thread may have in use: no function calls itself."""
         return sum(map(self.local_bytes, self.program.functions))
 
-    def _depot(self, function: Function) -> tuple[dict[str, int], int]:
-        offsets, end = {}, 0
-        for variable in function.variables:
-            if variable.space == "local":
-                offsets[variable.name] = -(-end // variable.alignment) * variable.alignment
-                end = offsets[variable.name] + variable.count * size_of(variable.type)
-        return offsets, -(-end // 32) * 32
+
+def _local(function: Function) -> list[Variable]:
+    return [variable for variable in function.variables if variable.space == "local"]
+
+
+def _layout(variables: Iterable[Variable]) -> tuple[dict[str, int], int]:
+    """Where variables that lie behind each other begin, and where the last one ends."""
+    offsets, end = {}, 0
+    for variable in variables:
+        alignment = max(variable.alignment, size_of(variable.type))
+        offsets[variable.name] = -(-end // alignment) * alignment
+        end = offsets[variable.name] + variable.count * size_of(variable.type)
+    return offsets, end
 
 
 def _initial(text: str, dtype: np.dtype) -> Any:

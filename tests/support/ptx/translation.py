@@ -189,14 +189,14 @@ class _Translator:
     def _symbol(self, name: str, kind: str) -> str:
         """The address of a variable."""
         wide = np.uint64 if size_of(kind) == 8 else np.uint32
+        if self.function.entry and name in self.parameters:
+            return f"X.parameters + {self._constant(np.uint64(self.offsets[name]))}"
         if self.spaces.get(name) == "local":
             return f"X.stack({self._constant(wide(self.offsets[name]))})"
         if name in self.offsets:
             return self._constant(wide(self.offsets[name]))
         if name in self.symbols:
             return self._constant(np.uint64(self.symbols[name]))
-        if self.function.entry and name in self.parameters:
-            return "X.parameters"
         raise RefusedError(f"operand {name}")
 
     def _cast(self, text: str, have: str, want: str) -> str:
@@ -322,9 +322,10 @@ class _Translator:
     def _access(self, instruction: Instruction) -> tuple[str, str, int]:
         """The state space (or ``"generic"``), the type and the number of elements of an access."""
         _, *words, kind = instruction.opcode.split(".")
-        space = words.pop(0) if words and words[0] in _SPACES else "generic"
+        named = [word for word in words if word in _SPACES]
+        space = named[0] if named else "generic"
         count = int(words.pop()[1:]) if words and re.fullmatch("v[248]", words[-1]) else 1
-        if not set(words) <= _HINTS:
+        if not set(words) <= _HINTS | set(named[:1]):
             raise RefusedError(f"instruction {instruction.opcode}")
         size_of(kind)
         return space, kind, count
