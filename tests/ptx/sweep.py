@@ -1,13 +1,16 @@
-"""The full sweep: every operation on every type, in every family of kernels, for every architecture.
+"""The full sweep: every operation on every type in every family of kernels, four architectures.
 
 ``python -m tests.ptx.sweep`` runs it and prints the table, ``--write`` puts it into
-``docs/ptx.md``; ``--arch``, ``--family`` and ``--operation`` run a part. NVRTC compiles, NumPy executes, the CPU
+``docs/ptx.md``; ``--arch``, ``--family`` and ``--operation`` run a part. What is done is kept in
+the file of ``--results``, so that a run that was stopped goes on. NVRTC compiles, NumPy executes, the CPU
 backend is the truth; no GPU and no g++ is needed.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import json
 import re
 import sys
 import tempfile
@@ -17,6 +20,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -135,34 +139,55 @@ def _execute(
     counts.instructions += device.instructions - before
 
 
+def _done(results: Path | None) -> dict[str, list[Any]]:
+    """What a run before has written: per unit its table, as lists."""
+    lines = results.read_text().splitlines() if results and results.exists() else []
+    return {name: table for name, table in map(json.loads, lines)}
+
+
 def sweep(
     architectures: Sequence[str], families: Sequence[Family], operations: Sequence[str],
-    processes: int,
+    processes: int, results: Path | None,
 ) -> Table:  # fmt: skip
     """All of it, in several processes, with a line per unit on stderr."""
     chosen = [job for job in jobs() if not operations or job.name in operations]
     units = [chosen[first : first + UNIT] for first in range(0, len(chosen), UNIT)]
+    named = {f"{architectures} {family.name} {[*map(str, unit)]}": (family, unit)
+             for family in families for unit in units}  # fmt: skip
+    known = {name: made for name, made in _done(results).items() if name in named}
     table: Table = {}
-    began, done = time.monotonic(), 0
+    for made in known.values():
+        _add(table, {(arch, family): Counts(*counts) for arch, family, counts in made})
+    began = time.monotonic()
     with ProcessPoolExecutor(processes) as pool:
-        waiting = [
-            pool.submit(run, family, unit, architectures) for unit in units for family in families
-        ]
-        for future in as_completed(waiting):
-            done += 1
-            for key, counts in future.result().items():
-                table.setdefault(key, Counts()).add(counts)
-                for fault in counts.faults:
-                    print(fault, file=sys.stderr, flush=True)
+        waiting = {
+            pool.submit(run, family, unit, architectures): name
+            for name, (family, unit) in named.items()
+            if name not in known
+        }
+        for done, future in enumerate(as_completed(waiting), len(known) + 1):
+            made = future.result()
+            _add(table, made)
+            if results:
+                rows = [(*key, list(dataclasses.astuple(counts))) for key, counts in made.items()]
+                with results.open("a") as file:
+                    file.write(json.dumps([waiting[future], rows]) + "\n")
+            for fault in (fault for counts in made.values() for fault in counts.faults):
+                print(fault, file=sys.stderr, flush=True)
             seconds = time.monotonic() - began
-            print(f"{done} of {len(waiting)} units, {seconds:.0f} s", file=sys.stderr, flush=True)
+            print(f"{done} of {len(named)} units, {seconds:.0f} s", file=sys.stderr, flush=True)
     return table
+
+
+def _add(table: Table, other: Table) -> None:
+    for key, counts in other.items():
+        table.setdefault(key, Counts()).add(counts)
 
 
 def markdown(table: Table) -> str:
     """The table of ``docs/ptx.md``."""
     lines = [
-        "| architecture | family | kernels | executed | elements compared | instructions | differ |",
+        "| architecture | family | kernels | executed | elements | instructions | differ |",
         "|---|---|--:|--:|--:|--:|--:|",
     ]
     total = Counts()
@@ -191,10 +216,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--family", action="append", choices=[f.name for f in FAMILIES])
     parser.add_argument("--operation", action="append", default=[], help="a function's name")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--results", type=Path, help="a file of what is done, to go on from")
     parser.add_argument("--write", action="store_true", help="put the table into docs/ptx.md")
     given = parser.parse_args(arguments)
     families = [f for f in FAMILIES if not given.family or f.name in given.family]
-    table = sweep(given.arch or ARCHITECTURES, families, given.operation, given.processes)
+    table = sweep(
+        given.arch or ARCHITECTURES, families, given.operation, given.processes, given.results
+    )
     text = markdown(table)
     print(text)
     if given.write:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 
 from tests.support.ptx.faults import RefusedError
 
@@ -50,12 +51,17 @@ class Instruction:
     @property
     def convergence(self) -> str:
         """Whether threads of a ``"warp"`` or ``"block"`` wait for each other here, or ``""``."""
-        names = (k for k in CONVERGENCE if self.opcode == k or self.opcode.startswith(f"{k}."))
-        return next((CONVERGENCE[name] for name in names), "")
+        return _convergence(self.opcode)
 
     def __str__(self) -> str:
         guard = f"@{self.guard} " if self.guard else ""
         return f"{guard}{self.opcode} {', '.join(self.operands)}".strip()
+
+
+@cache
+def _convergence(opcode: str) -> str:
+    names = (name for name in CONVERGENCE if f"{opcode}.".startswith(f"{name}."))
+    return next((CONVERGENCE[name] for name in names), "")
 
 
 @dataclass(slots=True)
@@ -74,9 +80,12 @@ class Function:
 
     def type_of(self, register: str) -> str | None:
         """The declared type of a register, or None where nothing declares it."""
-        if register in self.registers:
-            return self.registers[register]
-        return self.registers.get(register.rstrip("0123456789") + "<")
+        found = self.registers.get(register)
+        if found is None:
+            found = self.registers.get(register.rstrip("0123456789") + "<")
+            if found is not None:
+                self.registers[register] = found
+        return found
 
 
 @dataclass(slots=True)

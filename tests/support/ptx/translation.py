@@ -97,6 +97,7 @@ class _Translator:
         self.parameters = {variable.name for variable in function.parameters}
         self.results = {variable.name for variable in function.results}
         self.constants: dict[str, Any] = {}
+        self.names: dict[str, str] = {}  # of each register
         self.types: dict[str, str] = {}  # of each Python name
         self.read: set[str] = set()  # before they are written, in this block
         self.written: set[str] = set()
@@ -151,12 +152,15 @@ class _Translator:
         return name
 
     def _register(self, operand: str) -> str:
-        kind = self.function.type_of(operand)
-        if kind is None:
-            raise RefusedError(f"operand {operand}")
-        size_of(kind)
-        name = re.sub(r"\W", "_", operand)
-        self.types[name] = kind
+        """The Python name of a register."""
+        name = self.names.get(operand)
+        if name is None:
+            kind = self.function.type_of(operand)
+            if kind is None:
+                raise RefusedError(f"operand {operand}")
+            size_of(kind)
+            name = self.names[operand] = re.sub(r"\W", "_", operand)
+            self.types[name] = kind
         return name
 
     def _use(self, name: str) -> str:
@@ -166,13 +170,13 @@ class _Translator:
 
     def _value(self, operand: str, kind: str) -> str:
         """An operand as an expression of a type."""
+        have = self.function.type_of(operand)
+        if have is not None:
+            return self._cast(self._use(self._register(operand)), have, kind)
         if operand.startswith("!"):
             return f"~{self._value(operand[1:], kind)}"
         if _SPECIAL.fullmatch(operand):
             return self._cast(f"X.special(I, {operand[1:]!r})", "u32", kind)
-        if self.function.type_of(operand) is not None:
-            name = self._use(self._register(operand))
-            return self._cast(name, self.types[name], kind)
         dtype = DTYPES[kind]
         if re.fullmatch(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}", operand):
             bits = np.dtype(f"u{len(operand) // 2 - 1}").type(int(operand[2:], 16))
@@ -201,7 +205,7 @@ class _Translator:
 
     def _cast(self, text: str, have: str, want: str) -> str:
         """Bits of one type read as another; a narrower one takes the low bits."""
-        if DTYPES[have] == DTYPES[want]:
+        if have == want or DTYPES[have] == DTYPES[want]:
             return text
         own, wanted = size_of(have), size_of(want)
         if "pred" in (have, want) or own < wanted:
