@@ -2,8 +2,8 @@
 
 ``python -m tests.ptx.sweep`` runs it and prints the table, ``--write`` puts it into
 ``docs/ptx.md``; ``--arch``, ``--family`` and ``--operation`` run a part. What is done is kept in
-the file of ``--results``, so that a run that was stopped goes on. NVRTC compiles, NumPy executes, the CPU
-backend is the truth; no GPU and no g++ is needed.
+the file of ``--results``, so that a run that was stopped goes on. NVRTC compiles, NumPy executes,
+the CPU backend is the truth; no GPU and no g++ is needed.
 """
 
 from __future__ import annotations

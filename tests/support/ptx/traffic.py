@@ -40,24 +40,33 @@ def traffic(accesses: Sequence[Access], block_threads: int) -> Traffic:
     What a block loads without asking to keep it out of L1 is fetched once for the block.
     """
     requests = sectors = fetched = useful = 0
-    kept = []
+    kept: list[Any] = []
     for access in accesses:
         warps = warps_of(access, block_threads)
-        reach = range(0, max(access.site.size, 1), SECTOR)
-        touched = [access.addresses + np.uint64(k) for k in reach]
-        touched.append(access.addresses + np.uint64(access.site.size - 1))
-        pairs = np.stack([np.tile(warps, len(touched)), np.concatenate(touched) // SECTOR])
-        pairs = np.unique(pairs.astype(np.int64), axis=1)
-        requests += len(np.unique(warps))
-        sectors += pairs.shape[1]
+        reach = [*range(0, access.site.size, SECTOR), access.site.size - 1]
+        touched = np.concatenate([access.addresses + np.uint64(k) for k in reach])
+        owners, own = np.unique(warps, return_inverse=True)
+        request, sector = _distinct(np.tile(own, len(reach)), touched // SECTOR)
+        requests += len(owners)
+        sectors += len(sector)
         useful += access.addresses.size * access.site.size
         if access.stores or access.site.streamed:
-            fetched += pairs.shape[1]
+            fetched += len(sector)
         else:
-            kept.append(np.stack([pairs[0] >> 32, pairs[1]]))
+            kept.append((owners[request] >> 32, sector))
     if kept:
-        fetched += np.unique(np.concatenate(kept, axis=1), axis=1).shape[1]
+        blocks, touched = (np.concatenate(part) for part in zip(*kept, strict=True))
+        fetched += len(_distinct(blocks, touched)[0])
     return Traffic(requests, sectors, fetched, useful)
+
+
+def _distinct(first: Any, second: Any) -> tuple[Any, Any]:
+    """The distinct pairs of two arrays of whole numbers, the first of them small."""
+    second = second.astype(np.int64)
+    low = second.min(initial=0)
+    span = second.max(initial=0) - low + 1
+    pairs = np.unique(first.astype(np.int64) * span + (second - low))
+    return pairs // span, pairs % span + low
 
 
 def bank_conflicts(accesses: Sequence[Access], block_threads: int) -> int:
@@ -69,11 +78,12 @@ def bank_conflicts(accesses: Sequence[Access], block_threads: int) -> int:
             continue
         size = access.site.size
         words = np.arange(-(-size // WORD), dtype=np.uint64)
-        group = warps_of(access, block_threads) * LANES
-        group = group + access.threads % block_threads % LANES // _LANES_AT_ONCE[size]
+        _, group = np.unique(warps_of(access, block_threads), return_inverse=True)
+        group = group * LANES + access.threads % block_threads % LANES // _LANES_AT_ONCE[size]
         word = (access.addresses[:, None] // np.uint64(WORD) + words).reshape(-1).astype(np.int64)
-        wanted = np.unique(np.stack([np.repeat(group, len(words)), word % BANKS, word]), axis=1)
-        banks, counts = np.unique(wanted[:2], axis=1, return_counts=True)
-        groups, first = np.unique(banks[0], return_index=True)
-        conflicts += int((np.maximum.reduceat(counts, first) - 1).sum()) if len(groups) else 0
+        group, word = _distinct(np.repeat(group, len(words)), word)
+        bank = group * BANKS + word % BANKS
+        banks, counts = np.unique(bank, return_counts=True)
+        _, first = np.unique(banks // BANKS, return_index=True)
+        conflicts += int((np.maximum.reduceat(counts, first) - 1).sum()) if len(first) else 0
     return conflicts
