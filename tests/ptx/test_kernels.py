@@ -5,7 +5,11 @@ The bodies and their oracle are those of the emulated tests.
 
 from __future__ import annotations
 
+import pytest
+
 from tests.emulated import test_kernels as bodies
+
+pytestmark = pytest.mark.long
 
 backend = bodies.backend
 test_flat = bodies.test_flat
