@@ -105,6 +105,7 @@ def run(family: Family, chosen: Sequence[Job], architectures: Sequence[str]) -> 
             if not known:
                 _execute(job, family, device, wanted[job], counts)
                 counts.executed += len(names[job])
+        state.clear()  # thousands of kernels would be kept
     return table
 
 

@@ -8,6 +8,13 @@ from tests.emulated import test_gpu_tests as bodies
 
 pytestmark = pytest.mark.long
 
+
+@pytest.fixture(scope="session", params=["sm_100"])
+def arch(request: pytest.FixtureRequest) -> str:
+    """One of both: the other compiler's code of these families runs elsewhere in this tier."""
+    return request.param
+
+
 device = bodies.device
 test_family = bodies.test_family
 test_unaligned_views = bodies.test_unaligned_views

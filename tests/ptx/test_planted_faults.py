@@ -8,6 +8,13 @@ from tests.emulated import test_planted_faults as bodies
 
 pytestmark = pytest.mark.long
 
+
+@pytest.fixture(scope="session", params=["sm_90"])
+def arch(request: pytest.FixtureRequest) -> str:
+    """One of both: the other compiler's code of these families runs elsewhere in this tier."""
+    return request.param
+
+
 backend = bodies.backend
 test_planted_faults_are_found = bodies.test_planted_faults_are_found
 test_misaligned_address_is_found = bodies.test_misaligned_address_is_found

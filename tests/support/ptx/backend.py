@@ -101,19 +101,22 @@ def _statistics(
     """Per kernel argument what its accesses were.
 
     Machine code does not say to which argument an access belongs: it is that whose address, a word
-    of the parameters, lies in the same buffer, and for an access outside of all of them the next.
+    of the parameters, lies in the same buffer; where several do, a load is of the first and a store
+    of the last. An access outside of all buffers is of the next argument.
     """
     number = min(_MAX_SLOTS, len(parameters) // 8)
     words = np.frombuffer(parameters, np.uint64, number)
     begin, end = ranges[:, 0], ranges[:, 1]
     inside = (words[:, None] >= begin) & (words[:, None] < np.maximum(end, begin + np.uint64(1)))
     holds = inside.any(axis=1)
-    slot_of = {int(r): int(s) for s, r in reversed([*zip(*np.nonzero(inside), strict=True)])}
+    pairs = [(int(r), int(s)) for s, r in zip(*np.nonzero(inside), strict=True)]
+    slot_of = {False: dict(reversed(pairs)), True: dict(pairs)}  # by whether it stores
     grouped: dict[int, list[Any]] = {}
     for access in memory.accesses if traced else ():
         here = np.flatnonzero((begin <= access.addresses[0]) & (access.addresses[0] < end))
-        if access.space == "global" and len(here) and int(here[0]) in slot_of:
-            grouped.setdefault(slot_of[int(here[0])], []).append(access)
+        slots = slot_of[access.stores]
+        if access.space == "global" and len(here) and int(here[0]) in slots:
+            grouped.setdefault(slots[int(here[0])], []).append(access)
     counts = np.zeros((_MAX_SLOTS, 2), np.int64)
     for violation in memory.violations:
         distance = np.abs(words.astype(np.float64) - float(violation.addresses[0]))

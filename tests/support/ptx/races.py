@@ -121,7 +121,8 @@ def _conflict(group: tuple[Any, ...], actor: Any, stores: Any) -> tuple[int, int
 
 
 def _words(accesses: Sequence[Access], pieces: _Bytes, pair: tuple[int, int], space: str) -> str:
-    lines = [f"race in {space} memory: nothing orders"]
+    by = "by two threads" if pieces.stores[pair[1]] else "by one thread and read by another"
+    lines = [f"race in {space} memory: stored {by}, and nothing orders them"]
     for which in pair:
         site = accesses[int(pieces.access[which])].site
         lines.append(f"  thread {int(pieces.thread[which])}: {site.text}")
