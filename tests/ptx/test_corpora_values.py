@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from tests.cpu.test_corpora_values import compared
+from tests.cpu.test_corpora_values import ROWS, compared
 from tests.emulated import campaign
 from tests.support.emulator.backend import NewDevice
 
@@ -18,16 +18,19 @@ def on_device(x: np.ndarray) -> gb.Array:
 
 
 @pytest.mark.long
-def test_values_are_xlas(new_device: NewDevice) -> None:
+def test_values_are_xlas(new_device: NewDevice, arch: str) -> None:
+    """Half of the values on each architecture."""
+    rows = ROWS[arch == "sm_90" :: 2]
+
     def run() -> None:
-        wrong, checked, _ = compared(on_device)
+        wrong, checked, _ = compared(on_device, rows)
         assert wrong == []
-        assert sum(checked.values()) >= 200, checked
+        assert sum(checked.values()) >= 100, checked
 
     def rehearse() -> None:
         with pytest.MonkeyPatch.context() as patch, contextlib.suppress(AssertionError):
             # Nothing is computed; what XLA was mistaken about is not looked at.
             patch.setattr("tests.cpu.test_corpora_values.MISTAKEN", {})
-            compared(on_device)
+            compared(on_device, rows)
 
-    assert campaign.run(new_device(), run, rehearse) > 200
+    assert campaign.run(new_device(), run, rehearse) > 100

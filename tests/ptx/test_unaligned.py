@@ -8,6 +8,13 @@ from tests.emulated import test_unaligned as bodies
 
 pytestmark = pytest.mark.long
 
+
+@pytest.fixture(scope="session", params=["sm_100"])
+def arch(request: pytest.FixtureRequest) -> str:
+    """One of both: the other compiler's code of these families runs elsewhere in this tier."""
+    return request.param
+
+
 backend = bodies.backend
 test_case = bodies.test_case
 test_blocks_run_in_any_order = bodies.test_blocks_run_in_any_order
