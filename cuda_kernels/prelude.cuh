@@ -88,8 +88,14 @@ template <class To, class From> GB_FN To bits_as(From x) {
 
 // --- f16 and bf16: round to nearest even, denormals kept, NaN stays NaN --------------------------
 
+// The hardware's conversions know one NaN, whatever the sign and payload of theirs was; so do the
+// host twins. Source: the host code of NVIDIA's cuda_fp16.hpp and cuda_bf16.hpp.
+constexpr u16 NAN_16 = 0x7fff;
+constexpr u32 NAN_32 = 0x7fffffff;
+
 GB_FN float f16_to_f32(u16 bits) {
 #ifdef GB_EMU
+  if ((bits & 0x7fff) > 0x7c00) return bits_as<float>(NAN_32);
   return static_cast<float>(bits_as<_Float16>(bits));
 #else
   float x;
@@ -100,7 +106,7 @@ GB_FN float f16_to_f32(u16 bits) {
 
 GB_FN u16 f32_to_f16(float x) {
 #ifdef GB_EMU
-  return bits_as<u16>(static_cast<_Float16>(x));
+  return x != x ? NAN_16 : bits_as<u16>(static_cast<_Float16>(x));
 #else
   u16 bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
@@ -117,7 +123,7 @@ GB_FN u16 f32_to_bf16(float x) {
   return bits;
 #else
   const u32 bits = bits_as<u32>(x);
-  if (x != x) return static_cast<u16>((bits >> 16) | 0x40);  // quiet, so that it cannot become inf
+  if (x != x) return NAN_16;
   return static_cast<u16>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 #endif
 }

@@ -323,13 +323,18 @@ GB_FN i32 total_order_key(float x) {
   const i32 bits = bits_as<i32>(x);
   return bits ^ static_cast<i32>(static_cast<u32>(bits >> 31) >> 1);
 }
+// f16 and bf16 from their storage bits: the conversion of an f16 NaN to f32 loses its sign.
+GB_FN i32 total_order_key(u16 bits) {
+  const i32 x = static_cast<i16>(bits);
+  return x ^ ((x >> 31) & 0x7fff);
+}
 GB_FN i64 total_order_key(double x) {
   const i64 bits = bits_as<i64>(x);
   return bits ^ static_cast<i64>(static_cast<u64>(bits >> 63) >> 1);
 }
 
-// The storage bits of a value, read as another type of the same width. A NaN of f16 or bf16 has
-// lost its payload on the way through f32.
+// The storage bits of a value, read as another type of the same width. What is only moved and
+// reinterpreted arrives as bits (gpubcast/codegen/bit_carriers.py), so that its NaN are whole.
 template <class To, class From> GB_FN compute_t<To> bitcast(compute_t<From> x) {
   static_assert(sizeof(To) == sizeof(From), "bitcast keeps the width");
   return to_compute(bits_as<To>(from_compute<From>(x)));

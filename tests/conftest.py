@@ -20,7 +20,7 @@ except ImportError:  # the GPU tests run on machines that have CuPy and pytest o
     hypothesis = None
 
 _CI = bool(os.environ.get("CI"))
-_COMPLETE = ("unit", "calls", "process", "compile", "emulated")
+_COMPLETE = ("unit", "calls", "process", "compile", "emulated", "ptx")
 _REPOSITORY = Path(__file__).resolve().parent.parent
 
 # A first example may compile a kernel, so no example has a deadline. CI draws the same examples

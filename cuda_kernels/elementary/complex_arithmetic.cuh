@@ -91,34 +91,35 @@ GB_FN complex<float> complex_div(complex<float> x, complex<float> y) {
   const float t33 = fabs(x.re);
   const bool t34 = t33 == bits_as<float>(0x7f800000u);
   const u32 t41 = bits_as<u32>(fabs(t34 ? 1.0f : 0.0f)) | (bits_as<u32>(x.re) & 0x80000000u);
-  const float t42 = bits_as<float>(t41);
-  const float t43 = fabs(x.im);
-  const bool t44 = t43 == bits_as<float>(0x7f800000u);
-  const u32 t50 = bits_as<u32>(fabs(t44 ? 1.0f : 0.0f)) | (bits_as<u32>(x.im) & 0x80000000u);
-  const float t51 = bits_as<float>(t50);
-  const float infinite_re = bits_as<float>(0x7f800000u) * ((t42 * y.re) + (t51 * y.im));
-  const float infinite_im = bits_as<float>(0x7f800000u) * ((t51 * y.re) - (t42 * y.im));
-  const bool t60 = t4 == bits_as<float>(0x7f800000u);
-  const float t65 = bits_as<float>(bits_as<u32>(fabs(t60 ? 1.0f : 0.0f)) | t27);
-  const bool t66 = t5 == bits_as<float>(0x7f800000u);
-  const u32 t72 = bits_as<u32>(fabs(t66 ? 1.0f : 0.0f)) | (bits_as<u32>(y.im) & 0x80000000u);
-  const float t73 = bits_as<float>(t72);
-  const float vanishing_re = 0.0f * ((x.re * t65) + (x.im * t73));
-  const float vanishing_im = 0.0f * ((x.im * t65) - (x.re * t73));
+  const float t44 = (x.re != x.re) ? 0.0f : bits_as<float>(t41);
+  const float t45 = fabs(x.im);
+  const bool t46 = t45 == bits_as<float>(0x7f800000u);
+  const u32 t52 = bits_as<u32>(fabs(t46 ? 1.0f : 0.0f)) | (bits_as<u32>(x.im) & 0x80000000u);
+  const float t55 = (x.im != x.im) ? 0.0f : bits_as<float>(t52);
+  const float infinite_re = bits_as<float>(0x7f800000u) * ((t44 * y.re) + (t55 * y.im));
+  const float infinite_im = bits_as<float>(0x7f800000u) * ((t55 * y.re) - (t44 * y.im));
+  const bool t64 = t4 == bits_as<float>(0x7f800000u);
+  const float t71 = (y.re != y.re) ? 0.0f : bits_as<float>(bits_as<u32>(fabs(t64 ? 1.0f :
+      0.0f)) | t27);
+  const bool t72 = t5 == bits_as<float>(0x7f800000u);
+  const u32 t78 = bits_as<u32>(fabs(t72 ? 1.0f : 0.0f)) | (bits_as<u32>(y.im) & 0x80000000u);
+  const float t81 = (y.im != y.im) ? 0.0f : bits_as<float>(t78);
+  const float vanishing_re = 0.0f * ((x.re * t71) + (x.im * t81));
+  const float vanishing_im = 0.0f * ((x.im * t71) - (x.re * t81));
   const bool zero = (y.re == 0.0f) & (y.im == 0.0f);
-  const bool infinite_x = t34 | t44;
-  const bool infinite_y = t60 | t66;
-  const bool finite_x = (t33 < bits_as<float>(0x7f800000u)) & (t43 <
+  const bool infinite_x = t34 | t46;
+  const bool infinite_y = t64 | t72;
+  const bool finite_x = (t33 < bits_as<float>(0x7f800000u)) & (t45 <
       bits_as<float>(0x7f800000u));
   const bool finite_y = (t4 < bits_as<float>(0x7f800000u)) & (t5 <
       bits_as<float>(0x7f800000u));
   const bool lost = (re != re) & (im != im);
-  const bool t97 = (lost & infinite_y) & finite_x;
-  const bool t101 = (lost & infinite_x) & finite_y;
-  const bool t104 = lost & zero;
-  const float t105 = t104 ? by_zero_re : (t101 ? infinite_re : (t97 ? vanishing_re : re));
-  const float t106 = t104 ? by_zero_im : (t101 ? infinite_im : (t97 ? vanishing_im : im));
-  return {t105, t106};
+  const bool t105 = (lost & infinite_y) & finite_x;
+  const bool t109 = (lost & infinite_x) & finite_y;
+  const bool t112 = lost & zero;
+  const float t113 = t112 ? by_zero_re : (t109 ? infinite_re : (t105 ? vanishing_re : re));
+  const float t114 = t112 ? by_zero_im : (t109 ? infinite_im : (t105 ? vanishing_im : im));
+  return {t113, t114};
 }
 
 // x / y by Smith's algorithm (1962), which scales by the larger part of y.
@@ -145,38 +146,39 @@ GB_FN complex<double> complex_div(complex<double> x, complex<double> y) {
   const bool t34 = t33 == bits_as<double>(0x7ff0000000000000ull);
   const u64 t41 = bits_as<u64>(fabs(t34 ? 1.0 : 0.0)) | (bits_as<u64>(x.re) &
       0x8000000000000000ull);
-  const double t42 = bits_as<double>(t41);
-  const double t43 = fabs(x.im);
-  const bool t44 = t43 == bits_as<double>(0x7ff0000000000000ull);
-  const u64 t50 = bits_as<u64>(fabs(t44 ? 1.0 : 0.0)) | (bits_as<u64>(x.im) &
+  const double t44 = (x.re != x.re) ? 0.0 : bits_as<double>(t41);
+  const double t45 = fabs(x.im);
+  const bool t46 = t45 == bits_as<double>(0x7ff0000000000000ull);
+  const u64 t52 = bits_as<u64>(fabs(t46 ? 1.0 : 0.0)) | (bits_as<u64>(x.im) &
       0x8000000000000000ull);
-  const double t51 = bits_as<double>(t50);
-  const double infinite_re = bits_as<double>(0x7ff0000000000000ull) * ((t42 * y.re) + (t51 *
+  const double t55 = (x.im != x.im) ? 0.0 : bits_as<double>(t52);
+  const double infinite_re = bits_as<double>(0x7ff0000000000000ull) * ((t44 * y.re) + (t55 *
       y.im));
-  const double infinite_im = bits_as<double>(0x7ff0000000000000ull) * ((t51 * y.re) - (t42 *
+  const double infinite_im = bits_as<double>(0x7ff0000000000000ull) * ((t55 * y.re) - (t44 *
       y.im));
-  const bool t60 = t4 == bits_as<double>(0x7ff0000000000000ull);
-  const double t65 = bits_as<double>(bits_as<u64>(fabs(t60 ? 1.0 : 0.0)) | t27);
-  const bool t66 = t5 == bits_as<double>(0x7ff0000000000000ull);
-  const u64 t72 = bits_as<u64>(fabs(t66 ? 1.0 : 0.0)) | (bits_as<u64>(y.im) &
+  const bool t64 = t4 == bits_as<double>(0x7ff0000000000000ull);
+  const double t71 = (y.re != y.re) ? 0.0 : bits_as<double>(bits_as<u64>(fabs(t64 ? 1.0 :
+      0.0)) | t27);
+  const bool t72 = t5 == bits_as<double>(0x7ff0000000000000ull);
+  const u64 t78 = bits_as<u64>(fabs(t72 ? 1.0 : 0.0)) | (bits_as<u64>(y.im) &
       0x8000000000000000ull);
-  const double t73 = bits_as<double>(t72);
-  const double vanishing_re = 0.0 * ((x.re * t65) + (x.im * t73));
-  const double vanishing_im = 0.0 * ((x.im * t65) - (x.re * t73));
+  const double t81 = (y.im != y.im) ? 0.0 : bits_as<double>(t78);
+  const double vanishing_re = 0.0 * ((x.re * t71) + (x.im * t81));
+  const double vanishing_im = 0.0 * ((x.im * t71) - (x.re * t81));
   const bool zero = (y.re == 0.0) & (y.im == 0.0);
-  const bool infinite_x = t34 | t44;
-  const bool infinite_y = t60 | t66;
-  const bool finite_x = (t33 < bits_as<double>(0x7ff0000000000000ull)) & (t43 <
+  const bool infinite_x = t34 | t46;
+  const bool infinite_y = t64 | t72;
+  const bool finite_x = (t33 < bits_as<double>(0x7ff0000000000000ull)) & (t45 <
       bits_as<double>(0x7ff0000000000000ull));
   const bool finite_y = (t4 < bits_as<double>(0x7ff0000000000000ull)) & (t5 <
       bits_as<double>(0x7ff0000000000000ull));
   const bool lost = (re != re) & (im != im);
-  const bool t97 = (lost & infinite_y) & finite_x;
-  const bool t101 = (lost & infinite_x) & finite_y;
-  const bool t104 = lost & zero;
-  const double t105 = t104 ? by_zero_re : (t101 ? infinite_re : (t97 ? vanishing_re : re));
-  const double t106 = t104 ? by_zero_im : (t101 ? infinite_im : (t97 ? vanishing_im : im));
-  return {t105, t106};
+  const bool t105 = (lost & infinite_y) & finite_x;
+  const bool t109 = (lost & infinite_x) & finite_y;
+  const bool t112 = lost & zero;
+  const double t113 = t112 ? by_zero_re : (t109 ? infinite_re : (t105 ? vanishing_re : re));
+  const double t114 = t112 ? by_zero_im : (t109 ? infinite_im : (t105 ? vanishing_im : im));
+  return {t113, t114};
 }
 
 }  // namespace gb

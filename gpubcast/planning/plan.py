@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from gpubcast.errors import LayoutError, ShapeError
 from gpubcast.hashing import Hashed
-from gpubcast.hlo import ops
+from gpubcast.hlo import ops, rules
 from gpubcast.hlo.expression import Attributes
 from gpubcast.shapes.element_types import ElementType
 from gpubcast.shapes.layout import PaddingValue
@@ -174,8 +174,12 @@ class Program:
         return ops.OPS[instruction.op].expensive(category)
 
     def taken(self, value: int) -> bool:
-        """Whether an instruction takes a value, which then is not only written."""
-        return any(value in instruction.args for instruction in self.code)
+        """Whether an instruction computes with a value, which then is not only written: one that
+        reinterprets its bits rounds it, as a write does."""
+        return any(
+            value in instruction.args and ops.OPS[instruction.op].rule is not rules.BITCAST
+            for instruction in self.code
+        )
 
     def needed(self, results: tuple[int, ...], stop: tuple[int, ...] = ()) -> tuple[int, ...]:
         """The values that some results are computed from, in order, where those of ``stop`` are

@@ -97,20 +97,35 @@ def report(image: bytes, log: str) -> dict[str, KernelReport]:
     Raises:
         FileNotFoundError: nvdisasm is not installed.
     """
+    resources = _resources(log)
+    return {
+        name: _read(name, lines, *resources.get(name, (0, 0, 0)))
+        for name, lines in _functions(_disassembled(image)).items()
+    }
+
+
+def opcodes(image: bytes) -> dict[str, Counter[str]]:
+    """How often each opcode, with its modifiers, occurs in each function of a cubin.
+
+    Raises:
+        FileNotFoundError: nvdisasm is not installed.
+    """
+    return {
+        name: Counter(_opcode(line) for line in lines if not line.endswith(":"))
+        for name, lines in _functions(_disassembled(image)).items()
+    }
+
+
+def _disassembled(image: bytes) -> str:
     tool = nvdisasm()
     if tool is None:
         raise FileNotFoundError("nvdisasm: install nvidia-cuda-nvdisasm")
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(image)
         file.flush()
-        text = subprocess.run(
+        return subprocess.run(
             [tool, "-c", file.name], capture_output=True, text=True, check=True
         ).stdout
-    resources = _resources(log)
-    return {
-        name: _read(name, lines, *resources.get(name, (0, 0, 0)))
-        for name, lines in _functions(text).items()
-    }
 
 
 def _resources(log: str) -> dict[str, tuple[int, int, int]]:

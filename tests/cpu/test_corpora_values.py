@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,9 @@ def operand(text: dict[str, Any]) -> np.ndarray[Any, Any]:
         return np.array(values, np.float64).astype(dtype).reshape(text["dims"])
 
 
-def call(row: dict[str, Any]) -> Any:
-    """The row's result, or None where it has no kernels yet."""
+def call(row: dict[str, Any], place: Callable[[Any], Any]) -> Any:
+    """The row's result on operands that ``place`` puts on a device, or None where it has no
+    kernels yet."""
     found = BY_OPCODE.get(row["op"])
     if found is None:
         return None
@@ -69,7 +71,7 @@ def call(row: dict[str, Any]) -> Any:
         keywords["method"] = "even"
     if row.get("broadcast_dimensions"):
         keywords["broadcast_dimensions"] = row["broadcast_dimensions"]
-    return getattr(gb, name)(*(operand(text) for text in row["args"]), **keywords)
+    return getattr(gb, name)(*(place(operand(text)) for text in row["args"]), **keywords).numpy()
 
 
 def tolerance(row: dict[str, Any]) -> float:
@@ -99,16 +101,19 @@ def near(op: str, found: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> 
         return same & ((abs(found - wanted) <= size) | ~np.isfinite(abs(wanted)))
 
 
-@pytest.mark.long
-def test_values_are_xlas() -> None:
+def compared(
+    place: Callable[[Any], Any], rows: list[dict[str, Any]]
+) -> tuple[list[str], Counter[str], Counter[str]]:
+    """Rows on a device: what is wrong, how often an operation was compared, and which rows have no
+    kernels yet."""
     wrong = []
     checked: Counter[str] = Counter()
     absent: Counter[str] = Counter()
-    for row in ROWS:
+    for row in rows:
         if row["tag"] == "denormal":
             # XLA:CPU flushes denormals; gpubcast keeps them (docs/rules.md).
             continue
-        found = call(row)
+        found = call(row, place)
         if found is None:
             absent[row["op"]] += 1
             continue
@@ -140,6 +145,12 @@ def test_values_are_xlas() -> None:
         if not good.all():
             first = int(keep[np.flatnonzero(~good)[0]])
             wrong.append(f"{row['id']} {row['op']} at {first}: {found.reshape(-1)[first]!r}")
+    return wrong, checked, absent
+
+
+@pytest.mark.long
+def test_values_are_xlas() -> None:
+    wrong, checked, absent = compared(gb.array, ROWS)
     assert wrong == []
     assert sum(checked.values()) >= 200, checked
     # What issue after issue adds; a new row makes this list shorter.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -82,7 +81,7 @@ def get(array: Any) -> np.ndarray[Any, Any]:
 
 
 @contextlib.contextmanager
-def device(folder: Path) -> Iterator[Device]:
+def device(emulator: EmulatorBackend) -> Iterator[Device]:
     """CUDA is this device, and CuPy allocates from it."""
     real = backend._runtime
     stub = SimpleNamespace(
@@ -91,9 +90,9 @@ def device(folder: Path) -> Iterator[Device]:
     before = cupy.cuda.get_allocator()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(backend, "_runtime", stub)
-        patch.setattr(backend, "_target", lambda index: CudaTarget("sm_90", 132))
+        patch.setattr(backend, "_target", lambda index: CudaTarget(emulator.arch, 132))
         patch.setattr(backend, "_by_value", lambda parameters: parameters)
-        made = Device(EmulatorBackend(folder))
+        made = Device(emulator)
         cupy.cuda.set_allocator(made.allocation)
         try:
             with state.use_backend(made):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,16 +15,14 @@ from gpubcast.shapes.element_types import ELEMENT_TYPES
 from tests.emulated import campaign
 from tests.support import complex_numbers, operations
 from tests.support.complex_numbers import KINDS, assert_same
-from tests.support.emulator.backend import EmulatorBackend
-
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
+from tests.support.emulator.backend import NewDevice
 
 REAL = [
     ELEMENT_TYPES[name] for name in ("pred", "s8", "u64", "f8e5m2", "bf16", "f16", "f32", "f64")
 ]
 
 
-def run(folder: Path, *calls: Callable[[], None]) -> int:
+def run(new_device: NewDevice, *calls: Callable[[], None]) -> int:
     def every() -> None:
         for call in calls:
             call()
@@ -37,7 +33,7 @@ def run(folder: Path, *calls: Callable[[], None]) -> int:
             with contextlib.suppress(AssertionError):
                 call()
 
-    return campaign.run(EmulatorBackend(folder), every, rehearse)
+    return campaign.run(new_device(), every, rehearse)
 
 
 def arrays(function: Callable[..., Any], operands: tuple[Any, ...], device: str) -> Any:
@@ -47,7 +43,7 @@ def arrays(function: Callable[..., Any], operands: tuple[Any, ...], device: str)
 
 
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.long)])
-def test_operations_have_the_cpus_bits(part: int, tmp_path: Path) -> None:
+def test_operations_have_the_cpus_bits(part: int, new_device: NewDevice) -> None:
     """Bit for bit, so that the CPU's errors, which are measured, are CUDA's too."""
 
     def call(row: Any, kind: Any) -> Callable[[], None]:
@@ -69,22 +65,22 @@ def test_operations_have_the_cpus_bits(part: int, tmp_path: Path) -> None:
         return compare
 
     chosen = complex_numbers.rows()[part::2]
-    kernels = run(tmp_path, *(call(row, kind) for row, kind in chosen))
+    kernels = run(new_device, *(call(row, kind) for row, kind in chosen))
     assert kernels == len(chosen) > 30
 
 
-def test_conversions(tmp_path: Path) -> None:
+def test_conversions(new_device: NewDevice) -> None:
     pairs = [(a, b) for a in KINDS for b in (*REAL, *KINDS) if a is not b]
     pairs += [(b, a) for a in KINDS for b in REAL]
     calls = [
         lambda a=a, b=b: operations.check_conversion(a, b, "cuda")  # type: ignore[misc]
         for a, b in pairs
     ]
-    assert run(tmp_path, *calls) == len(pairs)
+    assert run(new_device, *calls) == len(pairs)
 
 
 @pytest.mark.long
-def test_every_schedule(tmp_path: Path) -> None:
+def test_every_schedule(new_device: NewDevice) -> None:
     """FLAT, ROWS, GATHER and what else is chosen; padding; scalars of two words; fused code."""
 
     @gb.fuse
@@ -117,4 +113,4 @@ def test_every_schedule(tmp_path: Path) -> None:
             same("full", lambda a: gb.add(gb.full(a.xla_shape, 1 + 2j, device=a.device), a), x),
             same("fused", body, x, 3j, 1 - 1j),
         ]
-    assert run(tmp_path, *calls) >= 18
+    assert run(new_device, *calls) >= 18

@@ -53,18 +53,18 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     return ctypes.CDLL(str(shared_library(text, HEADERS, folder)))
 
 
-def arguments(formula: Formula) -> tuple[Array, ...]:
+def arguments(formula: Formula, count: int = COUNT) -> tuple[Array, ...]:
     """Random bits, values at the edges in all pairs, and where the function lives."""
     rng = np.random.default_rng(3)
     dtype = ELEMENT_TYPES[formula.machine_type.value].dtype
     parts = formula.arity * (2 if formula.complex else 1)
-    bits = [accuracy.random_bits(rng, dtype, COUNT) for _ in range(parts)]
+    bits = [accuracy.random_bits(rng, dtype, count) for _ in range(parts)]
     if not formula.complex:
         kind = ELEMENT_TYPES[formula.machine_type.value]
-        lived = accuracy.samples(formula.name, kind, COUNT // 2, seed=3)
+        lived = accuracy.samples(formula.name, kind, count // 2, seed=3)
         return tuple(map(np.concatenate, zip(bits, lived, strict=True)))
-    edges = rng.choice(accuracy.special(dtype), (parts, COUNT))
-    near = rng.uniform(-4, 4, (parts, COUNT)).astype(dtype)
+    edges = rng.choice(accuracy.special(dtype), (parts, count))
+    near = rng.uniform(-4, 4, (parts, count)).astype(dtype)
     reals = [np.concatenate(part) for part in zip(bits, edges, near, strict=True)]
     joined = [np.stack(reals[i : i + 2], axis=-1) for i in range(0, parts, 2)]
     return tuple(np.ascontiguousarray(x).view(element_type(formula).dtype)[:, 0] for x in joined)

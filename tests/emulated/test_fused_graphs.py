@@ -20,7 +20,7 @@ import gpubcast as gb
 from gpubcast.runtime import state
 from tests.emulated import campaign
 from tests.support import graph_calls, graph_maker
-from tests.support.emulator.backend import ORDERS, EmulatorBackend
+from tests.support.emulator.backend import ORDERS, EmulatorBackend, NewDevice
 
 # Graphs in a test, and calls of each.
 GRAPHS, CALLS = 12, 2
@@ -45,7 +45,7 @@ def check(seed: int, *, compare: bool) -> None:
                 assert graph_calls.same(one.numpy(), other.numpy()), f"CPU differs: {made}"
 
 
-def run(seeds: range, folder: Path, order: str) -> int:
+def run(seeds: range, emulator: EmulatorBackend) -> int:
     """Check graphs on an emulator; returns the number of kernels."""
 
     def rehearse() -> None:
@@ -60,7 +60,7 @@ def run(seeds: range, folder: Path, order: str) -> int:
                 error.add_note(f"seed {seed}")
                 raise
 
-    return campaign.run(EmulatorBackend(folder, order=order), calls, rehearse)
+    return campaign.run(emulator, calls, rehearse)
 
 
 @pytest.mark.long
@@ -68,9 +68,9 @@ def run(seeds: range, folder: Path, order: str) -> int:
 @pytest.mark.parametrize(
     "part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 3))]
 )
-def test_random_graphs(part: int, tmp_path: Path) -> None:
+def test_random_graphs(part: int, new_device: NewDevice) -> None:
     seeds = range(part * GRAPHS, part * GRAPHS + GRAPHS)
-    assert run(seeds, tmp_path, ORDERS[part % len(ORDERS)]) > GRAPHS
+    assert run(seeds, new_device(order=ORDERS[part % len(ORDERS)])) > GRAPHS
 
 
 # --- a new size does not compile -----------------------------------------------------------------
@@ -131,4 +131,5 @@ if __name__ == "__main__":
     for start in range(first, last, GRAPHS):
         with tempfile.TemporaryDirectory() as folder:
             part = range(start, min(start + GRAPHS, last))
-            print(part, run(part, Path(folder), ORDERS[start % len(ORDERS)]), flush=True)
+            emulator = EmulatorBackend(Path(folder), order=ORDERS[start % len(ORDERS)])
+            print(part, run(part, emulator), flush=True)

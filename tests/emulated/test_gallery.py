@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import math
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,7 @@ from gpubcast.runtime import state
 from gpubcast.schedules.cuda.flat import Flat
 from gpubcast.schedules.cuda.rows import Rows
 from gpubcast.schedules.schedule import AccessPattern
-from tests.support.emulator.backend import EmulatorBackend, SlotStatistics
-
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
+from tests.support.emulator.backend import EmulatorBackend, NewDevice, SlotStatistics
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "gallery")
@@ -32,10 +29,10 @@ MOST = 1.05
 
 
 @pytest.fixture(scope="module")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> EmulatorBackend:
+def emulator(new_device: NewDevice) -> EmulatorBackend:
     # One multiprocessor has as much to do with these sizes as all of a GPU with large ones, so that
     # blocks go on as far as they do there.
-    return EmulatorBackend(tmp_path_factory.mktemp("gallery"), trace=True, multiprocessors=1)
+    return new_device(trace=True, multiprocessors=1)
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ types: each kernel is compiled with g++.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import cupy
@@ -16,10 +15,10 @@ import pytest
 
 import gpubcast as gb
 from bench.cases import CASES, Case
-from gpubcast import config
 from tests.emulated import cupy_device
 from tests.gpu import test_arrays, test_cases, test_kernels
 from tests.gpu.conftest import Place
+from tests.support.emulator.backend import NewDevice
 
 # Each call is a unit of g++'s of its own.
 pytestmark = pytest.mark.long
@@ -36,8 +35,8 @@ class Emulated(Place):
 
 
 @pytest.fixture
-def device() -> Iterator[Place]:
-    with cupy_device.device(Path(config.cache_dir(), "emulator")) as made:
+def device(new_device: NewDevice) -> Iterator[Place]:
+    with cupy_device.device(new_device()) as made:
         yield Emulated("cuda", cupy)
         made.emulator.check_canaries()
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
-from pathlib import Path
 
 import pytest
 
@@ -17,12 +15,10 @@ from gpubcast.schedules.cuda.rows import Rows
 from gpubcast.shapes.element_types import ELEMENT_TYPES
 from tests.emulated import campaign
 from tests.support import positions
-from tests.support.emulator.backend import EmulatorBackend
-
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
+from tests.support.emulator.backend import NewDevice
 
 
-def run(folder: Path, *calls) -> None:
+def run(new_device: NewDevice, *calls) -> None:
     def every() -> None:
         for call in calls:
             call()
@@ -32,13 +28,13 @@ def run(folder: Path, *calls) -> None:
             with contextlib.suppress(AssertionError):
                 call()
 
-    assert campaign.run(EmulatorBackend(folder), every, rehearse)
+    assert campaign.run(new_device(), every, rehearse)
 
 
 @pytest.mark.long
-def test_every_type(tmp_path: Path) -> None:
+def test_every_type(new_device: NewDevice) -> None:
     run(
-        tmp_path,
+        new_device,
         *[
             lambda kind=kind, case=case: positions.check(kind, *case, "cuda")
             for kind in positions.KINDS
@@ -47,39 +43,39 @@ def test_every_type(tmp_path: Path) -> None:
     )
 
 
-def test_more_numbers_than_the_type_has(tmp_path: Path) -> None:
+def test_more_numbers_than_the_type_has(new_device: NewDevice) -> None:
     kinds = [ELEMENT_TYPES[name] for name in ("f16", "bf16", "f8e5m2", "s16", "f32", "c128", "u4")]
-    run(tmp_path, *[lambda kind=kind: positions.check_many(kind, "cuda") for kind in kinds])
+    run(new_device, *[lambda kind=kind: positions.check_many(kind, "cuda") for kind in kinds])
 
 
 @pytest.mark.long
-def test_layouts_and_padding(tmp_path: Path) -> None:
+def test_layouts_and_padding(new_device: NewDevice) -> None:
     run(
-        tmp_path,
+        new_device,
         *[lambda case=case: positions.check_layout(*case, "cuda") for case in positions.layouts()],
     )
 
 
-def test_strides(tmp_path: Path) -> None:
+def test_strides(new_device: NewDevice) -> None:
     run(
-        tmp_path,
+        new_device,
         *[lambda case=case: positions.check_strides("cuda", *case) for case in positions.STRIDES],
     )
 
 
 @pytest.mark.long
-def test_inside_a_fused_function(tmp_path: Path) -> None:
-    run(tmp_path, lambda: positions.check_fused("cuda"))
+def test_inside_a_fused_function(new_device: NewDevice) -> None:
+    run(new_device, lambda: positions.check_fused("cuda"))
 
 
-def test_without_operands_the_device_is_said(tmp_path: Path) -> None:
+def test_without_operands_the_device_is_said(new_device: NewDevice) -> None:
     def check() -> None:
         positions.same(gb.iota("s16", 70, device="cuda"), positions.expected(
             ELEMENT_TYPES["s16"], (70,), 0))  # fmt: skip
         plan = gb.plan("iota", dtype="s16", size=70)
         positions.same(plan(device="cuda"), plan())
 
-    run(tmp_path, check)
+    run(new_device, check)
 
 
 @pytest.mark.parametrize(
@@ -95,13 +91,13 @@ def test_without_operands_the_device_is_said(tmp_path: Path) -> None:
         ((5, 300, 1), gb.Layout((2, 1, 0), (5, 300, 2)), 1, Gather),
     ],
 )
-def test_families(tmp_path: Path, shape, layout, dimension, family) -> None:
+def test_families(new_device: NewDevice, shape, layout, dimension, family) -> None:
     """Nothing is read: an emulated read of an address that is no memory would be found."""
     plan = gb.plan("broadcasted_iota", dtype="f32", shape=shape, dimension=dimension,
                    out_layout=layout)  # fmt: skip
     assert type(plan.schedule("sm_90")) is family
     kind = ELEMENT_TYPES["f32"]
-    backend = EmulatorBackend(tmp_path, trace=True)
+    backend = new_device(trace=True)
     with state.use_backend(backend):
         out = positions.empty(kind, shape, "cuda", layout)
         plan(out=out) if layout is None else gb.broadcasted_iota("f32", shape, dimension, out=out)

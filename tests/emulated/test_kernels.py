@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 import struct
 
 import numpy as np
@@ -23,14 +22,12 @@ from tests.emulated.kernel_cases import (
     sub,
 )
 from tests.emulated.kernels import Case, Slot, check, fast_div, kernel
-from tests.support.emulator.backend import ORDERS, EmulatorBackend
-
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
+from tests.support.emulator.backend import ORDERS, EmulatorBackend, NewDevice
 
 
 @pytest.fixture(scope="module")
-def backend(tmp_path_factory: pytest.TempPathFactory) -> EmulatorBackend:
-    emulator = EmulatorBackend(tmp_path_factory.mktemp("kernels"), trace=True)
+def backend(new_device: NewDevice) -> EmulatorBackend:
+    emulator = new_device(trace=True)
     emulator.load_many([case.source() for case in [*(flat(*f, 1) for f in FLATS), *CASES]])
     return emulator
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,17 +11,17 @@ import gpubcast as gb
 from gpubcast.arrays import from_strided
 from gpubcast.runtime.device import Device
 from tests.emulated import campaign
-from tests.support.emulator.backend import EmulatorBackend
-
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
+from tests.support.emulator.backend import NewDevice
 
 GPU: Device = ("cuda", 0)
 
 
-def play(folder: Path, call: Callable[[], tuple[object, object]], order: str = "forward") -> None:
+def play(
+    new_device: NewDevice, call: Callable[[], tuple[object, object]], order: str = "forward"
+) -> None:
     """Run ``call`` on the emulator and compare the two arrays that it returns, exactly."""
     kernels = campaign.run(
-        EmulatorBackend(folder, order=order),
+        new_device(order=order),
         lambda: np.testing.assert_array_equal(*call()),
         lambda: call() and None,
     )
@@ -42,7 +40,7 @@ def words(result: gb.Array, dtype: str = "f4") -> list[float]:
     return values
 
 
-def test_nothing_is_read_past_the_last_row(tmp_path: Path) -> None:
+def test_nothing_is_read_past_the_last_row(new_device: NewDevice) -> None:
     """``buf[:, :3]`` of a (4, 5) buffer that ends at its last element, into padded rows."""
 
     def call() -> tuple[object, object]:
@@ -51,11 +49,11 @@ def test_nothing_is_read_past_the_last_row(tmp_path: Path) -> None:
         wanted = [[-5.0 * row - column for column in range(3)] for row in range(4)]
         return result.numpy(), wanted
 
-    play(tmp_path, call)
+    play(new_device, call)
 
 
 @pytest.mark.parametrize("order", ["forward", "reverse"])
-def test_an_operand_that_lies_in_the_padding_of_out(tmp_path: Path, order: str) -> None:
+def test_an_operand_that_lies_in_the_padding_of_out(new_device: NewDevice, order: str) -> None:
     """Five blocks; the operand lies where the last one writes padding, and two blocks read it.
     In reverse order the second of them runs last."""
 
@@ -69,7 +67,7 @@ def test_an_operand_that_lies_in_the_padding_of_out(tmp_path: Path, order: str) 
         wanted[:128, :3] = np.arange(1, 129)[:, None]
         return memory.copy(), wanted.reshape(-1)
 
-    play(tmp_path, call, order)
+    play(new_device, call, order)
 
 
 @pytest.mark.parametrize(
@@ -82,9 +80,9 @@ def test_an_operand_that_lies_in_the_padding_of_out(tmp_path: Path, order: str) 
     ],
 )
 def test_slots_without_an_element_are_filled(
-    tmp_path: Path, text: str, wanted: list[float]
+    new_device: NewDevice, text: str, wanted: list[float]
 ) -> None:
-    play(tmp_path, lambda: (words(gb.full(text, 7.0, device="cuda")), wanted))
+    play(new_device, lambda: (words(gb.full(text, 7.0, device="cuda")), wanted))
 
 
 BITS = [
@@ -93,7 +91,7 @@ BITS = [
 ]  # fmt: skip
 
 
-def test_limits_are_written_as_exact_bits(tmp_path: Path) -> None:
+def test_limits_are_written_as_exact_bits(new_device: NewDevice) -> None:
     def call() -> tuple[object, object]:
         found = []
         for kind, *_ in BITS:
@@ -103,11 +101,13 @@ def test_limits_are_written_as_exact_bits(tmp_path: Path) -> None:
                 found.append(words(result, f"u{result.dtype.itemsize}")[2])
         return found, [bits for _, *limits in BITS for bits in limits]
 
-    play(tmp_path, call)
+    play(new_device, call)
 
 
 @pytest.mark.parametrize("starts", [(0, 1), (1, 0), (0, 2)])
-def test_a_call_does_not_reuse_the_kernel_of_another_alignment(tmp_path: Path, starts) -> None:
+def test_a_call_does_not_reuse_the_kernel_of_another_alignment(
+    new_device: NewDevice, starts
+) -> None:
     """2,048 elements are one tile of vectors; fewer would be done one by one."""
 
     def call() -> tuple[object, object]:
@@ -115,11 +115,11 @@ def test_a_call_does_not_reuse_the_kernel_of_another_alignment(tmp_path: Path, s
         results = [gb.neg(memory[start : start + 2048]).numpy() for start in starts]
         return results, [-np.arange(start, start + 2048.0) for start in starts]
 
-    play(tmp_path, call)
+    play(new_device, call)
 
 
 @pytest.mark.parametrize("pitches", [(268, 65), (268, 66), (261, 64), (262, 64)])
-def test_vectors_do_not_cross_odd_pitches(tmp_path: Path, pitches: tuple[int, int]) -> None:
+def test_vectors_do_not_cross_odd_pitches(new_device: NewDevice, pitches: tuple[int, int]) -> None:
     """Rows and batch elements that start between two vectors, read and written."""
 
     def call() -> tuple[object, object]:
@@ -135,4 +135,4 @@ def test_vectors_do_not_cross_odd_pitches(tmp_path: Path, pitches: tuple[int, in
         read_only = gb.add(x, row, broadcast_dimensions=(2,)).numpy()
         return np.append(target.numpy(), read_only), np.append(wanted, wanted[place])
 
-    play(tmp_path, call)
+    play(new_device, call)

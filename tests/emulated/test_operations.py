@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 
 import pytest
 
 from gpubcast.hlo import rules
 from tests.emulated import campaign
 from tests.support import operations
-from tests.support.emulator.backend import EmulatorBackend
+from tests.support.emulator.backend import NewDevice
 
 ROWS = [(row, kind) for row, kind in operations.rows() if kind in operations.CORE]
 
@@ -19,7 +18,7 @@ ROWS = [(row, kind) for row, kind in operations.rows() if kind in operations.COR
 @pytest.mark.parametrize(
     "part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 6))]
 )
-def test_operations(part: int, tmp_path: Path) -> None:
+def test_operations(part: int, new_device: NewDevice) -> None:
     chosen = ROWS[part::6]
 
     def run() -> None:
@@ -31,11 +30,11 @@ def test_operations(part: int, tmp_path: Path) -> None:
         for row, kind in chosen:
             _ignoring_values(lambda row=row, kind=kind: operations.check(row, kind, "cuda"))
 
-    assert campaign.run(EmulatorBackend(tmp_path), run, rehearse) >= len(chosen)
+    assert campaign.run(new_device(), run, rehearse) >= len(chosen)
 
 
 @pytest.mark.long
-def test_conversions(tmp_path: Path) -> None:
+def test_conversions(new_device: NewDevice) -> None:
     pairs = operations.conversions(operations.CORE)
 
     def run() -> None:
@@ -48,7 +47,7 @@ def test_conversions(tmp_path: Path) -> None:
             _ignoring_values(lambda a=source, b=to: operations.check_conversion(a, b, "cuda"))
         _ignoring_values(lambda: operations.check_total_order("cuda"))
 
-    assert campaign.run(EmulatorBackend(tmp_path), run, rehearse) >= len(pairs) - 9
+    assert campaign.run(new_device(), run, rehearse) >= len(pairs) - 9
 
 
 def _ignoring_values(check) -> None:  # type: ignore[no-untyped-def]

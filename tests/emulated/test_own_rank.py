@@ -6,7 +6,6 @@ least there is, short of sharing between warps.
 
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.runtime import state
-from tests.support.emulator.backend import EmulatorBackend
-
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
+from tests.support.emulator.backend import EmulatorBackend, NewDevice
 
 M, N = 64, 4096
 WARP = 32
@@ -43,9 +40,9 @@ def element(x: Any, y: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> EmulatorBackend:
+def emulator(new_device: NewDevice) -> EmulatorBackend:
     # As much work per multiprocessor as a large array leaves to each of a large GPU.
-    return EmulatorBackend(tmp_path_factory.mktemp("own_rank"), multiprocessors=1)
+    return new_device(multiprocessors=1)
 
 
 def evaluations(emulator: EmulatorBackend, function: Any, *dimensions: int) -> int:

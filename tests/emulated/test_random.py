@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import gpubcast as gb
 from tests.emulated import campaign
 from tests.support import cases
-from tests.support.emulator.backend import ORDERS, EmulatorBackend
+from tests.support.emulator.backend import ORDERS, NewDevice
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     "part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 4))]
 )
-def test_random_calls_agree_with_the_oracle(part: int, tmp_path: Path) -> None:
+def test_random_calls_agree_with_the_oracle(part: int, new_device: NewDevice) -> None:
     seeds = range(part * 90, part * 90 + 90)
-    emulator = EmulatorBackend(tmp_path, order=ORDERS[part % len(ORDERS)])
+    emulator = new_device(order=ORDERS[part % len(ORDERS)])
 
     def rehearse() -> None:
         for seed in seeds:
@@ -34,7 +32,7 @@ def test_random_calls_agree_with_the_oracle(part: int, tmp_path: Path) -> None:
     assert campaign.run(emulator, run, rehearse) > 20
 
 
-def test_a_wrong_stride_is_caught(tmp_path: Path) -> None:
+def test_a_wrong_stride_is_caught(new_device: NewDevice) -> None:
     """The campaign can fail: with one stride off by one element, it does."""
     from gpubcast.codegen.cuda import rows
 
@@ -46,7 +44,7 @@ def test_a_wrong_stride_is_caught(tmp_path: Path) -> None:
         return bytes(packed)
 
     x = gb.full("f32[64,96]", 1.0).numpy() * 3
-    emulator = EmulatorBackend(tmp_path)
+    emulator = new_device()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "parameters", planted)
 

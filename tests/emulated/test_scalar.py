@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import shutil
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,7 @@ from gpubcast.hlo.ops import OPS
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
 from tests.emulated.kernels import COMPUTE, Array, Case, Slot, kernel
 from tests.support import operations, scalars
-from tests.support.emulator.backend import EmulatorBackend
-
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
+from tests.support.emulator.backend import EmulatorBackend, NewDevice
 
 INTEGERS = ("s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64")
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -104,8 +101,8 @@ def special(t: ElementType) -> Array:
 
 
 @pytest.fixture(scope="module")
-def backend(tmp_path_factory: pytest.TempPathFactory) -> EmulatorBackend:
-    emulator = EmulatorBackend(tmp_path_factory.mktemp("scalar"))
+def backend(new_device: NewDevice) -> EmulatorBackend:
+    emulator = new_device()
     sources: list[KernelSource] = [
         operation(row.name, t, 1, **said).source()
         for row, t in OPERATIONS

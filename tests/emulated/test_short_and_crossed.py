@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +11,7 @@ import pytest
 
 from tests.emulated.kernel_cases import GATHERS, some_long
 from tests.emulated.kernels import Array, Case, Slot, check
-from tests.support.emulator.backend import ORDERS, EmulatorBackend, altered
-
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
+from tests.support.emulator.backend import ORDERS, EmulatorBackend, NewDevice, altered
 
 
 def total(*operands: Array) -> tuple[Array]:
@@ -137,8 +134,8 @@ CASES = [*PHASES, *CROSSED, *GATHERED]
 
 
 @pytest.fixture(scope="module")
-def backend(tmp_path_factory: pytest.TempPathFactory) -> EmulatorBackend:
-    emulator = EmulatorBackend(tmp_path_factory.mktemp("crossed"), trace=True)
+def backend(new_device: NewDevice) -> EmulatorBackend:
+    emulator = new_device(trace=True)
     emulator.load_many([case.source() for case in CASES])
     return emulator
 
@@ -324,10 +321,12 @@ FAULTS: list[tuple[str, str, str, Case, str]] = [
 
 
 @pytest.mark.parametrize("fault", some_long(FAULTS), ids=lambda f: f"{f[0]}: {f[2][-40:]}")
-def test_planted_faults_are_found(tmp_path: Path, fault: tuple[str, str, str, Case, str]) -> None:
+def test_planted_faults_are_found(
+    new_device: NewDevice, tmp_path: Path, fault: tuple[str, str, str, Case, str]
+) -> None:
     file, old, new, wrong, complaint = fault
     with pytest.raises(AssertionError, match=complaint):
-        check(altered(tmp_path, file, old, new), wrong)
+        check(altered(new_device, tmp_path, file, old, new), wrong)
 
 
 def test_a_wrong_place_is_found(backend: EmulatorBackend) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from gpubcast.shapes.element_types import ELEMENT_TYPES
 from tests.emulated import campaign
 from tests.support import operations, small_types
-from tests.support.emulator.backend import EmulatorBackend
+from tests.support.emulator.backend import NewDevice
 
 # What f8 is read and written as differs; between that it is f32.
 OPERATIONS = [
@@ -23,7 +22,7 @@ OPERATIONS = [
 PARTNERS = [ELEMENT_TYPES[name] for name in ("pred", "u4", "s8", "u32", "s64", "f16", "f32", "f64")]
 
 
-def run(folder: Path, calls: list[Callable[[], None]]) -> None:
+def run(new_device: NewDevice, calls: list[Callable[[], None]]) -> None:
     def every() -> None:
         for call in calls:
             call()
@@ -34,13 +33,13 @@ def run(folder: Path, calls: list[Callable[[], None]]) -> None:
             with contextlib.suppress(AssertionError):
                 call()
 
-    assert campaign.run(EmulatorBackend(folder), every, rehearse)
+    assert campaign.run(new_device(), every, rehearse)
 
 
 @pytest.mark.long
-def test_operations(tmp_path: Path) -> None:
+def test_operations(new_device: NewDevice) -> None:
     run(
-        tmp_path,
+        new_device,
         [
             lambda row=row, kind=kind: operations.check(row, kind, "cuda")
             for row, kind in OPERATIONS
@@ -49,20 +48,20 @@ def test_operations(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_conversions(tmp_path: Path) -> None:
+def test_conversions(new_device: NewDevice) -> None:
     narrow = [*small_types.FOUR_BITS, *small_types.F8]
     pairs = [(a, b) for a in narrow for b in PARTNERS] + [(b, a) for a in narrow for b in PARTNERS]
     run(
-        tmp_path,
+        new_device,
         [lambda a=a, b=b: operations.check_conversion(a, b, "cuda") for a, b in pairs],
     )
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", small_types.F8, ids=str)
-def test_every_f8_number_rounds_and_comes_back(kind, tmp_path: Path) -> None:
+def test_every_f8_number_rounds_and_comes_back(kind, new_device: NewDevice) -> None:
     types = [ELEMENT_TYPES[name] for name in ("f32", "f64", "f8e4m3fn", "s4")]
-    run(tmp_path, [
+    run(new_device, [
         lambda: small_types.check_every_code(kind, "cuda", types),
         lambda: small_types.check_halves(kind, "cuda"),
         lambda: small_types.check_rounded_once(kind, "cuda"),
@@ -71,24 +70,24 @@ def test_every_f8_number_rounds_and_comes_back(kind, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", small_types.FOUR_BITS, ids=str)
-def test_four_bits_of_a_byte(kind, tmp_path: Path) -> None:
-    run(tmp_path, [lambda: small_types.check_four_bits(kind, "cuda")])
+def test_four_bits_of_a_byte(kind, new_device: NewDevice) -> None:
+    run(new_device, [lambda: small_types.check_four_bits(kind, "cuda")])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", small_types.FORMATS)
-def test_reduce_precision(kind: str, tmp_path: Path) -> None:
+def test_reduce_precision(kind: str, new_device: NewDevice) -> None:
     formats = ((1, 0), (3, 4), (5, 2), (8, 7))
-    run(tmp_path, [lambda: small_types.check_reduce_precision(kind, "cuda", formats)])
+    run(new_device, [lambda: small_types.check_reduce_precision(kind, "cuda", formats)])
 
 
 @pytest.mark.long
-def test_bitcasts_between_widths(tmp_path: Path) -> None:
+def test_bitcasts_between_widths(new_device: NewDevice) -> None:
     pairs = small_types.BITCASTS[:3]
-    run(tmp_path, [lambda a=a, b=b: small_types.check_bitcast(a, b, "cuda") for a, b in pairs])
+    run(new_device, [lambda a=a, b=b: small_types.check_bitcast(a, b, "cuda") for a, b in pairs])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", [*small_types.HALVES, small_types.F8[0]], ids=str)
-def test_moves_keep_the_bits(kind, tmp_path: Path) -> None:
-    run(tmp_path, [lambda: small_types.check_moves_keep_bits(kind, "cuda")])
+def test_moves_keep_the_bits(kind, new_device: NewDevice) -> None:
+    run(new_device, [lambda: small_types.check_moves_keep_bits(kind, "cuda")])

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +21,7 @@ from gpubcast.shapes.element_types import element_type
 from tests.emulated import campaign
 from tests.emulated.kernels import Case, Slot, check
 from tests.emulated.test_short_and_crossed import case, check_the_end, slot, total
-from tests.support.emulator.backend import ORDERS, EmulatorBackend, altered
-
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulator needs g++")
+from tests.support.emulator.backend import ORDERS, EmulatorBackend, NewDevice, altered
 
 GPU: Device = ("cuda", 0)
 
@@ -155,8 +152,8 @@ CASES = [*FLATS, *RUNS, *SHORT, *PARTS]
 
 
 @pytest.fixture(scope="module")
-def backend(tmp_path_factory: pytest.TempPathFactory) -> EmulatorBackend:
-    emulator = EmulatorBackend(tmp_path_factory.mktemp("unaligned"), trace=True)
+def backend(new_device: NewDevice) -> EmulatorBackend:
+    emulator = new_device(trace=True)
     emulator.load_many([case.source() for case in CASES])
     return emulator
 
@@ -217,7 +214,7 @@ def views(kind: str, shape: tuple[int, ...], start: int, pitch: int) -> gb.Array
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["u8", "f32", "f64"])
 @pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
-def test_views_that_begin_anywhere(tmp_path: Path, kind: str, arch: str) -> None:
+def test_views_that_begin_anywhere(new_device: NewDevice, kind: str, arch: str) -> None:
     def calls() -> None:
         for shape, pitch in (((4096,), 0), ((40, 160), 161), ((40, 160), 176), ((300, 7), 8)):
             for starts in ((1, 1, 1), (1, 0, 0), (0, 3, 0), (0, 0, 5), (16, 1, 2)):
@@ -227,7 +224,7 @@ def test_views_that_begin_anywhere(tmp_path: Path, kind: str, arch: str) -> None
                 np.testing.assert_array_equal(out.numpy(), wanted)
                 np.testing.assert_array_equal(gb.add(x, y).numpy(), wanted)
 
-    assert campaign.run(EmulatorBackend(tmp_path, arch=arch), calls, calls_alone(calls)) > 0
+    assert campaign.run(new_device(arch=arch), calls, calls_alone(calls)) > 0
 
 
 def calls_alone(calls: object) -> object:
@@ -241,7 +238,7 @@ def calls_alone(calls: object) -> object:
     return rehearse
 
 
-def test_rows_that_begin_anywhere(tmp_path: Path) -> None:
+def test_rows_that_begin_anywhere(new_device: NewDevice) -> None:
     def calls() -> None:
         x = gb.array(np.arange(60 * 1001, dtype="f4").reshape(60, 1001), device="cuda")
         row = gb.array(np.arange(1001, dtype="f4"), device="cuda")
@@ -252,7 +249,7 @@ def test_rows_that_begin_anywhere(tmp_path: Path) -> None:
         ):
             np.testing.assert_array_equal(made.numpy(), wanted)
 
-    assert campaign.run(EmulatorBackend(tmp_path), calls, calls_alone(calls)) == 2
+    assert campaign.run(new_device(), calls, calls_alone(calls)) == 2
 
 
 def test_one_kernel_for_every_head() -> None:
@@ -303,7 +300,9 @@ FAULTS: list[tuple[str, str, str, Case, str]] = [
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f"{f[0]}: {f[1][:40]}")
-def test_planted_faults_are_found(tmp_path: Path, fault: tuple[str, str, str, Case, str]) -> None:
+def test_planted_faults_are_found(
+    new_device: NewDevice, tmp_path: Path, fault: tuple[str, str, str, Case, str]
+) -> None:
     file, old, new, wrong, complaint = fault
     with pytest.raises(AssertionError, match=complaint):
-        check(altered(tmp_path, file, old, new), wrong)
+        check(altered(new_device, tmp_path, file, old, new), wrong)

@@ -161,12 +161,16 @@ def compile_cubin(text: str, arch: str, options: tuple[str, ...] = ()) -> Cubin:
     if arch not in architectures():
         known = ", ".join(architectures())
         raise CompileError(f"NVRTC {version()} cannot compile for {arch}; it knows {known}")
+    with _LOCK:
+        return _compile(library(), text, flags(arch, options))
+
+
+def flags(arch: str, options: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """All flags of a compilation; the arguments are those of ``compile_cubin``."""
     replaced = {option.split("=")[0] for option in options}
     kept = (option for option in OPTIONS if option.split("=")[0] not in replaced)
     shorter = _SHORTER if version()[0] >= _SHORTER_SINCE else ()
-    flags = (f"-arch={arch}", *kept, *shorter, *options)
-    with _LOCK:
-        return _compile(library(), text, flags)
+    return (f"-arch={arch}", *kept, *shorter, *options)
 
 
 def _compile(lib: ctypes.CDLL, text: str, flags: tuple[str, ...]) -> Cubin:

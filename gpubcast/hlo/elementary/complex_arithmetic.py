@@ -80,9 +80,11 @@ def is_finite(x: FormulaValue) -> FormulaValue:
 
 
 def boxed(z: Pair) -> Pair:
-    """Infinite parts as 1 and finite ones as 0, with their signs."""
+    """Infinite parts as 1 and finite ones as 0, with their signs. NaN is +0.0: the sign of one
+    that an operation makes is not the same on every processor."""
     one = z.re.constant(1.0)
-    return Pair(*(copysign(select(is_infinite(part), one, 0.0), part) for part in z))
+    signed = (copysign(select(is_infinite(part), one, 0.0), part) for part in z)
+    return Pair(*(select(is_nan(part), 0.0, x) for part, x in zip(z, signed, strict=True)))
 
 
 def times_conjugate(x: Pair, y: Pair) -> Pair:

@@ -14,7 +14,7 @@ import os
 import shutil
 import subprocess
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -273,7 +273,7 @@ class EmulatorBackend:
             first=blocks.start,
             count=len(blocks),
             grid=grid,
-            step=_step(self.order, len(blocks)),
+            step=step(self.order, len(blocks)),
             block_x=block[0],
             block_y=block[1],
             num_parameter_bytes=len(packed),
@@ -288,6 +288,10 @@ class EmulatorBackend:
             SlotStatistics(*(getattr(slot, name) for name in SlotStatistics.__slots__))
             for slot in launch.slots
         )
+        self.check_accesses()
+
+    def check_accesses(self) -> None:
+        """Raises AssertionError when the last launch made an access that is not allowed."""
         for number, slot in enumerate(self.statistics):
             assert not slot.misaligned, f"argument {number}: {slot.misaligned} misaligned accesses"
             assert not slot.outside, f"argument {number}: {slot.outside} accesses leave a buffer"
@@ -312,16 +316,16 @@ class EmulatorBackend:
         """Launches are synchronous."""
 
 
-def _step(order: str, count: int) -> int:
+def step(order: str, count: int) -> int:
     """The multiplier that turns 0, 1, 2, ... into an order of blocks, modulo their number."""
     if order == "forward" or count < 2:
         return 1
     if order == "reverse":
         return count - 1
-    step = max(2, round(0.618 * count))
-    while math.gcd(step, count) != 1:
-        step += 1
-    return step
+    found = max(2, round(0.618 * count))
+    while math.gcd(found, count) != 1:
+        found += 1
+    return found
 
 
 def shared_library(text: str, headers: Path, folder: Path) -> Path:
@@ -378,11 +382,16 @@ def _run(compiler: str, options: tuple[str, ...], text: str) -> None:
         )
 
 
-def altered(tmp_path: Path, file: str, old: str, new: str) -> EmulatorBackend:
+NewDevice = Callable[..., EmulatorBackend]
+
+
+def altered(
+    new_device: NewDevice, tmp_path: Path, file: str, old: str, new: str
+) -> EmulatorBackend:
     """A backend whose headers have one mistake."""
     folder = tmp_path / "headers"
     shutil.copytree(HEADERS, folder)
     text = (folder / file).read_text()
     assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {file}"
     (folder / file).write_text(text.replace(old, new))
-    return EmulatorBackend(tmp_path / "kernels", headers=folder, trace=True)
+    return new_device(headers=folder, trace=True)

@@ -228,14 +228,17 @@ def _sign_signed(x: Any) -> Any:
 
 @Intrinsic
 def _total_order_key(typing_context: Any, x: Any) -> Any:
-    """Float bits as an integer whose order is the total order of floats."""
-    word = types.int32 if x == types.float32 else types.int64
+    """Float bits as an integer whose order is the total order of floats; those of f16 and bf16
+    come as u16."""
+    halves = x == types.uint16
+    word = types.int64 if x == types.float64 else types.int32
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         integer = ir.IntType(word.bitwidth)
-        bits = builder.bitcast(args[0], integer)
-        sign = builder.ashr(bits, integer(word.bitwidth - 1))
-        return builder.xor(bits, builder.lshr(sign, integer(1)))
+        bits = builder.sext(args[0], integer) if halves else builder.bitcast(args[0], integer)
+        negative = builder.ashr(bits, integer(word.bitwidth - 1))
+        all_but_sign = (1 << (15 if halves else word.bitwidth - 1)) - 1
+        return builder.xor(bits, builder.and_(negative, integer(all_but_sign)))
 
     return word(x), codegen
 

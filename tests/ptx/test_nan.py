@@ -1,0 +1,12 @@
+"""The sign and the payload of a NaN, in NVRTC's code."""
+
+from __future__ import annotations
+
+from tests.emulated import test_nan as bodies
+
+test_the_total_order_is_that_of_the_bits = bodies.test_the_total_order_is_that_of_the_bits
+test_the_total_order_inside_a_fused_function = bodies.test_the_total_order_inside_a_fused_function
+test_an_element_that_is_chosen_keeps_its_bits = bodies.test_an_element_that_is_chosen_keeps_its_bits
+test_bitcasts_beside_arithmetic = bodies.test_bitcasts_beside_arithmetic
+test_arithmetic_knows_one_nan = bodies.test_arithmetic_knows_one_nan
+test_no_result_has_its_sign_from_a_nan = bodies.test_no_result_has_its_sign_from_a_nan
