@@ -117,7 +117,7 @@ def _alike(text: str) -> str:
 def _family(keys: Sequence[str]) -> str:
     """The family of a job's last kernel."""
     found = re.search(r"\| ([A-Z]+)", keys[-1]) if keys else None
-    return found[1] if found else "known already"
+    return found[1] if found else "a kernel of another operation"
 
 
 def _execute(
