@@ -117,7 +117,7 @@ def _alike(text: str) -> str:
 def _family(keys: Sequence[str]) -> str:
     """The family of a job's last kernel."""
     found = re.search(r"\| ([A-Z]+)", keys[-1]) if keys else None
-    return found[1] if found else "known already"
+    return found[1] if found else "a kernel of another operation"
 
 
 def _execute(
@@ -148,13 +148,18 @@ def _done(results: Path | None) -> dict[str, list[Any]]:
 
 def sweep(
     architectures: Sequence[str], families: Sequence[Family], operations: Sequence[str],
-    processes: int, results: Path | None,
+    processes: int, results: Path | None, every: int,
 ) -> Table:  # fmt: skip
     """All of it, in several processes, with a line per unit on stderr."""
     chosen = [job for job in jobs() if not operations or job.name in operations]
-    units = [chosen[first : first + UNIT] for first in range(0, len(chosen), UNIT)]
-    named = {f"{architectures} {family.name} {[*map(str, unit)]}": (family, unit)
-             for family in families for unit in units}  # fmt: skip
+    units = []
+    for number, family in enumerate(families):
+        some = chosen if family is FAMILIES[0] else chosen[number::every]
+        units += [(family, some[first : first + UNIT]) for first in range(0, len(some), UNIT)]
+    named = {
+        f"{architectures} {family.name} {[*map(str, unit)]}": (family, unit)
+        for family, unit in units
+    }
     known = {name: made for name, made in _done(results).items() if name in named}
     table: Table = {}
     for made in known.values():
@@ -167,7 +172,11 @@ def sweep(
             if name not in known
         }
         for done, future in enumerate(as_completed(waiting), len(known) + 1):
-            made = future.result()
+            try:
+                made = future.result()
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
             _add(table, made)
             if results:
                 rows = [(*key, list(dataclasses.astuple(counts))) for key, counts in made.items()]
@@ -185,8 +194,9 @@ def _add(table: Table, other: Table) -> None:
         table.setdefault(key, Counts()).add(counts)
 
 
-def markdown(table: Table) -> str:
+def markdown(table: Table, every: int = 1) -> str:
     """The table of ``docs/ptx.md``."""
+    some = "" if every == 1 else f" Of the families but FLAT each {every}th operation and type."
     lines = [
         "| architecture | family | kernels | executed | elements | instructions | differ |",
         "|---|---|--:|--:|--:|--:|--:|",
@@ -197,7 +207,7 @@ def markdown(table: Table) -> str:
         lines.append(_line(f"| {arch} | {family} |", counts))
     lines.append(_line("| **all** | |", total))
     version = ".".join(map(str, nvrtc.version()))
-    return "\n".join((f"NVRTC {version}.", "", *lines))
+    return "\n".join((f"NVRTC {version}.{some}", "", *lines))
 
 
 def _order(item: tuple[tuple[str, str], Counts]) -> tuple[int, str]:
@@ -216,15 +226,19 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--arch", action="append", help="an architecture, e.g. sm_90")
     parser.add_argument("--family", action="append", choices=[f.name for f in FAMILIES])
     parser.add_argument("--operation", action="append", default=[], help="a function's name")
+    parser.add_argument(
+        "--every", type=int, default=1, help="take each N-th operation and type, but all in FLAT"
+    )
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--results", type=Path, help="a file of what is done, to go on from")
     parser.add_argument("--write", action="store_true", help="put the table into docs/ptx.md")
     given = parser.parse_args(arguments)
     families = [f for f in FAMILIES if not given.family or f.name in given.family]
     table = sweep(
-        given.arch or ARCHITECTURES, families, given.operation, given.processes, given.results
-    )
-    text = markdown(table)
+        given.arch or ARCHITECTURES, families, given.operation, given.processes, given.results,
+        given.every,
+    )  # fmt: skip
+    text = markdown(table, given.every)
     print(text)
     if given.write:
         document = DOCUMENT.read_text()

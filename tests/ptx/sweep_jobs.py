@@ -97,7 +97,11 @@ def jobs() -> Iterator[Job]:
         if row.name == "convert_element_type":
             targets = [{"to": to.name} for to in ELEMENT_TYPES.values() if to is not kind]
         elif row.name == "bitcast_convert_type":
-            alike = (t for t in ELEMENT_TYPES.values() if t.bits == kind.bits and t is not kind)
+            alike = (
+                to
+                for to in ELEMENT_TYPES.values()
+                if to.bits == kind.bits and to is not kind and to.is_complex == kind.is_complex
+            )
             targets = [{"to": to.name} for to in alike]
         elif row.name == "compare" and not (kind.is_floating or kind.is_complex):
             continue  # lt and its like
