@@ -145,7 +145,7 @@ def _needed(attribute: Attribute, value: Any) -> str:
     least, most = attribute.minimum, attribute.maximum
     if least is not None and not (type(value) is int and value >= least):
         return f"an integer, at least {least}"
-    if most is not None and value > most:
+    if most is not None and not (type(value) is int and value <= most):
         return f"an integer, at most {most}"
     if attribute.type.python is bool and not isinstance(value, bool):
         return "True or False"

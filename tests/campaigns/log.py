@@ -59,8 +59,9 @@ class Log:
     """The writing side. Every line is one ``write``, so that forked processes share the file."""
 
     def __init__(self, path: Path, until: tuple[str, ...] = ()) -> None:
-        """Args:
-        until: kinds of fault with the first of which the process ends.
+        """
+        Args:
+            until: kinds of fault with the first of which the process ends.
         """
         self.path, self._until = path, until
         with open(path, "ab") as file:
