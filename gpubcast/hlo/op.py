@@ -16,6 +16,16 @@ Given = Mapping[str, Any]
 """The keywords of a call; one that is None is not there."""
 
 
+class Identity(enum.Enum):
+    """The value that a reduction starts from, which is its result where there are no elements."""
+
+    ZERO = "0"
+    ONE = "1"
+    LOWEST = "the lowest value (-inf, false)"
+    HIGHEST = "the highest value (+inf, true)"
+    ONES = "all bits set (true)"
+
+
 class ResultType(enum.Enum):
     """The element type of a result."""
 
@@ -25,6 +35,7 @@ class ResultType(enum.Enum):
     REAL = "real"  # that of the operand, of a complex operand its component's
     TO = "to"  # named by the attribute ``to``
     DTYPE = "dtype"  # named by the attribute ``dtype``
+    INDEX = "index_dtype"  # named by the attribute ``index_dtype``
     KEY = "key"  # floats: a signed integer of the compute type's width; others: SAME
 
     @property
@@ -40,6 +51,7 @@ _RESULT_DOCS = {
     ResultType.REAL: "The result is real: f32 for c64, f64 for c128, else the operand's type.",
     ResultType.TO: "The result has the type ``to``.",
     ResultType.DTYPE: "The result has the type ``dtype``.",
+    ResultType.INDEX: "The result has the type ``index_dtype``.",
     ResultType.KEY: "The result is s32 or s64 for floats, else it has the operand's type.",
 }
 
@@ -82,6 +94,8 @@ class Rule:
             they are aligned first.
         moves: whether every element of the result is one of the operand's, in another place.
         untyped: the keyword that names the element type of operands that have none.
+        reduces: ``reduces(given)``: the axes of the operand that a reduction takes away; None for
+            other rules.
         inside_labels: why labels refuse it; empty where they do not.
     """
 
@@ -99,6 +113,7 @@ class Rule:
     moves: bool = False
     untyped: str | None = None
     inside_labels: str = ""
+    reduces: Callable[[Given], tuple[int, ...]] | None = None
 
     def __repr__(self) -> str:
         return f"<rule {self.name}>"
@@ -168,6 +183,8 @@ class Op:
         decomposition: of an operation without an opcode, what it is in HLO.
         hlo_attributes: what the HLO instruction says besides the keywords, e.g. ``direction=EQ``.
         hlo_mark: what the HLO instruction that takes the result says of it.
+        identity: of a reduction, the value that changes no other: a number, or a limit of the
+            element type. ``cuda`` and ``cpu`` then combine two values.
         public: whether a function is made from the row.
     """
 
@@ -192,6 +209,7 @@ class Op:
     decomposition: str = ""
     hlo_attributes: str = ""
     hlo_mark: str = ""
+    identity: Identity | None = None
     public: bool = True
 
     @property

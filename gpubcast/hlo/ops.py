@@ -27,6 +27,7 @@ from gpubcast.hlo.rows import (
     complex_numbers,
     exponential,
     movement,
+    reductions,
     trigonometric,
 )
 
@@ -40,6 +41,7 @@ OPS: dict[str, Op] = {
         bits.ROWS,
         comparison.ROWS,
         movement.ROWS,
+        reductions.ROWS,
     )
 }
 ALIASES: dict[str, str] = {alias: row.name for row in OPS.values() for alias in row.aliases}

@@ -8,8 +8,10 @@ from gpubcast.errors import Error, LayoutError, ShapeError, SplitWarning, warn
 from gpubcast.hlo import graph_inference
 from gpubcast.hlo.expression import Expression
 from gpubcast.hlo.op import Inferred
+from gpubcast.planning.lowering import reduces
 from gpubcast.planning.partition import Kernel, partition
 from gpubcast.planning.plan import BroadcastPlan, Operand
+from gpubcast.planning.reduction_kernels import reduction_kernels
 from gpubcast.planning.simplify import normalise
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape
@@ -54,7 +56,10 @@ def plan_for(
     else:
         inferred = _laid_out(inferred, out_layouts)
         outs = tuple(map(Operand.of, inferred))
-    made = partition(graph, nodes, operands, outs)
+    if any(map(reduces, graph.nodes)):
+        made = reduction_kernels(graph, nodes, operands, outs)
+    else:
+        made = partition(graph, nodes, operands, outs)
     kernels = tuple(Kernel(normalise(one.plan), one.arguments) for one in made.kernels)
     if made.why:
         size = sum(shape.byte_size for shape in made.temporaries)

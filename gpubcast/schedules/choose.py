@@ -15,6 +15,7 @@ from typing import overload
 from gpubcast.errors import ShapeError
 from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.schedules.cpu.nest import Nest, nest
+from gpubcast.schedules.cpu.row_reduction import RowReduction, row_reduction
 from gpubcast.schedules.cpu.runs import Runs, runs
 from gpubcast.schedules.cpu.tiles import Tiles, tiles
 from gpubcast.schedules.cuda.flat import Flat, flat
@@ -27,7 +28,7 @@ from gpubcast.schedules.cuda.xpose import Xpose, xpose
 from gpubcast.schedules.schedule import CpuTarget, CudaTarget, Target, VectorScheduleBase
 
 CudaSchedule = Flat | Rows | Xpose | Phase | Running | Gather
-CpuSchedule = Nest | Runs | Tiles
+CpuSchedule = Nest | Runs | Tiles | RowReduction
 Schedule = CudaSchedule | CpuSchedule
 
 # With accesses of this size a GPU's memory is still kept busy; not with smaller ones.
@@ -63,6 +64,8 @@ def schedule(plan: BroadcastPlan, target: Target, addresses: tuple[int, ...]) ->
         ShapeError: more blocks than a GPU launches.
     """
     if isinstance(target, CpuTarget):
+        if plan.sequences:
+            return row_reduction(plan, target)
         return tiles(plan, target) or runs(plan, target) or nest(plan, target)
     chosen = flat(plan, addresses, target) or _tiled(plan, addresses, target) or gather(plan)
     if chosen.grid > MAX_GRID:

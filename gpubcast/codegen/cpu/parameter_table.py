@@ -35,7 +35,7 @@ class ParameterTable:
         self.first = len(plan.reads)
         # The only result is an operand's memory at most element by element; of several results one
         # may be the memory of an operand that another is still to be computed from.
-        self.apart = len(plan.writes) == 1
+        self.apart = len(plan.writes) == 1 and not plan.sequences
         # The axes from here on are walked as one by what is linear or stands still.
         self.inner = self.rank - 1 - schedule.joined_axes
 

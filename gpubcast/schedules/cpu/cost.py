@@ -37,7 +37,12 @@ def streamed(plan: BroadcastPlan, target: CpuTarget, elements: int) -> bool:
 
 def work(plan: BroadcastPlan) -> int:
     """What a plan costs, in bytes that a plain operation moves meanwhile."""
-    return plan.num_bytes * (1 + _EXPENSIVE * sum(map(plan.program.expensive, plan.program.code)))
+    moved = plan.num_bytes
+    if plan.sequences:
+        # Pairs are many though they are read from little memory.
+        size = max(access.element_type.itemsize for access in plan.accesses)
+        moved = max(moved, plan.num_visited * size)
+    return moved * (1 + _EXPENSIVE * sum(map(plan.program.expensive, plan.program.code)))
 
 
 def parts_of(plan: BroadcastPlan, target: CpuTarget, outer: int) -> int:

@@ -1,0 +1,104 @@
+"""ROW_REDUCTION: loops over parallel axes, and within them vector loops along a sequence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpubcast.planning.plan import Access, BroadcastPlan
+from gpubcast.schedules.cpu.cost import MOST_SCRATCH, STRETCH, along, divided, said_of, walk_pattern
+from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowReduction(CpuScheduleBase):
+    """Reductions along the elements of a sequence.
+
+    Attributes:
+        sequences, chunked: as the plan's.
+        kept: values that vary along the sequence and are kept for a later pass over it.
+    """
+
+    name: ClassVar[str] = "ROW_REDUCTION"
+
+    sequences: tuple[int, ...]
+    chunked: bool
+    kept: tuple[int, ...]
+
+    @property
+    def streams(self) -> bool:
+        """Results are written through the caches."""
+        return False
+
+    @property
+    def key_part(self) -> str:
+        parts = [f"rank {self.rank}", f"sequences {' '.join(map(str, self.sequences))}"]
+        if self.chunked:
+            parts.append("by chunks")
+        if self.kept:
+            parts.append(f"keep {', '.join(f'%{value}' for value in self.kept)}")
+        return " | ".join([*parts, *self.split_key])
+
+
+def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
+    """The schedule of any plan with a sequence."""
+    parallel = plan.num_parallel
+    split, iterations, parts = divided(plan, target, parallel) if parallel else (-1, 1, 1)
+    return RowReduction(
+        reads=tuple(map(walk_pattern, plan.reads)),
+        writes=tuple(map(_written, plan.writes)),
+        reason="ROW_REDUCTION: vectors along the elements that are reduced" + said_of(split, parts),
+        rank=plan.rank,
+        moved_axes=tuple(None if a.by_value else along(a) for a in plan.accesses),
+        split_axis=split,
+        iterations=iterations,
+        parts=parts,
+        granularity=1,
+        sequences=plan.sequences,
+        chunked=plan.chunked,
+        kept=_kept(plan),
+    )
+
+
+def _written(access: Access) -> AccessPattern:
+    return AccessPattern.LINEAR if access.inner == 1 else AccessPattern.GATHERED
+
+
+def passes(plan: BroadcastPlan) -> tuple[int, ...]:
+    """For each value, after how many passes over the first sequence it can be computed."""
+    known = [0] * len(plan.reads)
+    for instruction in plan.program.code:
+        before = max((known[a] for a in instruction.args), default=0)
+        known.append(before + (instruction.sequence == 1))
+    return tuple(known)
+
+
+def _kept(plan: BroadcastPlan) -> tuple[int, ...]:
+    """Expensive values along the sequence that two passes need."""
+    sequence = plan.axes_of(1)
+    if len(sequence) != 1 or plan.axes[sequence[0]].size > STRETCH:
+        return ()
+    program, base, varies = plan.program, len(plan.reads), plan.varies()
+    after = passes(plan)
+    ends = [  # what each pass needs, and after how many others it runs
+        (after[base + i] - 1, instruction.args)
+        for i, instruction in enumerate(program.code)
+        if instruction.sequence == 1
+    ]
+    last = max(after)
+    full = tuple(
+        result
+        for result, write in zip(program.results, plan.writes, strict=True)
+        if write.strides[sequence[0]]
+    )
+    ends.append((last, full))
+    found = []
+    for value in range(base, len(varies)):
+        instruction = program.code[value - base]
+        if sequence[0] not in varies[value] or not program.expensive(instruction):
+            continue
+        users = {number for number, results in ends if value in program.needed(results)}
+        if len(users) > 1:
+            found.append(value)
+    reductions = sum(1 for instruction in program.code if instruction.sequence)
+    return tuple(found[: max(MOST_SCRATCH - reductions, 0)])
