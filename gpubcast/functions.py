@@ -2294,8 +2294,8 @@ def reduce_xor(
 def argmax(
     x: ArrayLike,
     axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
     *,
-    index_dtype: ElementTypeLike = s32,
     out: Any = None,
     out_layout: Layout | None = None,
 ) -> Any:
@@ -2323,8 +2323,8 @@ def argmax(
 def argmin(
     x: ArrayLike,
     axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
     *,
-    index_dtype: ElementTypeLike = s32,
     out: Any = None,
     out_layout: Layout | None = None,
 ) -> Any:

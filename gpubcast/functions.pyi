@@ -2353,8 +2353,8 @@ def reduce_xor(
 def argmax(
     x: ArrayT,
     axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
     *,
-    index_dtype: ElementTypeLike = s32,
     out: None = None,
     out_layout: Layout | None = None,
 ) -> ArrayT: ...
@@ -2362,8 +2362,8 @@ def argmax(
 def argmax(
     x: HostArrayLike,
     axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
     *,
-    index_dtype: ElementTypeLike = s32,
     out: None = None,
     out_layout: Layout | None = None,
 ) -> np.ndarray[Any, Any]: ...
@@ -2371,8 +2371,8 @@ def argmax(
 def argmax(
     x: ForeignArray,
     axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
     *,
-    index_dtype: ElementTypeLike = s32,
     out: None = None,
     out_layout: Layout | None = None,
 ) -> Any: ...
@@ -2380,8 +2380,8 @@ def argmax(
 def argmax(
     x: ArrayLike,
     axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
     *,
-    index_dtype: ElementTypeLike = s32,
     out: OutT,
     out_layout: None = None,
 ) -> OutT: ...
@@ -2389,8 +2389,8 @@ def argmax(
 def argmin(
     x: ArrayT,
     axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
     *,
-    index_dtype: ElementTypeLike = s32,
     out: None = None,
     out_layout: Layout | None = None,
 ) -> ArrayT: ...
@@ -2398,8 +2398,8 @@ def argmin(
 def argmin(
     x: HostArrayLike,
     axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
     *,
-    index_dtype: ElementTypeLike = s32,
     out: None = None,
     out_layout: Layout | None = None,
 ) -> np.ndarray[Any, Any]: ...
@@ -2407,8 +2407,8 @@ def argmin(
 def argmin(
     x: ForeignArray,
     axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
     *,
-    index_dtype: ElementTypeLike = s32,
     out: None = None,
     out_layout: Layout | None = None,
 ) -> Any: ...
@@ -2416,8 +2416,8 @@ def argmin(
 def argmin(
     x: ArrayLike,
     axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
     *,
-    index_dtype: ElementTypeLike = s32,
     out: OutT,
     out_layout: None = None,
 ) -> OutT: ...

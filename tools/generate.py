@@ -75,13 +75,14 @@ def parameters(
     keyword: list[str] = []
     for attribute in row.keywords:
         kind = attribute.type.annotation
+        written = positional if attribute.positional else keyword
         if attribute.required:
-            written = positional if attribute.positional else keyword
             written.append(f"{attribute.name}: {kind}")
             continue
         optional = " | None" if attribute.default is None else ""
-        default = f'"{attribute.default}"' if kind == "str" else attribute.default
-        keyword.append(f"{attribute.name}: {kind}{optional} = {default}")
+        quoted = isinstance(attribute.default, str)
+        default = f'"{attribute.default}"' if quoted else attribute.default
+        written.append(f"{attribute.name}: {kind}{optional} = {default}")
     keyword += [f"out: {out}", f"out_layout: {out_layout}"]
     if not row.arity:
         keyword.append(f"device: {device}")

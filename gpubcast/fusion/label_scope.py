@@ -35,7 +35,7 @@ def enter(
     if outer is not None:
         for group, value in zip(pattern.operands, values, strict=True):
             _check_nested(outer, pattern, group, value)
-        inner = Frame(outer, trace.frame.sizes, trace.frame.number)
+        inner = Frame(outer, trace.frame.sizes, trace.frame.number, pattern.labels)
         trace.frames.append(inner)
         return list(values)
     nodes: list[int] = []
@@ -61,7 +61,7 @@ def enter(
             )
         operand, dimension = present.source(label)
         sizes[label] = (nodes[operand], dimension)
-    trace.frames.append(Frame(pattern, sizes, number))
+    trace.frames.append(Frame(pattern, sizes, number, pattern.labels))
     return [
         _placed(trace, pattern, group, value) if isinstance(value, ArrayTracer) else value
         for group, value in zip(pattern.operands, values, strict=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 from gpubcast import config
 from gpubcast.errors import Error, ShapeError, located
+from gpubcast.fusion import reductions
 from gpubcast.fusion.source_lines import refusal_at_line, unsupported, untyped, where
 from gpubcast.fusion.trace import ArrayTracer, ScalarTracer, Trace, Tracer
 from gpubcast.hlo import expression, op, operators, ops
@@ -73,8 +74,13 @@ def emit_operation(
         raise unsupported(
             f"{name}: {told} belong to the call of the fused function, not inside it",
         )
+    if row.rule.reduces is not None:
+        found = _reduction(trace, row, values[0], attributes)
+        if found is not None:
+            return found
     reason = row.rule.inside_labels
-    if any(attributes.get(one.name) is not None for one in row.rule.attributes):
+    broadcasts = row.rule.reduces is None
+    if broadcasts and any(attributes.get(one.name) is not None for one in row.rule.attributes):
         reason = "labels have aligned every operand, so nothing is broadcast inside"
     if reason and trace.frame.pattern is not None:
         raise refusal_at_line(
@@ -91,6 +97,29 @@ def emit_operation(
     return ScalarTracer(
         trace, lambda element_type: _apply(trace, name, values, element_type, attributes)
     )
+
+
+def _reduction(
+    trace: Trace, row: op.Op, value: Any, attributes: Mapping[str, Any]
+) -> Tracer | None:
+    """A reduction over labels; None where there are none, which is an operation like others.
+
+    Raises:
+        ShapeError: E2, E4 to E6, the axes that it names.
+    """
+    keyword = reductions.keyword_of(row)
+    given = attributes.get(keyword)
+    if trace.frame.pattern is None or given is None:
+        reductions.check_numbers(row.name, keyword, given)
+        return None
+    operand = value if isinstance(value, Tracer) else Tracer(trace, frozenset())
+    labels = reductions.reduced_labels(trace, row.name, keyword, operand, given)
+    if not isinstance(value, ArrayTracer) or (keyword == "axis" and len(labels) != 1):
+        return None
+    aligned = reductions.with_last_axes(trace, trace.aligned(value), labels)
+    numbers = reductions.numbers_of(trace, labels, attributes, keyword)
+    reduced = _apply(trace, row.name, [aligned], type_of(aligned), numbers)
+    return reductions.spread_back(trace, reduced, labels, value.varies)
 
 
 def _common_type(
@@ -127,7 +156,8 @@ def _apply(
         raise located(_about_types(error), line) from None
     ranks = [x.ndim for x in args]
     ndim = row.rule.rank(ranks, [type_of(x) for x in args], frozen)
-    if trace.frame.pattern is not None and ndim != max(ranks):
+    changed = row.rule.reduces is None and ndim != max(ranks)
+    if trace.frame.pattern is not None and changed:
         raise refusal_at_line(
             f"{name} to {found}: a type of another width adds or takes a dimension, and labels "
             "have fixed them",

@@ -365,13 +365,19 @@ class Frame:
         pattern: the labels; None where there are none.
         sizes: for each label, where its size is found.
         number: the pattern's number in the trace.
+        order: the labels in the order of their first appearance in the function's text.
         scope: values with dimensions are used in the scope that made them only.
     """
 
     def __init__(
-        self, pattern: LabelPattern | None, sizes: dict[str, expression.Size], number: int = 0
+        self,
+        pattern: LabelPattern | None,
+        sizes: dict[str, expression.Size],
+        number: int = 0,
+        order: tuple[str, ...] = (),
     ) -> None:
         self.pattern = pattern
+        self.order = order
         self.sizes = sizes
         self.number = number
         self.scope = 0 if pattern is None else number + 1

@@ -49,6 +49,12 @@ class LabelPattern:
         groups = (*self.outputs, *self.operands)
         return tuple(dict.fromkeys(x for group in groups for x in group if x != ONE))
 
+    @property
+    def labels(self) -> Group:
+        """Every label once, in the order of its first appearance in the text."""
+        groups = (*self.operands, *self.outputs)
+        return tuple(dict.fromkeys(x for group in groups for x in group if x != ONE))
+
     def place(self, group: Group) -> tuple[int | None, ...]:
         """For each dimension of a group, its axis; None for a literal 1."""
         axes = self.axes
@@ -251,7 +257,7 @@ def lacking(pattern: LabelPattern, output: int, varies: frozenset[str]) -> Shape
     )
     return ShapeError(
         f"'{pattern}': {_name(pattern, len(pattern.operands) + output)} lacks the axis "
-        f"{missing[0]!r}, along which its value varies; nothing is summed or picked [X7]\n"
+        f"{missing[0]!r}, along which its value varies; a reduce_* over that label takes it away [X7]\n"
         f"{render(AlignmentGrid(pattern.axes, rows, 'axis'))}",
         rule="X7",
         kind="gpubcast:output lacks an axis",

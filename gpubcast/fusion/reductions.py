@@ -1,0 +1,124 @@
+"""Reductions while a function is traced: their axes are labels where labels hold, else numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpubcast.errors import ShapeError, brief, plain_text
+from gpubcast.fusion.source_lines import refusal_at_line
+from gpubcast.fusion.trace import ArrayTracer, Trace, Tracer
+from gpubcast.hlo.expression import Place
+from gpubcast.hlo.op import Op
+
+
+def keyword_of(row: Op) -> str:
+    """The keyword that names a reduction's axes."""
+    return row.rule.attributes[0].name
+
+
+def check_numbers(name: str, keyword: str, given: Any) -> None:
+    """Refuse labels where none hold.
+
+    Raises:
+        ShapeError: E4, an axis is a text.
+    """
+    entries = given if isinstance(given, (tuple, list)) else (given,)
+    text = next((entry for entry in entries if plain_text(entry) is not None), None)
+    if text is not None:
+        raise refusal_at_line(
+            f"{name}: {keyword}={brief(given)}: the function has no labels, so axes are numbers "
+            "from 0 on",
+            rule="E4",
+            kind="gpubcast:axes and labels",
+            error=ShapeError,
+        )
+
+
+def reduced_labels(trace: Trace, name: str, keyword: str, value: Tracer, given: Any) -> list[str]:
+    """The labels that a reduction takes away, in the order of their first appearance in the
+    function's text.
+
+    Raises:
+        ShapeError: E2, one twice; E4, a number; E5, one that the function lacks; E6, one along
+            which the value does not vary.
+    """
+    text = plain_text(given)
+    entries = [text] if text is not None else list(given) if _listed(given) else [given]
+    labels = []
+    for entry in entries:
+        label = plain_text(entry)
+        if label is None:
+            raise _refused(
+                "E4",
+                "axes and labels",
+                f"{name}: {keyword}={brief(given)}: inside '{trace.frame.pattern}' an axis is named "
+                "by its label",
+            )
+        labels.append(label)
+    known = trace.frame.order
+    for label in labels:
+        if label not in known:
+            raise _refused(
+                "E5",
+                "unknown label",
+                f"{name}: no operand of '{trace.frame.pattern}' has the label {brief(label)}; it "
+                f"has {', '.join(known) or 'none'}",
+            )
+        if labels.count(label) > 1:
+            raise _refused(
+                "E2", "repeated axis", f"{name}: {keyword} names the label {label!r} twice"
+            )
+        if label not in value.varies:
+            varies = ", ".join(one for one in known if one in value.varies) or "no label"
+            raise _refused(
+                "E6",
+                "reduction of a constant axis",
+                f"{name}: the value does not vary along {label!r}, but along {varies}; reducing it "
+                "would count a size that cannot be seen",
+            )
+    return [label for label in known if label in labels]
+
+
+def _listed(given: Any) -> bool:
+    return isinstance(given, (tuple, list))
+
+
+def _refused(rule: str, kind: str, text: str) -> ShapeError:
+    error = refusal_at_line(text, rule=rule, kind=f"gpubcast:{kind}", error=ShapeError)
+    assert isinstance(error, ShapeError)
+    return error
+
+
+def with_last_axes(trace: Trace, value: ArrayTracer, labels: list[str]) -> ArrayTracer:
+    """A value of a labelled function whose last axes are some labels, in this order."""
+    pattern = trace.frame.pattern
+    assert pattern is not None and value.element_type is not None
+    order = [*(label for label in pattern.axes if label not in labels), *labels]
+    if order == list(pattern.axes):
+        return value
+    place = tuple(order.index(label) for label in pattern.axes)
+    shape = tuple(trace.frame.sizes[label] for label in order)
+    node = Place(value.node, place, shape, trace.frame.number)
+    return trace.emit(node, value.element_type, len(shape), value.varies)
+
+
+def spread_back(
+    trace: Trace, value: ArrayTracer, labels: list[str], varies: frozenset[str]
+) -> ArrayTracer:
+    """A reduced value with every axis of the labels again, repeated along those that it lacks."""
+    pattern = trace.frame.pattern
+    assert pattern is not None and value.element_type is not None
+    left = [label for label in pattern.axes if label not in labels]
+    place = tuple(pattern.axes.index(label) for label in left)
+    shape = tuple(trace.frame.sizes[label] for label in pattern.axes)
+    node = Place(value.node, place, shape, trace.frame.number)
+    return trace.emit(node, value.element_type, len(shape), varies - set(labels))
+
+
+def numbers_of(trace: Trace, labels: list[str], attributes: Mapping[str, Any], keyword: str) -> Any:
+    """The keywords of a reduction of the last axes."""
+    assert trace.frame.pattern is not None
+    rank = len(trace.frame.pattern.axes)
+    numbers = tuple(range(rank - len(labels), rank))
+    return {**attributes, keyword: numbers if keyword == "axes" else numbers[0]}
