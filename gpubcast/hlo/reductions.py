@@ -6,15 +6,21 @@ Sources: ``InferReduceShape`` of XLA's ``xla/service/shape_inference.cc``; for `
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from gpubcast.errors import ShapeError
 from gpubcast.hlo import xla_messages
 from gpubcast.hlo.broadcasting import Broadcast, integer_list
 from gpubcast.hlo.refusals import label, listing
+from gpubcast.shapes.element_types import ElementType, element_type
 from gpubcast.shapes.shape import Shape
 
-MOST_ELEMENTS = "gpubcast:nothing to choose from"
+# jax.lax says what XLA, which has no such instruction, does not.
+EMPTY = (
+    "argmin and argmax require non-empty reduced dimension. operand.shape=<list> axis=<n>"
+)
+INDEX = "index_dtype must be an integer type, but got <type>"
 
 
 def reduced(name: str, operand: Shape, axes: Sequence[int]) -> Broadcast:
@@ -27,8 +33,8 @@ def reduced(name: str, operand: Shape, axes: Sequence[int]) -> Broadcast:
     for axis in given:
         if not 0 <= axis < operand.rank:
             raise _out_of_range(name, operand, "axes", given, axis)
-    for axis in given:
-        if given.count(axis) > 1:
+    for k, axis in enumerate(given):
+        if axis in given[:k]:
             raise ShapeError(
                 f"{name}: axes={given} names axis {axis} twice [E2]\n{listing((operand,))}",
                 rule="E2",
@@ -59,7 +65,7 @@ def chosen(name: str, operand: Shape, axis: int) -> Broadcast:
             f"{name}: axis {given} has size 0, so there is no index to choose [E3]\n"
             f"{listing((operand,))}",
             rule="E3",
-            kind=MOST_ELEMENTS,
+            kind=EMPTY,
             operands=(operand,),
         )
     return without(operand, (given,))
@@ -79,3 +85,11 @@ def _out_of_range(name: str, operand: Shape, keyword: str, given: object, axis: 
         kind=xla_messages.AXIS_OUT_OF_BOUNDS,
         operands=(operand,),
     )
+
+
+def check_index(element: ElementType, given: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Why an element type is none of indices; None where it is."""
+    index = element_type(given["index_dtype"])
+    if index.is_integral:
+        return None
+    return INDEX, f"index_dtype is {index}; an index is an integer"

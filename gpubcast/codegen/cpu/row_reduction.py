@@ -231,7 +231,8 @@ class _RowLoops:
                 one = self.combinations[v]
                 inner.append(f"v{v} = {one.load(f'{2 * ELEMENTS} + done + e')}")
             else:
-                inner.append(self._value(v, self._moved(v, last, f"(i{last} + e)")))
+                index = self._moved(v, last, f"(i{last} + e)") if v < self.reads else ""
+                inner.append(self._value(v, index))
         inner += [one.store(f"{ELEMENTS} + done + e", f"v{one.operand}") for one in chosen]
         body += ["for e in range(run):", *indented(inner), "done += run", f"i{last} += run"]
         lines += indented(body + self._carried(axes))
@@ -316,7 +317,8 @@ class _RowLoops:
         if len(axes) == 1:
             body.append(f"j = i{axes[0]}")
         for v in values:
-            body.append(self._value(v, self._moved(v, axes[-1], f"i{axes[-1]}")))
+            index = self._moved(v, axes[-1], f"i{axes[-1]}") if v < self.reads else ""
+            body.append(self._value(v, index))
         for slot, result in zip(full, results, strict=True):
             index = self._moved(slot, axes[-1], f"i{axes[-1]}")
             body.append(self.table.store(slot - self.reads, index, f"v{result}"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpubcast.hlo.op import REAL, Code, Identity, Op, Reference, ResultType, by
 from gpubcast.hlo.references import greatest, least
+from gpubcast.hlo.reductions import check_index
 from gpubcast.hlo.rows import arithmetic, bits
 from gpubcast.hlo.rules import CHOOSE, REDUCE
 
@@ -49,6 +50,7 @@ def _choice(name: str, doc: str) -> Op:
         rule=CHOOSE,
         accepts=REAL,
         result=ResultType.INDEX,
+        keyword_check=check_index,
         doc=f"the first index along ``axis`` at which x is {doc}",
         edges="the first NaN, if there is one; +0.0 and -0.0 are equal",
         decomposition="reduce (pairs of an element and its index)",
