@@ -14,6 +14,7 @@ from typing import overload
 
 from gpubcast.errors import ShapeError
 from gpubcast.planning.plan import BroadcastPlan
+from gpubcast.schedules.cpu.column_reduction import ColumnReduction, column_reduction
 from gpubcast.schedules.cpu.nest import Nest, nest
 from gpubcast.schedules.cpu.row_reduction import RowReduction, row_reduction
 from gpubcast.schedules.cpu.runs import Runs, runs
@@ -28,7 +29,7 @@ from gpubcast.schedules.cuda.xpose import Xpose, xpose
 from gpubcast.schedules.schedule import CpuTarget, CudaTarget, Target, VectorScheduleBase
 
 CudaSchedule = Flat | Rows | Xpose | Phase | Running | Gather
-CpuSchedule = Nest | Runs | Tiles | RowReduction
+CpuSchedule = Nest | Runs | Tiles | RowReduction | ColumnReduction
 Schedule = CudaSchedule | CpuSchedule
 
 # With accesses of this size a GPU's memory is still kept busy; not with smaller ones.
@@ -65,7 +66,7 @@ def schedule(plan: BroadcastPlan, target: Target, addresses: tuple[int, ...]) ->
     """
     if isinstance(target, CpuTarget):
         if plan.sequences:
-            return row_reduction(plan, target)
+            return column_reduction(plan, target) or row_reduction(plan, target)
         return tiles(plan, target) or runs(plan, target) or nest(plan, target)
     chosen = flat(plan, addresses, target) or _tiled(plan, addresses, target) or gather(plan)
     if chosen.grid > MAX_GRID:

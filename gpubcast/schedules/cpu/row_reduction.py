@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gpubcast.planning.plan import Access, BroadcastPlan
-from gpubcast.schedules.cpu.cost import MOST_SCRATCH, STRETCH, along, divided, said_of, walk_pattern
+from gpubcast.schedules.cpu.cost import (
+    MOST_SCRATCH,
+    STRETCH,
+    along,
+    divided,
+    passes,
+    said_of,
+    walk_pattern,
+)
 from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget
 
 
@@ -62,15 +70,6 @@ def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
 
 def _written(access: Access) -> AccessPattern:
     return AccessPattern.LINEAR if access.inner == 1 else AccessPattern.GATHERED
-
-
-def passes(plan: BroadcastPlan) -> tuple[int, ...]:
-    """For each value, after how many passes over the first sequence it can be computed."""
-    known = [0] * len(plan.reads)
-    for instruction in plan.program.code:
-        before = max((known[a] for a in instruction.args), default=0)
-        known.append(before + (instruction.sequence == 1))
-    return tuple(known)
 
 
 def _kept(plan: BroadcastPlan) -> tuple[int, ...]:

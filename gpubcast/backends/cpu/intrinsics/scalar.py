@@ -13,7 +13,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from gpubcast.backends.cpu.intrinsics import complex_numbers, division
+from gpubcast.backends.cpu.intrinsics import complex_numbers, division, lanes
 from gpubcast.backends.cpu.intrinsics.memory import (
     NUMBA_TYPES,
     from_memory,
@@ -218,22 +218,11 @@ def _min_nan(x: Any, y: Any) -> Any:
     return x if (x < y or x != x) else y
 
 
-def _extreme(predicate: str, both: str) -> Any:
-    """The greater or lesser of two floats: a NaN where one is, and an order of the zeros."""
-
+def _extreme(of: Any) -> Any:
     @Intrinsic
     def extreme(typing_context: Any, x: Any, y: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            first, second = args
-            word = ir.IntType(signature.return_type.bitwidth)
-            bits = [builder.bitcast(one, word) for one in args]
-            # Equal numbers that differ are zeros, of which one has no sign.
-            zero = builder.bitcast(getattr(builder, both)(*bits), first.type)
-            wins = builder.fcmp_unordered(predicate, first, second)
-            lost = builder.fcmp_unordered("uno", second, second)
-            found = builder.select(wins, first, second)
-            found = builder.select(builder.fcmp_ordered("==", first, second), zero, found)
-            return builder.select(lost, second, found)
+            return of(builder, *args)
 
         return x(x, y), codegen
 
@@ -357,8 +346,8 @@ FUNCTIONS: dict[str, Any] = {
     "integer_pow": Intrinsic(_integer_pow, literal=True),
     "pow_signed": _pow_signed,
     "pow_unsigned": _pow_unsigned,
-    "greatest": _extreme(">", "and_"),
-    "least": _extreme("<", "or_"),
+    "greatest": _extreme(lanes.greatest),
+    "least": _extreme(lanes.least),
     "max_nan": _max_nan,
     "min_nan": _min_nan,
     "sign_floating": _sign_floating,
