@@ -122,6 +122,7 @@ __all__ = [
     "expm1",
     "floor",
     "ge",
+    "get_dimension_size",
     "gt",
     "imag",
     "integer_pow",

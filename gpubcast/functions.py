@@ -57,6 +57,7 @@ __all__ = [
     "expm1",
     "floor",
     "ge",
+    "get_dimension_size",
     "gt",
     "imag",
     "integer_pow",
@@ -2094,6 +2095,32 @@ def iota(
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
     return APPLY.call("iota", (), out, out_layout, dtype, size, device)
+
+
+def get_dimension_size(
+    x: ArrayLike,
+    dimension: int | str,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The size of the given ``dimension`` (HLO: ``get-dimension-size``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is s32.
+    Edges: a function is traced once for all sizes, so this is how it takes one.
+
+    Args:
+        x: the operand.
+        dimension: the dimension; inside a function with labels, a label.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("get_dimension_size", (x,), out, out_layout, dimension)
 
 
 def reduce_sum(

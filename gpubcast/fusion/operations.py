@@ -14,7 +14,7 @@ from gpubcast.errors import Error, ShapeError, located
 from gpubcast.fusion import reductions
 from gpubcast.fusion.source_lines import refusal_at_line, unsupported, untyped, where
 from gpubcast.fusion.trace import ArrayTracer, ScalarTracer, Trace, Tracer
-from gpubcast.hlo import expression, op, operators, ops
+from gpubcast.hlo import expression, op, operators, ops, rules
 from gpubcast.hlo.expression import Apply, Constant, Expression
 from gpubcast.hlo.inference import result_type
 from gpubcast.hlo.op import ResultType
@@ -78,6 +78,8 @@ def emit_operation(
         found = _reduction(trace, row, values[0], attributes)
         if found is not None:
             return found
+    if row.rule is rules.SIZE and trace.frame.pattern is not None:
+        return _labelled_size(trace, row, values[0], attributes)
     reason = row.rule.inside_labels
     broadcasts = row.rule.reduces is None
     if broadcasts and any(attributes.get(one.name) is not None for one in row.rule.attributes):
@@ -122,6 +124,22 @@ def _reduction(
     return reductions.spread_back(trace, reduced, labels, value.varies)
 
 
+def _labelled_size(
+    trace: Trace, row: op.Op, value: Any, attributes: Mapping[str, Any]
+) -> ArrayTracer:
+    """The size of a label.
+
+    Raises:
+        ShapeError: E4, E5, what is no label of the function.
+    """
+    label = reductions.label_of(trace, row.name, "dimension", attributes.get("dimension"))
+    assert trace.frame.pattern is not None
+    operand = _typed(trace, value, ELEMENT_TYPES["f32"])
+    aligned = trace.aligned(operand)
+    number = trace.frame.pattern.axes.index(label)
+    return _apply(trace, row.name, [aligned], type_of(aligned), {"dimension": number})
+
+
 def _common_type(
     row: op.Op, values: list[Any], attributes: Mapping[str, Any]
 ) -> ElementType | None:
@@ -156,8 +174,8 @@ def _apply(
         raise located(_about_types(error), line) from None
     ranks = [x.ndim for x in args]
     ndim = row.rule.rank(ranks, [type_of(x) for x in args], frozen)
-    changed = row.rule.reduces is None and ndim != max(ranks)
-    if trace.frame.pattern is not None and changed:
+    may_change = row.rule.reduces is not None or row.rule is rules.SIZE
+    if trace.frame.pattern is not None and ndim != max(ranks) and not may_change:
         raise refusal_at_line(
             f"{name} to {found}: a type of another width adds or takes a dimension, and labels "
             "have fixed them",
@@ -171,6 +189,8 @@ def _apply(
     expansion = row.expansion(frozen)
     if expansion.each is not None:
         args = [_through(trace, expansion.each, x) for x in args]
+    if row.rule is rules.SIZE:
+        varies = frozenset()
     return trace.emit(
         expression.applied(expansion, tuple(x.node for x in args)), found, ndim, varies
     )

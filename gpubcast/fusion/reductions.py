@@ -45,26 +45,9 @@ def reduced_labels(trace: Trace, name: str, keyword: str, value: Tracer, given: 
     """
     text = plain_text(given)
     entries = [text] if text is not None else list(given) if _listed(given) else [given]
-    labels = []
-    for entry in entries:
-        label = plain_text(entry)
-        if label is None:
-            raise _refused(
-                "E4",
-                "axes and labels",
-                f"{name}: {keyword}={brief(given)}: inside '{trace.frame.pattern}' an axis is named "
-                "by its label",
-            )
-        labels.append(label)
+    labels = [label_of(trace, name, keyword, entry) for entry in entries]
     known = trace.frame.order
     for label in labels:
-        if label not in known:
-            raise _refused(
-                "E5",
-                "unknown label",
-                f"{name}: no operand of '{trace.frame.pattern}' has the label {brief(label)}; it "
-                f"has {', '.join(known) or 'none'}",
-            )
         if labels.count(label) > 1:
             raise _refused(
                 "E2", "repeated axis", f"{name}: {keyword} names the label {label!r} twice"
@@ -78,6 +61,23 @@ def reduced_labels(trace: Trace, name: str, keyword: str, value: Tracer, given: 
                 "would count a size that cannot be seen",
             )
     return [label for label in known if label in labels]
+
+
+def label_of(trace: Trace, name: str, keyword: str, given: Any) -> str:
+    """A label of the function.
+
+    Raises:
+        ShapeError: E4, a number; E5, one that the function lacks.
+    """
+    label, pattern = plain_text(given), trace.frame.pattern
+    if label is None:
+        what = f"inside '{pattern}' an axis is named by its label"
+        raise _refused("E4", "axes and labels", f"{name}: {keyword}={brief(given)}: {what}")
+    if label not in trace.frame.order:
+        known = ", ".join(trace.frame.order) or "none"
+        what = f"no operand of '{pattern}' has the label {brief(label)}; it has {known}"
+        raise _refused("E5", "unknown label", f"{name}: {what}")
+    return label
 
 
 def _listed(given: Any) -> bool:

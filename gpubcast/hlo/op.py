@@ -36,6 +36,7 @@ class ResultType(enum.Enum):
     TO = "to"  # named by the attribute ``to``
     DTYPE = "dtype"  # named by the attribute ``dtype``
     INDEX = "index_dtype"  # named by the attribute ``index_dtype``
+    SIZE = "size"  # s32
     KEY = "key"  # floats: a signed integer of the compute type's width; others: SAME
 
     @property
@@ -52,6 +53,7 @@ _RESULT_DOCS = {
     ResultType.TO: "The result has the type ``to``.",
     ResultType.DTYPE: "The result has the type ``dtype``.",
     ResultType.INDEX: "The result has the type ``index_dtype``.",
+    ResultType.SIZE: "The result is s32.",
     ResultType.KEY: "The result is s32 or s64 for floats, else it has the operand's type.",
 }
 

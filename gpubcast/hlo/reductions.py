@@ -71,6 +71,26 @@ def chosen(name: str, operand: Shape, axis: int) -> Broadcast:
     return without(operand, (given,))
 
 
+def size_of(name: str, operand: Shape, dimension: int) -> Broadcast:
+    """The dimensions of the size of a dimension: a scalar, to which no dimension goes.
+
+    Raises:
+        ShapeError: B2, no integer; E1, a dimension that the operand lacks; E7, a size that is not
+            representable.
+    """
+    (given,) = integer_list(name, "dimension", (dimension,), (operand,))
+    if not 0 <= given < operand.rank:
+        raise _out_of_range(name, operand, "dimension", given, given)
+    if operand.dimensions[given] >= 1 << 31:
+        raise ShapeError(
+            f"{name}: dimension {given} has a size that is no s32 [E7]\n{listing((operand,))}",
+            rule="E7",
+            kind="gpubcast:size of a dimension",
+            operands=(operand,),
+        )
+    return Broadcast((), ((None,) * operand.rank,))
+
+
 def _out_of_range(name: str, operand: Shape, keyword: str, given: object, axis: int) -> ShapeError:
     from_end = axis + operand.rank
     fix = f"; counted from the end it is {from_end}" if 0 <= from_end < operand.rank else ""
