@@ -58,10 +58,10 @@ def _axes(name: str, x: Any, axis: Axis) -> tuple[Any, tuple[int, ...] | None]:
 
 
 def _with(
-    operation: Callable[..., Any], x: Any, reduced: Any, kept: tuple[int, ...] | None
+    operation: Callable[..., Any], x: Any, reduced: Any, places: tuple[int, ...] | None
 ) -> Any:
     """An operation of a value and one that has been reduced, repeated along the axes it lacks."""
-    return operation(x, reduced, broadcast_dimensions=kept or None)
+    return operation(x, reduced, broadcast_dimensions=places or None)
 
 
 def _wide(name: str, x: Any) -> Any:
@@ -85,9 +85,9 @@ def _mean(x: Any, axes: Any) -> Any:
     return total
 
 
-def _centered(x: Any, axes: Any, kept: tuple[int, ...] | None) -> tuple[Any, Any]:
+def _centered(x: Any, axes: Any, places: tuple[int, ...] | None) -> tuple[Any, Any]:
     """The distance from the mean, and the mean of its square."""
-    distance = _with(gb.sub, x, _mean(x, axes), kept)
+    distance = _with(gb.sub, x, _mean(x, axes), places)
     square = gb.square(gb.abs(distance)) if x.element_type.is_complex else gb.square(distance)
     return distance, _mean(square, axes)
 
@@ -134,28 +134,28 @@ def gelu(x: Any, approximate: bool = True) -> Any:
 @fuse(static=_STATIC)
 def softmax(x: Any, axis: Axis = -1) -> Any:
     """``exp(x) / sum(exp(x))`` along an axis, or several."""
-    axes, kept = _axes("softmax", x, axis)
-    e = gb.exp(_with(gb.sub, x, gb.reduce_max(x, axes), kept))
-    return _with(gb.div, e, gb.reduce_sum(e, axes), kept)
+    axes, places = _axes("softmax", x, axis)
+    e = gb.exp(_with(gb.sub, x, gb.reduce_max(x, axes), places))
+    return _with(gb.div, e, gb.reduce_sum(e, axes), places)
 
 
 @fuse(static=_STATIC)
 def log_softmax(x: Any, axis: Axis = -1) -> Any:
     """``log(softmax(x))``, without overflow."""
-    axes, kept = _axes("log_softmax", x, axis)
-    shifted = _with(gb.sub, x, gb.reduce_max(x, axes), kept)
+    axes, places = _axes("log_softmax", x, axis)
+    shifted = _with(gb.sub, x, gb.reduce_max(x, axes), places)
     total = gb.log(gb.reduce_sum(gb.exp(shifted), axes))
-    return _with(gb.sub, shifted, total, kept)
+    return _with(gb.sub, shifted, total, places)
 
 
 @fuse(static=_STATIC)
 def logsumexp(x: Any, axis: Axis = -1) -> Any:
     """``log(sum(exp(x)))`` along an axis, or several, without overflow; they are left out."""
-    axes, kept = _axes("logsumexp", x, axis)
+    axes, places = _axes("logsumexp", x, axis)
     # Of an infinite one a difference would be NaN.
     limit = _LIMITS.get(str(x.element_type), 3.38e38)
     largest = gb.clamp(-limit, gb.reduce_max(x, axes), limit)
-    return gb.log(gb.reduce_sum(gb.exp(_with(gb.sub, x, largest, kept)), axes)) + largest
+    return gb.log(gb.reduce_sum(gb.exp(_with(gb.sub, x, largest, places)), axes)) + largest
 
 
 @fuse(static=_STATIC)
@@ -168,17 +168,17 @@ def mean(x: Any, axis: Axis = -1) -> Any:
 @fuse(static=_STATIC)
 def var(x: Any, axis: Axis = -1) -> Any:
     """The mean squared distance from the mean along an axis, or several, which are left out."""
-    axes, kept = _axes("var", x, axis)
-    found = _centered(_wide("var", x), axes, kept)[1]
+    axes, places = _axes("var", x, axis)
+    found = _centered(_wide("var", x), axes, places)[1]
     return found if x.element_type.is_complex else _like(x, found)
 
 
 @fuse(static=_STATIC)
 def standardize(x: Any, axis: Axis = -1, epsilon: float = 1e-5) -> Any:
     """The distance from the mean over the square root of the variance plus ``epsilon``."""
-    axes, kept = _axes("standardize", x, axis)
-    distance, variance = _centered(_wide("standardize", x), axes, kept)
-    return _like(x, _with(gb.mul, distance, gb.rsqrt(variance + epsilon), kept))
+    axes, places = _axes("standardize", x, axis)
+    distance, variance = _centered(_wide("standardize", x), axes, places)
+    return _like(x, _with(gb.mul, distance, gb.rsqrt(variance + epsilon), places))
 
 
 @fuse(static=_STATIC)
@@ -189,24 +189,24 @@ def layer_norm(
 
     ``scale`` and ``bias`` may be None. ``epsilon`` is that of Flax.
     """
-    axes, kept = _axes("layer_norm", x, axis)
-    distance, variance = _centered(_wide("layer_norm", x), axes, kept)
-    found = _with(gb.mul, distance, gb.rsqrt(variance + epsilon), kept)
-    return _like(x, _scaled(found, scale, bias, axes, kept))
+    axes, places = _axes("layer_norm", x, axis)
+    distance, variance = _centered(_wide("layer_norm", x), axes, places)
+    found = _with(gb.mul, distance, gb.rsqrt(variance + epsilon), places)
+    return _like(x, _scaled(found, scale, bias, axes, places))
 
 
 @fuse(static=_STATIC)
 def rms_norm(x: Any, scale: Any = None, axis: Axis = -1, epsilon: float = 1e-6) -> Any:
     """``x`` over the square root of the mean of its square plus ``epsilon``, times ``scale``."""
-    axes, kept = _axes("rms_norm", x, axis)
+    axes, places = _axes("rms_norm", x, axis)
     wide = _wide("rms_norm", x)
-    found = _with(gb.mul, wide, gb.rsqrt(_mean(gb.square(wide), axes) + epsilon), kept)
-    return _like(x, _scaled(found, scale, None, axes, kept))
+    found = _with(gb.mul, wide, gb.rsqrt(_mean(gb.square(wide), axes) + epsilon), places)
+    return _like(x, _scaled(found, scale, None, axes, places))
 
 
-def _scaled(found: Any, scale: Any, bias: Any, axes: Any, kept: tuple[int, ...] | None) -> Any:
+def _scaled(found: Any, scale: Any, bias: Any, axes: Any, places: tuple[int, ...] | None) -> Any:
     """A normalised value times ``scale`` plus ``bias``."""
-    place = None if kept is None else tuple(sorted(axes))
+    place = None if places is None else tuple(sorted(axes))
     for operation, operand in ((gb.mul, scale), (gb.add, bias)):
         if operand is not None:
             own = gb.convert_element_type(operand, found.element_type)

@@ -79,7 +79,7 @@ def emit_operation(
         if found is not None:
             return found
     if row.rule is rules.SIZE and trace.frame.pattern is not None:
-        return _labelled_size(trace, row, values[0], attributes)
+        return _size_of_label(trace, row, values[0], attributes)
     reason = row.rule.inside_labels
     broadcasts = row.rule.reduces is None
     if broadcasts and any(attributes.get(one.name) is not None for one in row.rule.attributes):
@@ -124,7 +124,7 @@ def _reduction(
     return reductions.spread_back(trace, reduced, labels, value.varies)
 
 
-def _labelled_size(
+def _size_of_label(
     trace: Trace, row: op.Op, value: Any, attributes: Mapping[str, Any]
 ) -> ArrayTracer:
     """The size of a label.

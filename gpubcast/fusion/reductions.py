@@ -84,8 +84,8 @@ def _listed(given: Any) -> bool:
     return isinstance(given, (tuple, list))
 
 
-def _refused(rule: str, kind: str, text: str) -> ShapeError:
-    error = refusal_at_line(text, rule=rule, kind=f"gpubcast:{kind}", error=ShapeError)
+def _refused(rule: str, what: str, text: str) -> ShapeError:
+    error = refusal_at_line(text, rule=rule, kind=f"gpubcast:{what}", error=ShapeError)
     assert isinstance(error, ShapeError)
     return error
 

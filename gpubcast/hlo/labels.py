@@ -257,7 +257,7 @@ def lacking(pattern: LabelPattern, output: int, varies: frozenset[str]) -> Shape
     )
     return ShapeError(
         f"'{pattern}': {_name(pattern, len(pattern.operands) + output)} lacks the axis "
-        f"{missing[0]!r}, along which its value varies; a reduce_* over that label takes it away [X7]\n"
+        f"{missing[0]!r}, along which its value varies; a reduce_* over it takes it away [X7]\n"
         f"{render(AlignmentGrid(pattern.axes, rows, 'axis'))}",
         rule="X7",
         kind="gpubcast:output lacks an axis",

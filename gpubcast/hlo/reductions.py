@@ -17,9 +17,7 @@ from gpubcast.shapes.element_types import ElementType, element_type
 from gpubcast.shapes.shape import Shape
 
 # jax.lax says what XLA, which has no such instruction, does not.
-EMPTY = (
-    "argmin and argmax require non-empty reduced dimension. operand.shape=<list> axis=<n>"
-)
+EMPTY = "argmin and argmax require non-empty reduced dimension. operand.shape=<list> axis=<n>"
 INDEX = "index_dtype must be an integer type, but got <type>"
 
 

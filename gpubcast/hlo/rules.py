@@ -217,9 +217,7 @@ CHOOSE = Rule(
 )
 SIZE = Rule(
     "size",
-    dimensions=lambda name, shapes, given: reductions.size_of(
-        name, shapes[0], given["dimension"]
-    ),
+    dimensions=lambda name, shapes, given: reductions.size_of(name, shapes[0], given["dimension"]),
     rank=lambda ranks, types, given: 0,
     attributes=(
         Attribute(

@@ -8,7 +8,6 @@ none are computed into temporaries, which are operands of what is left.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -122,7 +121,8 @@ class _Cutting:
             # Its operand is walked in two ways at once, or is too much for one kernel.
             self._compute_elements(arguments_of(self.graph.nodes[first])[0])
             return
-        chosen, (plan, outs) = (first,), found
+        chosen: tuple[int, ...] = (first,)
+        plan, outs = found
         for other in left:
             waits = any(
                 reduces(self.graph.nodes[i]) and i not in (other, *chosen)

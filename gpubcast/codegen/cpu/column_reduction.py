@@ -87,9 +87,7 @@ class _ColumnLoops(ReductionLoops):
         """The values of a tile that some others are computed from, in order."""
         stop = (*self.combinations, *self.waiting)
         return [
-            v
-            for v in self.program.needed(tuple(results), stop)
-            if self._level(v) < 0 or v in stop
+            v for v in self.program.needed(tuple(results), stop) if self._level(v) < 0 or v in stop
         ]
 
     def _columns(self, values: list[int]) -> list[str]:
@@ -107,7 +105,12 @@ class _ColumnLoops(ReductionLoops):
 
     def _pass(self, chosen: list[Combination]) -> list[str]:
         """A walk over the sequences of a tile, and what some reductions make of it."""
-        lanes = ["lanes = 1", f"while lanes < min(count, {LANES}):", "    lanes = lanes * 2", "top = 0"]
+        lanes = [
+            "lanes = 1",
+            f"while lanes < min(count, {LANES}):",
+            "    lanes = lanes * 2",
+            "top = 0",
+        ]
         lane = [
             *_reversed("lane", "p", "lanes"),
             "if lane < count:",
@@ -116,23 +119,21 @@ class _ColumnLoops(ReductionLoops):
             *indented(self._absent(chosen, "top")),
             *_combined(chosen, "top", "p", 0),
         ]
+        above = f"({_CHUNKS} + above) * {TILE} + c"
+        moved = [one.store(above, one.load("c")) for one in chosen]
         chunk = [
             *_reversed("chunk", "q", "chunks"),
             f"begin = first + chunk * {CHUNK}",
             "if begin < last:",
             f"    count = min({CHUNK}, last - begin)",
             *indented([*lanes, "for p in range(lanes):", *indented(lane)]),
-            *indented(
-                ["for c in range(width):"]
-                + indented([one.store(f"({_CHUNKS} + above) * {TILE} + c", one.load("c")) for one in chosen])
-            ),
+            "    for c in range(width):",
+            *indented(moved, 2),
             "else:",
             *indented(self._absent(chosen, f"({_CHUNKS} + above)")),
             *_combined(chosen, "above", "q", _CHUNKS),
         ]
-        clear = [
-            one.store(f"{_CHUNKS * TILE} + c", one.identity) for one in chosen
-        ]
+        clear = [one.store(f"{_CHUNKS * TILE} + c", one.identity) for one in chosen]
         results = [
             one.store(f"{_RESULT * TILE} + c", one.final(one.load(f"{_CHUNKS * TILE} + c")))
             for one in chosen
@@ -225,9 +226,7 @@ def _reversed(name: str, number: str, count: str) -> list[str]:
 def _combined(chosen: list[Combination], top: str, number: str, first: int) -> list[str]:
     """The topmost tiles combined, as often as pairs are complete."""
     at = f"({first} + {top})" if first else top
-    body = [
-        one.taken(f"({at} - 1) * {TILE} + c", one.load(f"{at} * {TILE} + c")) for one in chosen
-    ]
+    body = [one.taken(f"({at} - 1) * {TILE} + c", one.load(f"{at} * {TILE} + c")) for one in chosen]
     return [
         f"pairs = {number} + 1",
         "while pairs % 2 == 0:",

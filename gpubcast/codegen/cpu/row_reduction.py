@@ -26,13 +26,13 @@ class _RowLoops(ReductionLoops):
 
     def __init__(self, table: ParameterTable, schedule: RowReduction) -> None:
         super().__init__(table, schedule, tuple(range(table.plan.num_parallel)))
-        self.kept = schedule.kept
-        self.available = set[int]()  # the values that are kept by now
+        self.stored = schedule.stored
+        self.available = set[int]()  # the values that are stored by now
         self.cheap = not any(map(self.program.expensive, self.program.code))
 
     def lines(self) -> list[str]:
         lines = [one.allocation() for one in self.combinations.values()]
-        lines += [f"t{v} = scratch_{self._memory(v)}()" for v in self.kept]
+        lines += [f"t{v} = scratch_{self._memory(v)}()" for v in self.stored]
         body = self.span()
         for number in self.passes:
             body += self._pass(1, self.reduced_by(number), "first", "last")
@@ -76,7 +76,7 @@ class _RowLoops(ReductionLoops):
                 lines += one.from_memory(ELEMENTS, count)
             return lines
         values = self._values_of(sequence, [one.operand for one in chosen])
-        keeps = [v for v in self.kept if v in values and v not in self.available]
+        keeps = [v for v in self.stored if v in values and v not in self.available]
         body = self._elements(sequence, values, f"{begin} + k + l")
         body += [f"store_{self._memory(v)}(t{v}, j, v{v})" for v in keeps]
         body += [one.taken("l", f"v{one.operand}") for one in chosen]
@@ -87,7 +87,10 @@ class _RowLoops(ReductionLoops):
             *indented(body, 2),
         ]
         if self.cheap and len(values) <= 4 * PER_LANE:
-            lines += [f"if {count} == {CHUNK}:", *indented(self._full(sequence, values, chosen, begin))]
+            lines += [
+                f"if {count} == {CHUNK}:",
+                *indented(self._full(sequence, values, chosen, begin)),
+            ]
             lines += ["else:", *indented(some)]
         else:
             lines += some
@@ -112,7 +115,7 @@ class _RowLoops(ReductionLoops):
 
     def _values_of(self, sequence: int, results: list[int]) -> list[int]:
         """The values in a sequence that some others are computed from."""
-        stop = (*(v for v in self.kept if v in self.available), *self.combinations)
+        stop = (*(v for v in self.stored if v in self.available), *self.combinations)
         return [v for v in self.program.needed(tuple(results), stop) if self.depth(v) == sequence]
 
     def _elements(self, sequence: int, values: list[int], element: str) -> list[str]:
@@ -120,7 +123,7 @@ class _RowLoops(ReductionLoops):
         (axis,) = self.plan.axes_of(sequence)
         lines = [f"j = {element}"]
         for v in values:
-            if v in self.kept and v in self.available:
+            if v in self.stored and v in self.available:
                 lines.append(f"v{v} = load_{self._memory(v)}(t{v}, j)")
             elif v in self.combinations:
                 lines.append(f"v{v} = {self.combinations[v].load(f'{INNER} + j - begin')}")
@@ -214,7 +217,7 @@ class _RowLoops(ReductionLoops):
         body = [f"j = i{axes[-1]}"]
         steps = {axis: f"i{axis}" for axis in axes}
         for v in self._values_of(1, results):
-            if v in self.kept:
+            if v in self.stored:
                 body.append(f"v{v} = load_{self._memory(v)}(t{v}, j)")
             else:
                 body.append(self.value(v, self._along(v, 1, steps)))

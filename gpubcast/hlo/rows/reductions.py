@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpubcast.hlo.op import REAL, Code, Identity, Op, Reference, ResultType, by
-from gpubcast.hlo.references import greatest, least
 from gpubcast.hlo.reductions import check_index
+from gpubcast.hlo.references import greatest, least
 from gpubcast.hlo.rows import arithmetic, bits
 from gpubcast.hlo.rules import CHOOSE, REDUCE
 
@@ -63,8 +63,8 @@ ROWS = (
         "add",
         Identity.ZERO,
         "the sum of the elements",
-        f"begins at +0.0, in the order of the law of sums; {_WIDE}; 0 where there are none; logical "
-        "or on pred",
+        f"begins at +0.0, in the order of the law of sums; {_WIDE}; 0 where there are none; "
+        "logical or on pred",
         aliases=("sum", "nansum"),
     ),
     _reduction(

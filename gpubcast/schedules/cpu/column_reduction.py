@@ -88,8 +88,9 @@ def _vector_axis(plan: BroadcastPlan) -> int | None:
         return None
     largest = max(
         reduced,
-        key=lambda read: math.prod(plan.axes[k].size for k in along(read))
-        * read.element_type.itemsize,
+        key=lambda read: (
+            math.prod(plan.axes[k].size for k in along(read)) * read.element_type.itemsize
+        ),
     )
     if not sequence or abs(largest.strides[sequence[-1]]) == 1:
         return None

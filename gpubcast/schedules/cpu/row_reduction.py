@@ -24,14 +24,14 @@ class RowReduction(CpuScheduleBase):
 
     Attributes:
         sequences, chunked: as the plan's.
-        kept: values that vary along the sequence and are kept for a later pass over it.
+        stored: values that vary along the sequence and are stored for a later pass over it.
     """
 
     name: ClassVar[str] = "ROW_REDUCTION"
 
     sequences: tuple[int, ...]
     chunked: bool
-    kept: tuple[int, ...]
+    stored: tuple[int, ...]
 
     @property
     def streams(self) -> bool:
@@ -43,8 +43,8 @@ class RowReduction(CpuScheduleBase):
         parts = [f"rank {self.rank}", f"sequences {' '.join(map(str, self.sequences))}"]
         if self.chunked:
             parts.append("by chunks")
-        if self.kept:
-            parts.append(f"keep {', '.join(f'%{value}' for value in self.kept)}")
+        if self.stored:
+            parts.append(f"keep {', '.join(f'%{value}' for value in self.stored)}")
         return " | ".join([*parts, *self.split_key])
 
 
@@ -64,7 +64,7 @@ def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
         granularity=1,
         sequences=plan.sequences,
         chunked=plan.chunked,
-        kept=_kept(plan),
+        stored=_stored(plan),
     )
 
 
@@ -72,7 +72,7 @@ def _written(access: Access) -> AccessPattern:
     return AccessPattern.LINEAR if access.inner == 1 else AccessPattern.GATHERED
 
 
-def _kept(plan: BroadcastPlan) -> tuple[int, ...]:
+def _stored(plan: BroadcastPlan) -> tuple[int, ...]:
     """Expensive values along the sequence that two passes need."""
     sequence = plan.axes_of(1)
     if len(sequence) != 1 or plan.axes[sequence[0]].size > STRETCH:

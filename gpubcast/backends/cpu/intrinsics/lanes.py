@@ -1,7 +1,7 @@
 """The lanes of a reduction, combined by halves as vectors; and the extremes of floats.
 
-``lanes_<operation>_<type>(address)`` combines the elements at an address, one per lane of the law of
-sums, and returns what they come to. Types that are not combined as they lie in memory (complex
+``lanes_<operation>_<type>(address)`` combines the elements at an address, one per lane of the law
+of sums, and returns what they come to. Types that are not combined as they lie in memory (complex
 numbers, integers of 4 bits) have none: generated code then has loops.
 """
 
