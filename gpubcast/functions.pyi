@@ -2156,19 +2156,19 @@ def iota(
 ) -> OutT: ...
 @overload
 def get_dimension_size(
-    x: ArrayT, dimension: int | str, *, out: None = None, out_layout: Layout | None = None
+    x: ArrayT, axis: int | str, *, out: None = None, out_layout: Layout | None = None
 ) -> ArrayT: ...
 @overload
 def get_dimension_size(
-    x: HostArrayLike, dimension: int | str, *, out: None = None, out_layout: Layout | None = None
+    x: HostArrayLike, axis: int | str, *, out: None = None, out_layout: Layout | None = None
 ) -> np.ndarray[Any, Any]: ...
 @overload
 def get_dimension_size(
-    x: ForeignArray, dimension: int | str, *, out: None = None, out_layout: Layout | None = None
+    x: ForeignArray, axis: int | str, *, out: None = None, out_layout: Layout | None = None
 ) -> Any: ...
 @overload
 def get_dimension_size(
-    x: ArrayLike, dimension: int | str, *, out: OutT, out_layout: None = None
+    x: ArrayLike, axis: int | str, *, out: OutT, out_layout: None = None
 ) -> OutT: ...
 @overload
 def reduce_sum(

@@ -132,12 +132,12 @@ def _size_of_label(
     Raises:
         ShapeError: E4, E5, what is no label of the function.
     """
-    label = reductions.label_of(trace, row.name, "dimension", attributes.get("dimension"))
+    label = reductions.label_of(trace, row.name, "axis", attributes.get("axis"))
     assert trace.frame.pattern is not None
     operand = _typed(trace, value, ELEMENT_TYPES["f32"])
     aligned = trace.aligned(operand)
     number = trace.frame.pattern.axes.index(label)
-    return _apply(trace, row.name, [aligned], type_of(aligned), {"dimension": number})
+    return _apply(trace, row.name, [aligned], type_of(aligned), {"axis": number})
 
 
 def _common_type(

@@ -8,6 +8,7 @@ from typing import Any
 from gpubcast.errors import ShapeError, brief, plain_text
 from gpubcast.fusion.source_lines import refusal_at_line
 from gpubcast.fusion.trace import ArrayTracer, Trace, Tracer
+from gpubcast.hlo import xla_messages
 from gpubcast.hlo.expression import Place
 from gpubcast.hlo.op import Op
 
@@ -49,16 +50,20 @@ def reduced_labels(trace: Trace, name: str, keyword: str, value: Tracer, given: 
     known = trace.frame.order
     for label in labels:
         if labels.count(label) > 1:
-            raise _refused(
-                "E2", "repeated axis", f"{name}: {keyword} names the label {label!r} twice"
+            raise refusal_at_line(
+                f"{name}: {keyword} names the label {label!r} twice",
+                rule="E2",
+                kind=xla_messages.DUPLICATE_AXIS,
+                error=ShapeError,
             )
         if label not in value.varies:
             varies = ", ".join(one for one in known if one in value.varies) or "no label"
-            raise _refused(
-                "E6",
-                "reduction of a constant axis",
+            raise refusal_at_line(
                 f"{name}: the value does not vary along {label!r}, but along {varies}; reducing it "
                 "would count a size that cannot be seen",
+                rule="E6",
+                kind="gpubcast:reduction of a constant axis",
+                error=ShapeError,
             )
     return [label for label in known if label in labels]
 
@@ -71,23 +76,25 @@ def label_of(trace: Trace, name: str, keyword: str, given: Any) -> str:
     """
     label, pattern = plain_text(given), trace.frame.pattern
     if label is None:
-        what = f"inside '{pattern}' an axis is named by its label"
-        raise _refused("E4", "axes and labels", f"{name}: {keyword}={brief(given)}: {what}")
+        raise refusal_at_line(
+            f"{name}: {keyword}={brief(given)}: inside '{pattern}' an axis is named by its label",
+            rule="E4",
+            kind="gpubcast:axes and labels",
+            error=ShapeError,
+        )
     if label not in trace.frame.order:
         known = ", ".join(trace.frame.order) or "none"
-        what = f"no operand of '{pattern}' has the label {brief(label)}; it has {known}"
-        raise _refused("E5", "unknown label", f"{name}: {what}")
+        raise refusal_at_line(
+            f"{name}: no operand of '{pattern}' has the label {brief(label)}; it has {known}",
+            rule="E5",
+            kind="gpubcast:unknown label",
+            error=ShapeError,
+        )
     return label
 
 
 def _listed(given: Any) -> bool:
     return isinstance(given, (tuple, list))
-
-
-def _refused(rule: str, what: str, text: str) -> ShapeError:
-    error = refusal_at_line(text, rule=rule, kind=f"gpubcast:{what}", error=ShapeError)
-    assert isinstance(error, ShapeError)
-    return error
 
 
 def with_last_axes(trace: Trace, value: ArrayTracer, labels: list[str]) -> ArrayTracer:

@@ -69,21 +69,20 @@ def chosen(name: str, operand: Shape, axis: int) -> Broadcast:
     return without(operand, (given,))
 
 
-def size_of(name: str, operand: Shape, dimension: int) -> Broadcast:
-    """The dimensions of the size of a dimension: a scalar, to which no dimension goes.
+def size_of(name: str, operand: Shape, axis: int) -> Broadcast:
+    """The dimensions of the size of an axis: a scalar, to which no dimension goes.
 
     Raises:
-        ShapeError: B2, no integer; E1, a dimension that the operand lacks; E7, a size that is not
-            representable.
+        ShapeError: B2, no integer; E1, an axis that the operand lacks; E7, a size that is no s32.
     """
-    (given,) = integer_list(name, "dimension", (dimension,), (operand,))
+    (given,) = integer_list(name, "axis", (axis,), (operand,))
     if not 0 <= given < operand.rank:
-        raise _out_of_range(name, operand, "dimension", given, given)
+        raise _out_of_range(name, operand, "axis", given, given)
     if operand.dimensions[given] >= 1 << 31:
         raise ShapeError(
-            f"{name}: dimension {given} has a size that is no s32 [E7]\n{listing((operand,))}",
+            f"{name}: axis {given} has a size that is no s32 [E7]\n{listing((operand,))}",
             rule="E7",
-            kind="gpubcast:size of a dimension",
+            kind="gpubcast:size of an axis",
             operands=(operand,),
         )
     return Broadcast((), ((None,) * operand.rank,))

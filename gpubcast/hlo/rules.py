@@ -217,13 +217,13 @@ CHOOSE = Rule(
 )
 SIZE = Rule(
     "size",
-    dimensions=lambda name, shapes, given: reductions.size_of(name, shapes[0], given["dimension"]),
+    dimensions=lambda name, shapes, given: reductions.size_of(name, shapes[0], given["axis"]),
     rank=lambda ranks, types, given: 0,
     attributes=(
         Attribute(
-            "dimension",
+            "axis",
             AXIS,
-            "the dimension; inside a function with labels, a label.",
+            "the axis; inside a function with labels, a label.",
             positional=True,
             hlo="dimensions",
         ),

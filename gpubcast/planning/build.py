@@ -258,7 +258,7 @@ class Walk:
         if row.rule is rules.IOTA:
             return self._index(self.nodes[index].shape, dict(node.attributes)["dimension"], axes)
         if row.rule is rules.SIZE:
-            dimension = dict(node.attributes)["dimension"]
+            dimension = dict(node.attributes)["axis"]
             assert isinstance(dimension, int)
             size = self.nodes[node.args[0]].shape.dimensions[dimension]
             return self._number(size, (0,) * len(self.dimensions), element_type)

@@ -127,7 +127,7 @@ ROWS = (
         rule=SIZE,
         accepts=ANY,
         result=ResultType.SIZE,
-        doc="the size of the given ``dimension``",
+        doc="the size of x along ``axis``",
         edges="a function is traced once for all sizes, so this is how it takes one",
         aliases=("dimension_size",),
     ),

@@ -53,7 +53,7 @@ def _choice(name: str, doc: str) -> Op:
         keyword_check=check_index,
         doc=f"the first index along ``axis`` at which x is {doc}",
         edges="the first NaN, if there is one; +0.0 and -0.0 are equal",
-        decomposition="reduce (pairs of an element and its index)",
+        decomposition=f"{name} is a reduce of pairs of an element and its index",
     )
 
 

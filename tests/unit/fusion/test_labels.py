@@ -135,8 +135,8 @@ def test_X7_an_output_that_lacks_an_axis() -> None:
     error = refusal(lambda: fused("r c, c -> c", total, X, COL))
     assert (error.rule, error.kind) == ("X7", "gpubcast:output lacks an axis")
     assert str(error) == (
-        "'r c, c -> c': the output lacks the axis 'r', along which its value varies; nothing is "
-        "summed or picked [X7]\n"
+        "'r c, c -> c': the output lacks the axis 'r', along which its value varies; a reduce_* "
+        "over it takes it away [X7]\n"
         f"  in total (test_labels.py:{line})\n"
         "  axis                    c  r\n"
         "  its value varies along  c  r\n"
