@@ -119,9 +119,9 @@ def _reduction(
     if not isinstance(value, ArrayTracer) or (keyword == "axis" and len(labels) != 1):
         return None
     aligned = reductions.with_last_axes(trace, trace.aligned(value), labels)
-    numbers = reductions.numbers_of(trace, labels, attributes, keyword)
+    numbers = reductions.numbers_of(aligned.ndim, labels, attributes, keyword)
     reduced = _apply(trace, row.name, [aligned], type_of(aligned), numbers)
-    return reductions.spread_back(trace, reduced, labels, value.varies)
+    return reductions.spread_back(trace, reduced, value, labels)
 
 
 def _size_of_label(

@@ -316,4 +316,10 @@ def _axes(
     order = (*parallel, *([last] if last is not None else []))
     if any(not set(order) <= axes for axes in outputs):
         return None
+    # What lacks an axis would be reduced again and again along it.
+    for i in found:
+        own = set(classes.axes(i)) | ({last} if chunked and taken[i] == distinct[0] else set())
+        around = set(order) if taken[i] == distinct[0] else {*order, *distinct[0]}
+        if not around <= own:
+            return None
     return _Axes(tuple(order), distinct, chunked)
