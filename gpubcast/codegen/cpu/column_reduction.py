@@ -1,8 +1,8 @@
 """COLUMN_REDUCTION: vectors across sequences that lie beside each other, a tile of them at a time.
 
-Lanes are walked in their order, as memory lies, and half of them wait for the other half. Chunks are
-walked in the order in which their tree combines neighbours first, 0, 32, 16, 48 and so on, so that
-few of their results wait; one that has no element counts as one that changes nothing.
+Lanes are walked in their order, as memory lies, and half of them wait for the other half. Chunks
+are walked in the order in which their tree combines neighbours first, 0, 32, 16, 48 and so on, so
+that few of their results wait; one that has no element counts as one that changes nothing.
 """
 
 from __future__ import annotations
