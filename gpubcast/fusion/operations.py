@@ -121,7 +121,7 @@ def _reduction(
     aligned = reductions.with_last_axes(trace, trace.aligned(value), labels)
     numbers = reductions.numbers_of(aligned.ndim, labels, attributes, keyword)
     reduced = _apply(trace, row.name, [aligned], type_of(aligned), numbers)
-    return reductions.spread_back(trace, reduced, labels, value.varies)
+    return reductions.spread_back(trace, reduced, value, labels)
 
 
 def _size_of_label(

@@ -98,39 +98,38 @@ def _listed(given: Any) -> bool:
 
 
 def with_last_axes(trace: Trace, value: ArrayTracer, labels: list[str]) -> ArrayTracer:
-    """A value of a labelled function with the axes along which it varies alone, of which some
-    labels are the last, in this order. Along others it would be computed more than once, or never
-    where they have no index."""
-    order = [*left_of(trace, value.varies, labels), *labels]
+    """A value of a labelled function with the axes along which it varies, some labels the last."""
     pattern = trace.frame.pattern
     assert pattern is not None and value.element_type is not None
+    order = [*_left(trace, value, labels), *labels]
     if order == list(pattern.axes):
         return value
-    place = tuple(order.index(label) if label in order else None for label in pattern.axes)
+    place = tuple(order.index(x) if x in order else None for x in pattern.axes)
     shape = tuple(trace.frame.sizes[label] for label in order)
     node = Place(value.node, place, shape, trace.frame.number)
     return trace.emit(node, value.element_type, len(shape), value.varies)
 
 
-def left_of(trace: Trace, varies: frozenset[str], labels: list[str]) -> list[str]:
-    """The labels along which a value varies that is reduced over some."""
+def _left(trace: Trace, value: ArrayTracer, labels: list[str]) -> list[str]:
+    """The labels along which a value still varies when some have been reduced."""
     assert trace.frame.pattern is not None
-    return [one for one in trace.frame.pattern.axes if one in varies and one not in labels]
+    return [x for x in trace.frame.pattern.axes if x in value.varies and x not in labels]
 
 
 def spread_back(
-    trace: Trace, value: ArrayTracer, labels: list[str], varies: frozenset[str]
+    trace: Trace, reduced: ArrayTracer, value: ArrayTracer, labels: list[str]
 ) -> ArrayTracer:
     """A reduced value with every axis of the labels again, repeated along those that it lacks."""
     pattern = trace.frame.pattern
-    assert pattern is not None and value.element_type is not None
-    place = tuple(pattern.axes.index(label) for label in left_of(trace, varies, labels))
+    assert pattern is not None and reduced.element_type is not None
+    left = _left(trace, value, labels)
+    place = tuple(pattern.axes.index(label) for label in left)
     shape = tuple(trace.frame.sizes[label] for label in pattern.axes)
-    node = Place(value.node, place, shape, trace.frame.number)
-    return trace.emit(node, value.element_type, len(shape), varies - set(labels))
+    node = Place(reduced.node, place, shape, trace.frame.number)
+    return trace.emit(node, reduced.element_type, len(shape), frozenset(left))
 
 
 def numbers_of(rank: int, labels: list[str], attributes: Mapping[str, Any], keyword: str) -> Any:
-    """The keywords of a reduction of the last axes."""
+    """The keywords of a reduction of the last axes of a value."""
     numbers = tuple(range(rank - len(labels), rank))
     return {**attributes, keyword: numbers if keyword == "axes" else numbers[0]}

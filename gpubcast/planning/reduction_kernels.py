@@ -323,7 +323,10 @@ def _axes(
     order = (*parallel, *([last] if last is not None else []))
     if any(not set(order) <= axes for axes in outputs):
         return None
-    # What does not vary along an axis would be reduced again for each of its indices.
-    if any(not set(parallel) <= set(classes.axes(i)) for i in found):
-        return None
+    # What lacks an axis would be reduced again and again along it.
+    for i in found:
+        own = set(classes.axes(i)) | ({last} if chunked and taken[i] == distinct[0] else set())
+        around = set(order) if taken[i] == distinct[0] else {*order, *distinct[0]}
+        if not around <= own:
+            return None
     return _Axes(tuple(order), distinct, chunked)

@@ -1,8 +1,8 @@
 """COLUMN_REDUCTION: vectors across sequences that lie beside each other, a tile of them at a time.
 
-The lanes of a chunk are walked in the order in which their tree combines neighbours first, 0, 64,
-32, 96, 16 and so on, so that at most eight tiles wait; chunks likewise. A lane that has no element
-counts as one that changes nothing.
+Lanes are walked in their order, as memory lies, and half of them wait for the other half. Chunks
+are walked in the order in which their tree combines neighbours first, 0, 32, 16, 48 and so on, so
+that few of their results wait; one that has no element counts as one that changes nothing.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.codegen.cpu.scalar_code import scratch_type
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
-from gpubcast.schedules.cpu.column_reduction import TILE, ColumnReduction
+from gpubcast.schedules.cpu.column_reduction import ColumnReduction
 
 # Tiles of a reduction's memory: those of lanes, those of chunks, and the result.
-_CHUNKS, _RESULT = 8, 15
+_WAITING = LANES // 2
+_CHUNKS, _RESULT = _WAITING, _WAITING + 7
 
 
 def loops(table: ParameterTable, schedule: ColumnReduction) -> list[str]:
@@ -29,7 +30,7 @@ class _ColumnLoops(ReductionLoops):
     of the sequence, in the tile's first sequence."""
 
     def __init__(self, table: ParameterTable, schedule: ColumnReduction) -> None:
-        self.vector = schedule.vector_axis
+        self.vector, self.tile, self.far = schedule.vector_axis, schedule.tile, schedule.far
         others = tuple(k for k in range(table.plan.num_parallel) if k != self.vector)
         super().__init__(table, schedule, others)
         self.cheap = not any(map(self.program.expensive, self.program.code))
@@ -40,7 +41,8 @@ class _ColumnLoops(ReductionLoops):
         ]
 
     def lines(self) -> list[str]:
-        lines = [one.allocation() for one in self.combinations.values()]
+        memory = "far_tiles" if self.far else "tiles"
+        lines = [one.allocation(memory) for one in self.combinations.values()]
         lines += [f"t{v} = scratch_{scratch_type(self.program.type_of(v))}()" for v in self.waiting]
         body = self.span()
         for number in self.passes:
@@ -48,8 +50,8 @@ class _ColumnLoops(ReductionLoops):
             body += self._columns([v for v in self.waiting if self.after[v] == number + 1])
         split = self.vector == self.split
         low, high = ("low", "high") if split else ("0", f"n{self.vector}")
-        body = [f"width = min({TILE}, {high} - column)", *body, *self._stores()]
-        tiles = [f"for column in range({low}, {high}, {TILE}):", *indented(body)]
+        body = [f"width = min({self.tile}, {high} - column)", *body, *self._stores()]
+        tiles = [f"for column in range({low}, {high}, {self.tile}):", *indented(body)]
         return lines + self.values_at(0) + self.loop(0, tiles)
 
     # --- values ----------------------------------------------------------------------------------
@@ -58,7 +60,7 @@ class _ColumnLoops(ReductionLoops):
         """The statement that computes a value at a place of the tile."""
         if value in self.combinations:
             one = self.combinations[value]
-            return f"v{value} = {one.load(f'{_RESULT * TILE} + c')}"
+            return f"v{value} = {one.load_result(f'{_RESULT * self.tile} + c')}"
         if value in self.waiting:
             name = scratch_type(self.program.type_of(value))
             return f"v{value} = load_{name}(t{value}, c)"
@@ -105,37 +107,37 @@ class _ColumnLoops(ReductionLoops):
 
     def _pass(self, chosen: list[Combination]) -> list[str]:
         """A walk over the sequences of a tile, and what some reductions make of it."""
+        waits = f"l * {self.tile} + c"
+        tree = [one.taken(waits, one.load(f"(l + half) * {self.tile} + c")) for one in chosen]
         lanes = [
-            "lanes = 1",
-            f"while lanes < min(count, {LANES}):",
-            "    lanes = lanes * 2",
-            "top = 0",
-        ]
-        lane = [
-            *_reversed("lane", "p", "lanes"),
-            "if lane < count:",
+            f"for lane in range(min(count, {LANES})):",
             *indented(self._lane(chosen)),
-            "else:",
-            *indented(self._absent(chosen, "top")),
-            *_combined(chosen, "top", "p", 0),
+            f"half = {_WAITING // 2}",
+            "while half > 0:",
+            f"    for l in range(min(half, min(count, {_WAITING}) - half)):",
+            "        for c in range(width):",
+            *indented(tree, 3),
+            "    half = half // 2",
         ]
-        above = f"({_CHUNKS} + above) * {TILE} + c"
+        above = f"({_CHUNKS} + above) * {self.tile} + c"
         moved = [one.store(above, one.load("c")) for one in chosen]
         chunk = [
             *_reversed("chunk", "q", "chunks"),
             f"begin = first + chunk * {CHUNK}",
             "if begin < last:",
             f"    count = min({CHUNK}, last - begin)",
-            *indented([*lanes, "for p in range(lanes):", *indented(lane)]),
+            *indented(lanes),
             "    for c in range(width):",
             *indented(moved, 2),
             "else:",
             *indented(self._absent(chosen, f"({_CHUNKS} + above)")),
-            *_combined(chosen, "above", "q", _CHUNKS),
+            *_combined(chosen, "above", "q", _CHUNKS, self.tile),
         ]
-        clear = [one.store(f"{_CHUNKS * TILE} + c", one.identity) for one in chosen]
+        clear = [one.store(f"{_CHUNKS * self.tile} + c", one.identity) for one in chosen]
         results = [
-            one.store(f"{_RESULT * TILE} + c", one.final(one.load(f"{_CHUNKS * TILE} + c")))
+            one.store_result(
+                f"{_RESULT * self.tile} + c", one.final(one.load(f"{_CHUNKS * self.tile} + c"))
+            )
             for one in chosen
         ]
         return [
@@ -152,21 +154,32 @@ class _ColumnLoops(ReductionLoops):
         ]
 
     def _absent(self, chosen: list[Combination], tile: str) -> list[str]:
-        body = [one.store(f"{tile} * {TILE} + c", one.identity) for one in chosen]
+        body = [one.store(f"{tile} * {self.tile} + c", one.identity) for one in chosen]
         return ["for c in range(width):", *indented(body)]
 
     def _lane(self, chosen: list[Combination]) -> list[str]:
-        """The elements of a lane, combined in their order into a tile."""
+        """The elements of a lane combined in their order, and with the lane that waits for it."""
         values = self._below([one.operand for one in chosen])
         slots = [v for v in values if v < self.reads]
-        body = [self._value(v, 0) for v in values]
-        body += [one.taken(f"top * {TILE} + c", f"v{one.operand}") for one in chosen]
+        row = [self._value(v, 0) for v in values]
+        place, buffer = f"lane * {self.tile} + c", f"{_RESULT * self.tile} + c"
+        waits = f"(lane - {_WAITING}) * {self.tile} + c"
+        first = [one.store(buffer, one.entered(f"v{one.operand}")) for one in chosen]
+        more = [one.taken(buffer, one.entered(f"v{one.operand}")) for one in chosen]
         some = [
-            *self._absent(chosen, "top"),
-            f"for r in range((count - lane + {LANES - 1}) // {LANES}):",
+            *self._rows(slots, "begin + lane", 0),
+            "for c in range(width):",
+            *indented(row + first),
+            f"for r in range(1, (count - lane + {LANES - 1}) // {LANES}):",
             *indented(self._rows(slots, f"begin + lane + {LANES} * r", 0)),
             "    for c in range(width):",
-            *indented(body, 2),
+            *indented(row + more, 2),
+            f"if lane < {_WAITING}:",
+            "    for c in range(width):",
+            *indented([one.store(place, one.load(buffer)) for one in chosen], 2),
+            "else:",
+            "    for c in range(width):",
+            *indented([one.taken(waits, one.load(buffer)) for one in chosen], 2),
         ]
         if not self.cheap:
             return some
@@ -175,11 +188,17 @@ class _ColumnLoops(ReductionLoops):
             whole += self._rows(slots, f"begin + lane + {LANES * r}", r)
             body += [self._value(v, r) for v in values]
             for one in chosen:
-                value = f"v{one.operand}"
+                value = one.entered(f"v{one.operand}")
                 text = one.combined(f"a{one.value}", value) if r else value
                 body.append(f"a{one.value} = {text}")
-        body += [one.store(f"top * {TILE} + c", f"a{one.value}") for one in chosen]
-        whole += ["for c in range(width):", *indented(body)]
+        whole += [
+            f"if lane < {_WAITING}:",
+            "    for c in range(width):",
+            *indented(body + [one.store(place, f"a{one.value}") for one in chosen], 2),
+            "else:",
+            "    for c in range(width):",
+            *indented(body + [one.taken(waits, f"a{one.value}") for one in chosen], 2),
+        ]
         return [
             f"if lane + {LANES * (PER_LANE - 1)} < count:",
             *indented(whole),
@@ -223,10 +242,10 @@ def _reversed(name: str, number: str, count: str) -> list[str]:
     ]
 
 
-def _combined(chosen: list[Combination], top: str, number: str, first: int) -> list[str]:
+def _combined(chosen: list[Combination], top: str, number: str, first: int, tile: int) -> list[str]:
     """The topmost tiles combined, as often as pairs are complete."""
     at = f"({first} + {top})" if first else top
-    body = [one.taken(f"({at} - 1) * {TILE} + c", one.load(f"{at} * {TILE} + c")) for one in chosen]
+    body = [one.taken(f"({at} - 1) * {tile} + c", one.load(f"{at} * {tile} + c")) for one in chosen]
     return [
         f"pairs = {number} + 1",
         "while pairs % 2 == 0:",

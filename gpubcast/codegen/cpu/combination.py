@@ -15,7 +15,9 @@ from gpubcast.hlo import ops
 from gpubcast.hlo.op import Identity
 from gpubcast.hlo.sequences import CHUNK, LANES
 from gpubcast.planning.plan import Program
+from gpubcast.shapes.element_types import ELEMENT_TYPES
 
+_KEYS = {Identity.LOWEST: "key_above", Identity.HIGHEST: "key_below"}
 # Where the parts of the memory begin.
 RESULTS, ELEMENTS, INNER = LANES, LANES + CHUNK, LANES + 2 * CHUNK
 
@@ -40,30 +42,47 @@ class Combination:
         self.element_type = instruction.element_type
         self._operation = instruction.op
         self._row = ops.OPS[instruction.op]
+        self._key = ""
         self._memory = scratch_type(self.element_type)
+        if self.element_type.is_floating and self._row.identity in _KEYS:
+            self._key = _KEYS[self._row.identity]
+            self._memory = "u64" if self.element_type.compute == "double" else "u32"
 
     @property
     def identity(self) -> str:
-        """The value that changes no other."""
+        """The value that changes no other, as it is combined."""
         assert self._row.identity is not None
-        return constant(self.element_type, identity_bits(self._row.identity, self.element_type))
+        bits = identity_bits(self._row.identity, self.element_type)
+        return self.entered(constant(self.element_type, bits))
 
-    def allocation(self) -> str:
+    def entered(self, text: str) -> str:
+        """A value as it is combined."""
+        return f"{self._key}({text})" if self._key else text
+
+    def allocation(self, memory: str = "scratch") -> str:
         """The statement that gives it memory."""
-        return f"t{self.value} = scratch_{self._memory}()"
+        return f"t{self.value} = {memory}_{self._memory}()"
 
     def combined(self, first: str, second: str) -> str:
         """The expression of two values combined."""
         text = self._row.cpu_for(self.element_type.category).format(
             first, second, bits=self.element_type.bits, type=self.element_type.name
         )
-        return f"{compute_name(self.element_type)}({text})"
+        combined = ELEMENT_TYPES[self._memory] if self._key else self.element_type
+        return f"{compute_name(combined)}({text})"
 
     def load(self, index: str) -> str:
         return f"load_{self._memory}(t{self.value}, {index})"
 
     def store(self, index: str, text: str) -> str:
         return f"store_{self._memory}(t{self.value}, {index}, {text})"
+
+    def load_result(self, index: str) -> str:
+        """The value of the reduction of a sequence, from the memory."""
+        return f"load_{scratch_type(self.element_type)}(t{self.value}, {index})"
+
+    def store_result(self, index: str, text: str) -> str:
+        return f"store_{scratch_type(self.element_type)}(t{self.value}, {index}, {text})"
 
     def taken(self, index: str, text: str) -> str:
         """A value combined with one in memory."""
@@ -95,6 +114,8 @@ class Combination:
 
     def final(self, text: str) -> str:
         """The expression of the reduction's value, of what its elements came to."""
+        if self._key:
+            return f"of_{self._key}({text})"
         if self._row.identity is Identity.ZERO and not self.element_type.is_integral:
             text = self.combined(self.identity, text)
         if self.element_type.rounds and not self.element_type.is_floating:

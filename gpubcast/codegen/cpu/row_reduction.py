@@ -27,6 +27,7 @@ class _RowLoops(ReductionLoops):
     def __init__(self, table: ParameterTable, schedule: RowReduction) -> None:
         super().__init__(table, schedule, tuple(range(table.plan.num_parallel)))
         self.stored = schedule.stored
+        self.far = schedule.far
         self.available = set[int]()  # the values that are stored by now
         self.cheap = not any(map(self.program.expensive, self.program.code))
 
@@ -79,7 +80,7 @@ class _RowLoops(ReductionLoops):
         keeps = [v for v in self.stored if v in values and v not in self.available]
         body = self._elements(sequence, values, f"{begin} + k + l")
         body += [f"store_{self._memory(v)}(t{v}, j, v{v})" for v in keeps]
-        body += [one.taken("l", f"v{one.operand}") for one in chosen]
+        body += [one.taken("l", one.entered(f"v{one.operand}")) for one in chosen]
         some = [line for one in chosen for line in one.cleared()]
         some += [
             f"for k in range(0, {count}, {LANES}):",
@@ -102,16 +103,21 @@ class _RowLoops(ReductionLoops):
     def _full(
         self, sequence: int, values: list[int], chosen: list[Combination], begin: str
     ) -> list[str]:
-        """All elements of a full chunk, in their lanes."""
-        body = []
-        for number in range(PER_LANE):
-            body += self._elements(sequence, values, f"{begin} + {LANES * number} + l")
-            for one in chosen:
-                value = f"v{one.operand}"
-                text = one.combined(f"a{one.value}", value) if number else value
-                body.append(f"a{one.value} = {text}")
-        body += [one.store("l", f"a{one.value}") for one in chosen]
-        return [f"for l in range({LANES}):", *indented(body)]
+        """All elements of a full chunk, in their lanes: those of a lane at once, but from memory
+        in an order in which a processor reads ahead."""
+        lines = []
+        width = 1 if self.far else PER_LANE
+        for first in range(0, PER_LANE, width):
+            body = [f"a{one.value} = {one.load('l')}" for one in chosen if first]
+            for number in range(first, first + width):
+                body += self._elements(sequence, values, f"{begin} + {LANES * number} + l")
+                for one in chosen:
+                    value = one.entered(f"v{one.operand}")
+                    text = one.combined(f"a{one.value}", value) if number else value
+                    body.append(f"a{one.value} = {text}")
+            body += [one.store("l", f"a{one.value}") for one in chosen]
+            lines += [f"for l in range({LANES}):", *indented(body)]
+        return lines
 
     def _values_of(self, sequence: int, results: list[int]) -> list[int]:
         """The values in a sequence that some others are computed from."""
@@ -126,7 +132,7 @@ class _RowLoops(ReductionLoops):
             if v in self.stored and v in self.available:
                 lines.append(f"v{v} = load_{self._memory(v)}(t{v}, j)")
             elif v in self.combinations:
-                lines.append(f"v{v} = {self.combinations[v].load(f'{INNER} + j - begin')}")
+                lines.append(f"v{v} = {self.combinations[v].load_result(f'{INNER} + j - begin')}")
             else:
                 lines.append(self.value(v, self._along(v, sequence, {axis: "j"})))
         return lines
@@ -153,7 +159,7 @@ class _RowLoops(ReductionLoops):
         run = []
         for v in self._values_of(sequence, [one.operand for one in chosen]):
             if v in self.combinations:
-                run.append(f"v{v} = {self.combinations[v].load(f'{INNER} + done + e')}")
+                run.append(f"v{v} = {self.combinations[v].load_result(f'{INNER} + done + e')}")
                 continue
             if v < self.reads:
                 # Where the run begins.
@@ -161,7 +167,9 @@ class _RowLoops(ReductionLoops):
                 body.append(f"b{v} = {self._along(v, sequence, steps)}")
             index = f"b{v} + {self.table.step(v, last, 'e')}" if self._moves(v, last) else f"b{v}"
             run.append(self.value(v, index))
-        run += [one.store(f"{ELEMENTS} + done + e", f"v{one.operand}") for one in chosen]
+        run += [
+            one.store(f"{ELEMENTS} + done + e", one.entered(f"v{one.operand}")) for one in chosen
+        ]
         body += ["for e in range(run):", *indented(run), "done += run", f"i{last} += run"]
         for outer, axis in zip(reversed(axes[:-1]), reversed(axes[1:]), strict=True):
             body += [f"if i{axis} == n{axis}:", f"    i{axis} = 0", f"    i{outer} += 1"]
@@ -172,7 +180,7 @@ class _RowLoops(ReductionLoops):
         """The only element of a sequence without axes."""
         values = self._values_of(sequence, [one.operand for one in chosen])
         lines = [self.value(v, self._along(v, sequence, {})) for v in values]
-        return lines + [one.store(f"{ELEMENTS}", f"v{one.operand}") for one in chosen]
+        return lines + [one.store(f"{ELEMENTS}", one.entered(f"v{one.operand}")) for one in chosen]
 
     def _moves(self, value: int, axis: int) -> bool:
         return value < self.reads and self.table.moves(value, axis)
@@ -198,7 +206,7 @@ class _RowLoops(ReductionLoops):
                 body.append(self.value(v, self._along(v, 2, {})))
         body.append(f"length2 = {self.length(2)}")
         body += self._pass(2, inner, "0", "length2")
-        body += [one.store(f"{INNER} + d", f"v{one.value}") for one in inner]
+        body += [one.store_result(f"{INNER} + d", f"v{one.value}") for one in inner]
         return [f"for d in range({count}):", *indented(body)]
 
     # --- results ---------------------------------------------------------------------------------

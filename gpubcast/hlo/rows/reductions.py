@@ -84,7 +84,7 @@ ROWS = (
         "on pred",
         aliases=("amax",),
         cuda=by(pred="{0} || {1}", integral="{0} > {1} ? {0} : {1}", floating="greatest({0}, {1})"),
-        cpu=by(pred="{0} | {1}", integral="max({0}, {1})", floating="greatest({0}, {1})"),
+        cpu=by(pred="{0} | {1}", real="max({0}, {1})"),
         reference=greatest,
     ),
     _reduction(
@@ -96,7 +96,7 @@ ROWS = (
         "and on pred",
         aliases=("amin",),
         cuda=by(pred="{0} && {1}", integral="{0} < {1} ? {0} : {1}", floating="least({0}, {1})"),
-        cpu=by(pred="{0} & {1}", integral="min({0}, {1})", floating="least({0}, {1})"),
+        cpu=by(pred="{0} & {1}", real="min({0}, {1})"),
         reference=least,
     ),
     _reduction(

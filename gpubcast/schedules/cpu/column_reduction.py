@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gpubcast.planning.plan import Access, BroadcastPlan
-from gpubcast.schedules.cpu.cost import along, divided, said_of
+from gpubcast.schedules.cpu.cost import FAR_TILE_BYTES, TILE_BYTES, along, divided, said_of
 from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget
+from gpubcast.shapes.element_types import ElementType
 
 # The fewest sequences beside each other that make vectors worth while.
 FEWEST = 4
-# How many sequences are walked at a time.
-TILE = 256
+# How many reductions of a kernel may have tiles for memory: they lie on a thread's stack.
+MOST_FAR = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,8 @@ class ColumnReduction(CpuScheduleBase):
 
     Attributes:
         sequences, chunked: as the plan's.
+        tile: how many sequences are walked at a time.
+        far: whether elements come from memory, which is then read in longer runs.
         vector_axis: the parallel axis along which sequences lie beside each other.
     """
 
@@ -29,6 +32,8 @@ class ColumnReduction(CpuScheduleBase):
 
     sequences: tuple[int, ...]
     chunked: bool
+    tile: int
+    far: bool
     vector_axis: int
 
     @property
@@ -45,7 +50,7 @@ class ColumnReduction(CpuScheduleBase):
         parts = [f"rank {self.rank}", f"sequences {' '.join(map(str, self.sequences))}"]
         if self.chunked:
             parts.append("by chunks")
-        parts.append(f"vectors along {self.vector_axis}")
+        parts.append(f"tiles of {self.tile} along {self.vector_axis}")
         return " | ".join([*parts, *self.split_key])
 
 
@@ -55,6 +60,9 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
     if axis is None:
         return None
     split, iterations, parts = divided(plan, target, plan.num_parallel)
+
+    reductions = sum(one.sequence > 0 for one in plan.program.code)
+    far = plan.num_bytes >= target.streaming_bytes and reductions <= MOST_FAR
 
     def pattern(access: Access) -> AccessPattern:
         if access.by_value:
@@ -74,8 +82,21 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
         granularity=64 if split == axis else 1,
         sequences=plan.sequences,
         chunked=plan.chunked,
+        tile=_tile(plan, far=far),
+        far=far,
         vector_axis=axis,
     )
+
+
+def _tile(plan: BroadcastPlan, *, far: bool) -> int:
+    """How many values of the largest type make a tile."""
+    largest = max(_bytes(one.element_type) for one in plan.program.code)
+    return (FAR_TILE_BYTES if far else TILE_BYTES) // largest
+
+
+def _bytes(element_type: ElementType) -> int:
+    """The size of a value as it is computed."""
+    return max(element_type.itemsize, 4) if element_type.is_floating else element_type.itemsize
 
 
 def _vector_axis(plan: BroadcastPlan) -> int | None:

@@ -24,6 +24,7 @@ class RowReduction(CpuScheduleBase):
 
     Attributes:
         sequences, chunked: as the plan's.
+        far: whether elements come from memory, which is then read in its order.
         stored: values that vary along the sequence and are stored for a later pass over it.
     """
 
@@ -32,6 +33,7 @@ class RowReduction(CpuScheduleBase):
     sequences: tuple[int, ...]
     chunked: bool
     stored: tuple[int, ...]
+    far: bool
 
     @property
     def streams(self) -> bool:
@@ -45,6 +47,8 @@ class RowReduction(CpuScheduleBase):
             parts.append("by chunks")
         if self.stored:
             parts.append(f"keep {', '.join(f'%{value}' for value in self.stored)}")
+        if self.far:
+            parts.append("far")
         return " | ".join([*parts, *self.split_key])
 
 
@@ -65,6 +69,7 @@ def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
         sequences=plan.sequences,
         chunked=plan.chunked,
         stored=_stored(plan),
+        far=plan.num_bytes >= target.streaming_bytes,
     )
 
 

@@ -1,8 +1,9 @@
-"""The lanes of a reduction, combined by halves as vectors; and the extremes of floats.
+"""The lanes of a reduction, combined by halves as vectors; and floats as integers in their order.
 
 ``lanes_<operation>_<type>(address)`` combines the elements at an address, one per lane of the law
-of sums, and returns what they come to. Types that are not combined as they lie in memory (complex
-numbers, integers of 4 bits) have none: generated code then has loops.
+of sums, and returns what they come to. Extremes of floats are those of keys (``key_above``,
+``key_below``), for which processors have instructions that know no NaN. Types that are not combined
+as they lie in memory (complex numbers, integers of 4 bits) have none: generated code then has loops.
 """
 
 from __future__ import annotations
@@ -19,37 +20,40 @@ from gpubcast.hlo.sequences import LANES
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
 
 
-def greatest(builder: Any, first: Any, second: Any) -> Any:
-    """The greater of two floats, or of each pair of two vectors: NaN where one is, and +0.0 above
-    -0.0."""
-    return _extreme(builder, first, second, ">", builder.and_)
+def _key(nan_above: bool, *, back: bool) -> Any:
+    """A float as an unsigned integer in the order of floats, -0.0 below +0.0, and NaN above all
+    others or below; or such an integer as a float again."""
+
+    def key(typing_context: Any, x: Any) -> Any:
+        if x not in _KEYS.values() if back else x not in _KEYS:
+            return None
+        result = next(k for k, v in _KEYS.items() if v == x) if back else _KEYS[x]
+        bits = x.bitwidth
+        word = ir.IntType(bits)
+        infinity = (0x7F800000 if bits == 32 else 0x7FF0000000000000) + 1
+        # What is 0 afterwards: -infinity, or the NaN that follows +infinity.
+        zero = word(-infinity if nan_above else infinity)
+
+        def folded(builder: Any, value: Any) -> Any:
+            sign = builder.ashr(value, word(bits - 1))
+            return builder.xor(value, builder.and_(sign, word((1 << bits - 1) - 1)))
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            if back:
+                found = folded(builder, builder.add(args[0], zero))
+                return builder.bitcast(found, ir.FloatType() if bits == 32 else ir.DoubleType())
+            return builder.sub(folded(builder, builder.bitcast(args[0], word)), zero)
+
+        return result(x), codegen
+
+    return Intrinsic(key)
 
 
-def least(builder: Any, first: Any, second: Any) -> Any:
-    """The lesser, -0.0 below +0.0."""
-    return _extreme(builder, first, second, "<", builder.or_)
-
-
-def _extreme(
-    builder: Any, first: Any, second: Any, predicate: str, both: Callable[[Any, Any], Any]
-) -> Any:
-    scalar = getattr(first.type, "element", first.type)
-    word: Any = ir.IntType(64 if isinstance(scalar, ir.DoubleType) else 32)
-    if scalar is not first.type:
-        word = ir.VectorType(word, first.type.count)
-    # Equal numbers that differ are zeros, of which one has no sign.
-    zero = both(builder.bitcast(first, word), builder.bitcast(second, word))
-    wins = builder.fcmp_unordered(predicate, first, second)
-    found = builder.select(wins, first, second)
-    same = builder.fcmp_ordered("==", first, second)
-    found = builder.select(same, builder.bitcast(zero, first.type), found)
-    return builder.select(builder.fcmp_unordered("uno", second, second), second, found)
+_KEYS = {types.float32: types.uint32, types.float64: types.uint64}
 
 
 def _by_order(predicate: str) -> Callable[..., Any]:
     def chosen(builder: Any, element_type: ElementType, first: Any, second: Any) -> Any:
-        if element_type.is_floating:
-            return (greatest if predicate == ">" else least)(builder, first, second)
         signed = element_type.category is Category.SIGNED
         compare = builder.icmp_signed if signed else builder.icmp_unsigned
         return builder.select(compare(predicate, first, second), first, second)
@@ -115,7 +119,16 @@ def _lanes(operation: str, element_type: ElementType) -> Any:
 
 def functions() -> dict[str, Any]:
     """The intrinsics under the names generated code uses."""
-    return {
+    keys = {
+        name: _key(above, back=back)
+        for name, above, back in (
+            ("key_above", True, False),
+            ("key_below", False, False),
+            ("of_key_above", True, True),
+            ("of_key_below", False, True),
+        )
+    }
+    return keys | {
         f"lanes_{operation}_{row.name}": _lanes(operation, row)
         for row in ELEMENT_TYPES.values()
         for operation in _COMBINATIONS

@@ -13,7 +13,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from gpubcast.backends.cpu.intrinsics import complex_numbers, division, lanes
+from gpubcast.backends.cpu.intrinsics import complex_numbers, division
 from gpubcast.backends.cpu.intrinsics.memory import (
     NUMBA_TYPES,
     from_memory,
@@ -218,17 +218,6 @@ def _min_nan(x: Any, y: Any) -> Any:
     return x if (x < y or x != x) else y
 
 
-def _extreme(of: Any) -> Any:
-    @Intrinsic
-    def extreme(typing_context: Any, x: Any, y: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return of(builder, *args)
-
-        return x(x, y), codegen
-
-    return extreme
-
-
 def _sign_floating(x: Any) -> Any:
     return 1.0 if x > 0 else (-1.0 if x < 0 else x)
 
@@ -346,8 +335,6 @@ FUNCTIONS: dict[str, Any] = {
     "integer_pow": Intrinsic(_integer_pow, literal=True),
     "pow_signed": _pow_signed,
     "pow_unsigned": _pow_unsigned,
-    "greatest": _extreme(lanes.greatest),
-    "least": _extreme(lanes.least),
     "max_nan": _max_nan,
     "min_nan": _min_nan,
     "sign_floating": _sign_floating,
