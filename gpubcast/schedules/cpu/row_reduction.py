@@ -52,7 +52,8 @@ class RowReduction(CpuScheduleBase):
         if self.chunked:
             parts.append("by chunks")
         if self.stored:
-            parts.append(f"keep {', '.join(f'%{value}' for value in self.stored)}")
+            values = ", ".join(f"%{value}" for value in self.stored)
+            parts.append(f"{'long ' * self.long}store {values}")
         if self.far:
             parts.append("far streamed" if self.streamed else "far")
         return " | ".join([*parts, *self.split_key])
