@@ -296,7 +296,8 @@ class BroadcastPlan:
         )
 
     def varies(self) -> tuple[frozenset[int], ...]:
-        """For each value of the program, the axes along which it varies."""
+        """For each value of the program, the axes along which it varies. A sequence within the
+        elements of another is reduced for each of them, also where they are all the same."""
         every = range(self.rank)
         known = [frozenset(k for k in every if access.strides[k]) for access in self.reads]
         for instruction in self.program.code:
@@ -305,6 +306,7 @@ class BroadcastPlan:
                 varies = varies.difference(self.axes_of(instruction.sequence))
                 if self.chunked and instruction.sequence == 1:
                     varies |= {self.num_parallel - 1}
+                varies = varies.union(*map(self.axes_of, range(1, instruction.sequence)))
             known.append(varies)
         return tuple(known)
 

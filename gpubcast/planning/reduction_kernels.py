@@ -117,6 +117,10 @@ class _Cutting:
         """Compute a reduction that waits for no other, and those that share its pass."""
         first = self._ready(left)
         found = self._kernel((first,))
+        if found is None and first != left[0]:
+            # It is too much together with what is part of it.
+            first = left[0]
+            found = self._kernel((first,))
         if found is None:
             # Its operand is walked in two ways at once, or is too much for one kernel.
             self._compute_elements(arguments_of(self.graph.nodes[first])[0])
@@ -303,6 +307,9 @@ def _axes(
     chunked = any(chunks)
     outputs = [set(classes.axes(i)) - {None} for i in graph.outputs]
     sequence = {axis for one in distinct for axis in one}
+    if len(distinct) == 2 and any(axes & sequence for axes in outputs):
+        # Inner reductions are there while the outer sequence is reduced, and not after it.
+        return None
     # A chunk's number is the last of the parallel axes.
     last = classes.axes(graph.outputs[0])[-1] if chunked else None
     if chunked and not (all(chunks) and set(graph.outputs) <= set(found)):
