@@ -112,6 +112,8 @@ def test_an_imported_array_stays_read_only(
             with pytest.raises(gb.LayoutError, match="out is read-only"):
                 gb.add(x, x, out=out)
     assert len(gpu.kernel.noted) == launched
+    own = type(jax.view())((3, 4), np.float32)
+    assert own.flags.writeable and gb.add(x, x, out=own) is own, "memory that a copy of it has"
     copy = gb.array(jax)
     assert gb.add(x, x, out=copy) is copy
     assert type(gb.add(jax, jax)) is gb.Array and type(gb.add(jax.view(), 1.0)) is cupy.ndarray

@@ -68,6 +68,9 @@ def test_nothing_is_copied_in_a_capture(gpu: Any) -> None:
     array = arrays.from_strided(gpu.put(VALUES), THERE)
     raw = gpu.put(np.zeros(49, np.uint8))
     unaligned = cupy.ndarray((3, 4), np.float32, raw.data + 1)
+    gb.neg(unaligned)
+    gb.add(array.view(), 1.0, out=unaligned)
+    gpu.kernel.noted.clear()
     copies = list(gpu.driver.copies)
     gpu.driver.streams[1].captures = True
     for call in (

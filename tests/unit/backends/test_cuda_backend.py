@@ -164,6 +164,11 @@ def test_what_a_gpu_runs_where_nvrtc_does_not_know_it(
         assert nvrtc.compiled_for(arch) == made
 
 
+def test_an_integrated_gpu_runs_no_other_ones_cubin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvrtc, "architectures", lambda: ("sm_80", "sm_86"))
+    assert (nvrtc.compiled_for("sm_87"), nvrtc.compiled_for("sm_89")) == ("compute_86", "sm_86")
+
+
 @pytest.mark.parametrize(("status", "made"), [(209, (13, 5)), (222, (12, 4)), (700, (13, 5))])
 def test_code_that_the_driver_does_not_load(
     monkeypatch: pytest.MonkeyPatch, status: int, made: tuple[int, int]
