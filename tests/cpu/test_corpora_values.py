@@ -129,11 +129,7 @@ def compared(
         keep = np.array([i for i in range(wanted.size) if i not in skipped], int)
         flat, truth = found.reshape(-1)[keep], wanted.reshape(-1)[keep]
         if wanted.dtype.kind == "c":
-            good = (
-                near(row["op"], flat, truth)
-                if row.get("inexact")
-                else scalars.same(flat, truth)
-            )
+            good = near(row["op"], flat, truth) if row.get("inexact") else scalars.same(flat, truth)
         elif wanted.dtype.kind in "biu":
             good = flat == truth
         elif tolerance(row):
