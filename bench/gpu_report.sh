@@ -83,7 +83,7 @@ within() {
 check_device() { within $((allowed - 2)) "$python" -m bench.measure.device_check --device $device "${check[@]}"; }
 
 run_tests() {
-    within $((allowed - 1)) "$python" -m bench.gpu_tests "$out" --part "$1" \
+    within $((allowed - 1)) "$python" -m tests.support.gpu_tests "$out" --part "$1" \
         --seconds $((allowed > 8 ? allowed - 6 : 2)) -- "${tests[@]}"
 }
 hardware_tests() { run_tests hardware; }

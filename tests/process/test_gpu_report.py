@@ -142,7 +142,15 @@ def split(
     tests = folder / "tests"
     tests.mkdir(exist_ok=True)
     (tests / "test_some.py").write_text(text)
-    words = ["-m", "bench.gpu_tests", str(folder), "--part", part, "--seconds", str(seconds)]
+    words = [
+        "-m",
+        "tests.support.gpu_tests",
+        str(folder),
+        "--part",
+        part,
+        "--seconds",
+        str(seconds),
+    ]
     words += ["--processes", str(processes), "--tests", str(tests)]
     return run(words, repository)
 
@@ -198,7 +206,7 @@ def test_a_kill_leaves_what_was_done(repository: Path, tmp_path: Path) -> None:
     tests = tmp_path / "tests"
     tests.mkdir()
     (tests / "test_some.py").write_text(TESTS + HANG)
-    words = ["-m", "bench.gpu_tests", str(tmp_path), "--part", "others", "--processes", "2"]
+    words = ["-m", "tests.support.gpu_tests", str(tmp_path), "--part", "others", "--processes", "2"]
     process = subprocess.Popen(
         [sys.executable, *words, "--tests", str(tests)], cwd=repository, start_new_session=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

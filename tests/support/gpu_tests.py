@@ -1,6 +1,6 @@
 """The GPU tests, split over processes; ``gpu_report.sh`` runs them by this.
 
-    python -m bench.gpu_tests FOLDER --part hardware --seconds 90
+    python -m tests.support.gpu_tests FOLDER --part hardware --seconds 90
 
 Needs nothing but Python and pytest: no pytest-xdist. Processes take the next test that none has
 taken (``tests/support/shared_queue.py``), one that ends amid a test is followed by another, and
@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 RESULTS = "tests.jsonl"
 # The project's pytest settings pin versions and turn warnings into errors; a foreign machine has
 # what it has, so only what the tests need is said here.
@@ -183,7 +183,7 @@ class Workers:
 def main(words: Sequence[str] | None = None) -> int:
     """The command line; its exit status: 0, 1 where a test failed, 3 where a process ended in one,
     124 where the time was over."""
-    parser = argparse.ArgumentParser(prog="python -m bench.gpu_tests", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.support.gpu_tests", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--part", required=True)
     parser.add_argument("--seconds", type=float, default=600.0)
