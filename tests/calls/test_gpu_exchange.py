@@ -32,6 +32,13 @@ class Interface:
         }  # fmt: skip
 
 
+class Half(Interface):
+    """One that has DLPack's older half, too, which does not say where the memory is."""
+
+    def __dlpack__(self) -> None:
+        raise BufferError("no")
+
+
 class Both(exporters.Exporter):
     """A capsule without a version, and the interface, which says what the capsule cannot."""
 
@@ -54,6 +61,7 @@ WRITABLE: dict[str, Callable[[Any], Any]] = {
     "no version": lambda x: exporters.Exporter(WORDS, F32_CODE, HERE),
     "the interface's flag": lambda x: Interface(x, read_only=False),
     "both": lambda x: Both(WORDS, HERE, read_only=False),
+    "half": lambda x: Half(x, read_only=False),
 }
 
 

@@ -114,8 +114,13 @@ FAILURES = (
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_every_failure_is_ours(gpu: Any, name: str) -> None:
+@pytest.mark.parametrize("replayed", ["machine code", "python"])
+def test_every_failure_is_ours(
+    gpu: Any, name: str, replayed: str, request: pytest.FixtureRequest
+) -> None:
     """A call that is new, one that is recorded, one that is bound, and copies either way."""
+    if replayed == "machine code":
+        request.getfixturevalue("at_once")
     failure = failure_of(name)
     x, out = gpu.put(VALUES), gpu.put(VALUES)
     array = arrays.from_strided(x, THERE)

@@ -67,6 +67,15 @@ def test_written_padding(device: Place, padding: Any, kind: str, value: float) -
     test_arrays.test_written_padding(device, padding, kind, value, (0, 1))
 
 
+@pytest.mark.parametrize("layout", [gb.Layout((1, 0)), gb.Layout((0, 1), (50, 90))], ids=str)
+def test_strided_arrays_leave_the_device(device: Place, layout: gb.Layout) -> None:
+    test_arrays.test_strided_arrays_leave_the_device(device, layout)
+
+
+def test_fields_of_records(device: Place) -> None:
+    test_arrays.test_elements_that_lie_anywhere(device, "f64")
+
+
 @pytest.mark.parametrize("key", [np.s_[2:7, 3:40], np.s_[8:3:-1, 1:2]])
 def test_out_leaves_the_rest_alone(device: Place, key: Any) -> None:
     test_arrays.test_out_leaves_the_rest_alone(device, key)

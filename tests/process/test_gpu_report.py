@@ -224,6 +224,8 @@ def test_a_kill_leaves_what_was_done(repository: Path, tmp_path: Path) -> None:
     found = outcomes(tmp_path)
     assert found["test_hangs"] == ["begun"]
     assert sum(one == ["begun", "passed"] for one in found.values()) >= 19
+    shown = run(["-m", "tests.support.gpu_tests", str(tmp_path)], repository)
+    assert shown.returncode == 1 and "::test_hangs\n" in shown.stdout
 
 
 # --- the script's parts -------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def adopt(array: Any, *, written: bool = False) -> Any:
     Raises:
         Exception: what its protocol or CuPy raise.
     """
-    if not hasattr(array, "__dlpack__"):
+    if not (hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__")):
         # DLPack first: it orders streams, and knows bf16.
         strided = cupy.asarray(array)
         return _marked(strided, written and _interface_is_read_only(array))
