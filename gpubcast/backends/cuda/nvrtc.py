@@ -35,7 +35,7 @@ OPTIONS = (
 _FAST = ("-fmad=true", "-prec-div=false", "-prec-sqrt=false")
 _MAJORS = (13, 12)
 # Code for these integrated GPUs runs on no other, and no other's on them.
-_INTEGRATED = frozenset({53, 62, 72, 87, 101, 110})
+_INTEGRATED = frozenset({53, 62, 72, 87, 88, 101, 110})
 # Leaves out what no kernel here uses: textures, surfaces, launches from the device.
 _SHORTER, _SHORTER_SINCE = ("-minimal",), 13
 # The linker's build id is in the first page of the library's file.

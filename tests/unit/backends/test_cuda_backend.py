@@ -142,7 +142,7 @@ def test_the_drivers_version_does_not_start_it(monkeypatch: pytest.MonkeyPatch) 
         ("sm_90", "sm_90"),
         ("sm_89", "sm_86"),
         ("sm_103", "sm_100"),
-        ("sm_88", "sm_86"),
+        ("sm_88", "compute_86"),
         ("sm_110", "compute_100"),
         ("sm_111", "compute_100"),
         ("sm_121", "compute_100"),
