@@ -84,6 +84,20 @@ def test_nothing_is_copied_in_a_capture(gpu: Any) -> None:
     assert gpu.driver.copies == copies and not gpu.kernel.noted
 
 
+def test_the_default_stream_waits_for_a_capture_elsewhere(gpu: Any) -> None:
+    """CUDA refuses the very question, since the default stream waits for all others."""
+    x = gpu.put(VALUES, device=0)
+    elsewhere = gpu.driver.CUDARuntimeError(906)
+    stream = gpu.driver.streams[0]
+    stream.is_capturing = lambda: (_ for _ in ()).throw(elsewhere)
+    with pytest.raises(gb.DeviceError, match="make the same call once before the capture"):
+        gb.add(x, x)
+    with pytest.raises(gb.DeviceError, match="nothing can be copied to the host"):
+        arrays.from_strided(x, ("cuda", 0)).numpy()
+    del stream.is_capturing
+    gb.add(x, x)
+
+
 # --- errors -------------------------------------------------------------------------------------
 
 

@@ -126,6 +126,14 @@ def test_hangs(device):
 """
 
 
+def is_running(process: int) -> bool:
+    """Whether a process is there, and has not ended without being waited for."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def outcomes(folder: Path) -> dict[str, list[str]]:
     """What was written of each test, in order."""
     found: dict[str, list[str]] = {}
@@ -202,13 +210,13 @@ def test_the_time_of_a_part_ends_a_test_that_hangs(repository: Path, tmp_path: P
 
 
 def test_a_kill_leaves_what_was_done(repository: Path, tmp_path: Path) -> None:
-    """Of the process that looks after the others, and of those, with no warning."""
+    """Of the process that looks after the others, with no warning; they end with it."""
     tests = tmp_path / "tests"
     tests.mkdir()
     (tests / "test_some.py").write_text(TESTS + HANG)
     words = ["-m", "tests.support.gpu_tests", str(tmp_path), "--part", "others", "--processes", "2"]
     process = subprocess.Popen(
-        [sys.executable, *words, "--tests", str(tests)], cwd=repository, start_new_session=True,
+        [sys.executable, *words, "--tests", str(tests)], cwd=repository,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
@@ -219,9 +227,15 @@ def test_a_kill_leaves_what_was_done(repository: Path, tmp_path: Path) -> None:
                 break
             time.sleep(0.05)
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
+        process.send_signal(signal.SIGKILL)
         process.wait()
     found = outcomes(tmp_path)
+    lines = map(json.loads, (tmp_path / "tests.jsonl").read_text().splitlines())
+    for worker in {line["process"] for line in lines if "process" in line}:
+        until = time.monotonic() + 120
+        while is_running(worker) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not is_running(worker)
     assert found["test_hangs"] == ["begun"]
     assert sum(one == ["begun", "passed"] for one in found.values()) >= 19
     shown = run(["-m", "tests.support.gpu_tests", str(tmp_path)], repository)

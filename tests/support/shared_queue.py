@@ -9,9 +9,11 @@ which a process is, or was when it ended. Needs nothing but pytest.
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import json
 import os
+import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ RESULTS = "tests.jsonl"
 PARTS = ("hardware", "others")
 # Of a traceback, what a line keeps.
 _LONGEST = 6_000
+_PR_SET_PDEATHSIG = 1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,6 +39,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(SharedQueue(config), "shared-queue")
 
 
+def end_with_the_parent() -> None:
+    """Have Linux end this process when the one that started it ends, however that is."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def on_hardware_only(item: pytest.Item) -> bool:
     """Whether a test has no body that the CPU, and so the emulator, runs too."""
     return "device" not in getattr(item, "fixturenames", ())
@@ -45,6 +53,7 @@ class SharedQueue:
     """The tests of one part, in the same order in every process."""
 
     def __init__(self, config: pytest.Config) -> None:
+        end_with_the_parent()
         option = config.option
         self.folder: Path = option.queue
         self.part: str | None = option.queue_part

@@ -36,7 +36,7 @@ _CUDA_FAILURES = (
 )
 _FAILURES = (*_CUDA_FAILURES, cupy.cuda.compiler.CompileException, RuntimeError)
 # The numbers of errors in CUDA's runtime and in its driver.
-_OUT_OF_MEMORY, _NOT_INITIALIZED = 2, 3
+_OUT_OF_MEMORY, _NOT_INITIALIZED, _CAPTURED_ELSEWHERE = 2, 3, 906
 # Errors of the driver for code that it cannot load: no binary for this GPU, PTX that is invalid or
 # of a version it does not know, and a source or an image that is none.
 _NOT_LOADABLE = frozenset({200, 209, 218, 222, 300})
@@ -153,7 +153,7 @@ class CupyBackend:
         host = np.empty(high - low, np.uint8)
         with self.on(array.data.device_id), _reported():
             stream = cupy.cuda.get_current_stream()
-            if stream.is_capturing():
+            if _is_capturing(stream):
                 raise DeviceError(
                     "a graph is being captured, in which nothing can be copied to the host; copy "
                     "after the capture has ended"
@@ -257,11 +257,21 @@ class CupyBackend:
 
     def capturing(self, index: int) -> bool:
         with self.on(index), _reported():
-            return bool(cupy.cuda.get_current_stream().is_capturing())
+            return _is_capturing(cupy.cuda.get_current_stream())
 
     def _same_process(self) -> None:
         if self._forked:
             raise DeviceError(_FORKED)
+
+
+def _is_capturing(stream: Any) -> bool:
+    """Whether a stream records a graph, or is the default one and waits for streams that do."""
+    try:
+        return bool(stream.is_capturing())
+    except _runtime.CUDARuntimeError as error:
+        if error.status == _CAPTURED_ELSEWHERE:
+            return True
+        raise
 
 
 def _not_loadable(error: Exception, source: KernelSource) -> CompileError:
