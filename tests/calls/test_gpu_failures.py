@@ -84,6 +84,25 @@ def test_nothing_is_copied_in_a_capture(gpu: Any) -> None:
     assert gpu.driver.copies == copies and not gpu.kernel.noted
 
 
+@pytest.mark.parametrize("variable", ["GPUBCAST_SYNC", "GPUBCAST_DEBUG"])
+def test_nothing_is_waited_for_in_a_capture(
+    gpu: Any, variable: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Though a variable says so elsewhere: the capture would be lost."""
+    x, out = gpu.put(VALUES), gpu.put(VALUES)
+    gb.add(x, x, out=out)
+    monkeypatch.setenv(variable, "2" if variable.endswith("DEBUG") else "1")
+    waited: list[int] = []
+    stream = gpu.driver.streams[1]
+    stream.synchronize = lambda: waited.append(1)
+    gb.add(x, x, out=out)
+    assert waited == [1]
+    stream.captures = True
+    gb.add(x, x, out=out)
+    assert waited == [1] and len(gpu.kernel.noted) == 3
+    stream.captures = False
+
+
 def test_the_default_stream_waits_for_a_capture_elsewhere(gpu: Any) -> None:
     """CUDA refuses the very question, since the default stream waits for all others."""
     x = gpu.put(VALUES, device=0)

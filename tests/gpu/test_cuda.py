@@ -311,6 +311,18 @@ def test_a_second_process_finds_the_cubin(gpu: Place, tmp_path: Path) -> None:
     assert _run(CALL, **folder) == "84.0\n"
 
 
+def test_the_driver_compiles_ptx(gpu: Place, tmp_path: Path) -> None:
+    """As for a GPU that NVRTC does not know."""
+    unknown = """
+    from gpubcast.backends.cuda import nvrtc
+    nvrtc.architectures = lambda: ("sm_75",)
+"""
+    assert _run(unknown + CALL, GPUBCAST_CACHE_DIR=str(tmp_path)) == "84.0\n"
+    (image,) = tmp_path.rglob("*.cubin")
+    if gpu.xp.cuda.Device().compute_capability[:-1] != "7":
+        assert b".target sm_75" in image.read_bytes()
+
+
 def test_a_forked_child_is_told(gpu: Place) -> None:
     """Every way in raises DeviceError: CUDA does not survive a fork."""
     code = """
