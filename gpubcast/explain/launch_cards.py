@@ -13,6 +13,7 @@ from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.runtime import state
 from gpubcast.runtime.target import target_architecture
 from gpubcast.schedules.choose import CudaSchedule, Schedule
+from gpubcast.schedules.cuda.column_reduction import ColumnReduction
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.schedule import (
     CpuScheduleBase,
@@ -98,8 +99,8 @@ def _operands(plan: BroadcastPlan, chosen: Schedule) -> str:
 
 
 def _vector(plan: BroadcastPlan, chosen: CudaSchedule) -> str:
-    if isinstance(chosen, Gather):
-        return "1 element per access: GATHER computes each element's place"
+    if isinstance(chosen, Gather | ColumnReduction):
+        return f"1 element per access: {chosen.name} computes each element's place"
     moved = [access for access in plan.accesses if not access.generated]
     size = chosen.vector_width * max(access.element_type.itemsize for access in moved)
     plural = "s" * (chosen.vector_width != 1)

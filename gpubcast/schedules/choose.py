@@ -18,6 +18,7 @@ from gpubcast.schedules.cpu.nest import Nest, nest
 from gpubcast.schedules.cpu.row_reduction import RowReduction, row_reduction
 from gpubcast.schedules.cpu.runs import Runs, runs
 from gpubcast.schedules.cpu.tiles import Tiles, tiles
+from gpubcast.schedules.cuda.column_reduction import ColumnReduction, column_reduction
 from gpubcast.schedules.cuda.flat import Flat, flat
 from gpubcast.schedules.cuda.gather import Gather, gather
 from gpubcast.schedules.cuda.phase import Phase, phase
@@ -27,7 +28,7 @@ from gpubcast.schedules.cuda.vectors import MAX_GRID
 from gpubcast.schedules.cuda.xpose import Xpose, xpose
 from gpubcast.schedules.schedule import CpuTarget, CudaTarget, Target, VectorScheduleBase
 
-CudaSchedule = Flat | Rows | Xpose | Phase | Running | Gather
+CudaSchedule = Flat | Rows | Xpose | Phase | Running | Gather | ColumnReduction
 CpuSchedule = Nest | Runs | Tiles | RowReduction
 Schedule = CudaSchedule | CpuSchedule
 
@@ -67,7 +68,7 @@ def schedule(plan: BroadcastPlan, target: Target, addresses: tuple[int, ...]) ->
         if plan.sequences:
             return row_reduction(plan, target)
         return tiles(plan, target) or runs(plan, target) or nest(plan, target)
-    chosen = flat(plan, addresses, target) or _tiled(plan, addresses, target) or gather(plan)
+    chosen = _cuda_schedule(plan, target, addresses)
     if chosen.grid > MAX_GRID:
         raise ShapeError(
             f"{plan.num_visited:,} slots need {chosen.grid:,} blocks; a launch has at most "
@@ -76,6 +77,14 @@ def schedule(plan: BroadcastPlan, target: Target, addresses: tuple[int, ...]) ->
             kind="gpubcast:grid",
         )
     return chosen
+
+
+def _cuda_schedule(
+    plan: BroadcastPlan, target: CudaTarget, addresses: tuple[int, ...]
+) -> CudaSchedule:
+    if plan.sequences:
+        return column_reduction(plan, target)
+    return flat(plan, addresses, target) or _tiled(plan, addresses, target) or gather(plan)
 
 
 def _tiled(

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gpubcast.planning.plan import Access, BroadcastPlan
+from gpubcast.schedules.schedule import BLOCK_THREADS as BLOCK_THREADS
 from gpubcast.schedules.schedule import CudaTarget, Patterns
 
-BLOCK_THREADS = 256
 VECTOR_BYTES = 16
 # Addresses matter modulo this: bytes of the widest access of any GPU, and of a sector of memory.
 ALIGNED = 32
