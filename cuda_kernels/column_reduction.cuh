@@ -156,9 +156,9 @@ struct Column<RANK, OUTER, INNER, CHUNKED, Offset, Body, List<R...>, Index<I...>
   template <int P, class U, class Params, class F> GB_FN auto at(const Params& p, i64 element, F f) {
     place<U>(p, static_cast<U>(begin + element));
     load<Body::LOADS[P - 1]>(outer);
-    typename Body::Kept kept;
-    if constexpr ((Body::NESTS >> (P - 1) & 1) != 0) return f(kept, inner<U>(p));
-    else return f(kept, typename Body::Inner{});
+    typename Body::Cached cached;
+    if constexpr ((Body::NESTS >> (P - 1) & 1) != 0) return f(cached, inner<U>(p));
+    else return f(cached, typename Body::Inner{});
   }
 
   GB_FN void store_row() {
@@ -176,7 +176,7 @@ struct Column<RANK, OUTER, INNER, CHUNKED, Offset, Body, List<R...>, Index<I...>
 template <class Body, int P, int THREADS>
 GB_FN terms_t<Body, P> shared_tree(const terms_t<Body, P>& own, u32 lane_bits, u32 chunk_bits) {
   if (blockDim.y == 1) return own;
-  using Table = decltype(Body::template table<THREADS>(Pass<P>{}));
+  using Table = typename terms_t<Body, P>::template Table<THREADS>;
   GB_SHARED(Table, table)
   table.put(threadIdx.y * blockDim.x + threadIdx.x, own);
   barrier();
@@ -202,8 +202,8 @@ GB_FN void column_passes(const Params& p, Column& column, bool active) {
       const i32 own = chunk + (static_cast<i32>(reversed(i, p.chunk_bits)) << p.chunk_class_bits);
       const auto term = [&](i32 e) {
         return column.template at<P, U>(
-            p, static_cast<i64>(own) * CHUNK + e, [&](auto& kept, const auto& inner) {
-              return Body::terms(Pass<P>{}, column.in, column.row, kept, inner, 0);
+            p, static_cast<i64>(own) * CHUNK + e, [&](auto& cached, const auto& inner) {
+              return Body::terms(Pass<P>{}, column.in, column.row, cached, inner, 0);
             });
       };
       halves.add(i, lanes_of_chunk<Body>(none, column.count(own), lane, step, p.lane_bits, term));
@@ -219,8 +219,8 @@ GB_FN void column_passes(const Params& p, Column& column, bool active) {
         const i32 own = chunk + (i << p.chunk_class_bits);
         GB_ROLLED for (i32 e = lane; e < column.count(own); e += step) {
           column.template at<P, U>(
-              p, static_cast<i64>(own) * CHUNK + e, [&](auto& kept, const auto& inner) {
-                Body::results(column.in, column.row, kept, inner, 0, column.out);
+              p, static_cast<i64>(own) * CHUNK + e, [&](auto& cached, const auto& inner) {
+                Body::results(column.in, column.row, cached, inner, 0, column.out, 0);
                 column.store_element();
               });
         }

@@ -22,13 +22,15 @@ from gpubcast.schedules.cuda.column_reduction import ColumnReduction, column_red
 from gpubcast.schedules.cuda.flat import Flat, flat
 from gpubcast.schedules.cuda.gather import Gather, gather
 from gpubcast.schedules.cuda.phase import Phase, phase
+from gpubcast.schedules.cuda.row_reduction import CudaRowReduction
+from gpubcast.schedules.cuda.row_reduction import row_reduction as cuda_row_reduction
 from gpubcast.schedules.cuda.rows import Rows, rows
 from gpubcast.schedules.cuda.running import Running, running
 from gpubcast.schedules.cuda.vectors import MAX_GRID
 from gpubcast.schedules.cuda.xpose import Xpose, xpose
 from gpubcast.schedules.schedule import CpuTarget, CudaTarget, Target, VectorScheduleBase
 
-CudaSchedule = Flat | Rows | Xpose | Phase | Running | Gather | ColumnReduction
+CudaSchedule = Flat | Rows | Xpose | Phase | Running | Gather | CudaRowReduction | ColumnReduction
 CpuSchedule = Nest | Runs | Tiles | RowReduction
 Schedule = CudaSchedule | CpuSchedule
 
@@ -83,7 +85,8 @@ def _cuda_schedule(
     plan: BroadcastPlan, target: CudaTarget, addresses: tuple[int, ...]
 ) -> CudaSchedule:
     if plan.sequences:
-        return column_reduction(plan, target)
+        rows_found = cuda_row_reduction(plan, addresses, target)
+        return rows_found or column_reduction(plan, target)
     return flat(plan, addresses, target) or _tiled(plan, addresses, target) or gather(plan)
 
 

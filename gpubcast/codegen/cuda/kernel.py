@@ -12,7 +12,16 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from gpubcast.codegen.bit_carriers import carried
-from gpubcast.codegen.cuda import column_reduction, flat, gather, phase, rows, running, xpose
+from gpubcast.codegen.cuda import (
+    column_reduction,
+    flat,
+    gather,
+    phase,
+    row_reduction,
+    rows,
+    running,
+    xpose,
+)
 from gpubcast.codegen.cuda.functor import cuda_type, functor
 from gpubcast.codegen.cuda.sequence_functor import sequence_functor
 from gpubcast.codegen.cuda.template import Template
@@ -24,6 +33,7 @@ from gpubcast.schedules.cuda.column_reduction import ColumnReduction
 from gpubcast.schedules.cuda.flat import Flat
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.phase import Phase
+from gpubcast.schedules.cuda.row_reduction import CudaRowReduction
 from gpubcast.schedules.cuda.rows import Rows
 from gpubcast.schedules.cuda.running import Running
 from gpubcast.schedules.cuda.xpose import Xpose
@@ -42,7 +52,7 @@ def generate(plan: BroadcastPlan, schedule: CudaSchedule) -> KernelSource:
     arguments = ", ".join(map(str, template.arguments))
     operands = _operands(plan, schedule)
     members = (
-        sequence_functor(plan, template.kept)
+        sequence_functor(plan, template.cached)
         if plan.sequences
         else functor(plan, schedule, tiled=template.tiled)
     )
@@ -83,6 +93,8 @@ def _template(plan: BroadcastPlan, schedule: CudaSchedule) -> Template:
             return running.template(plan, schedule)
         case Gather():
             return gather.template(plan, schedule)
+        case CudaRowReduction():
+            return row_reduction.template(plan, schedule)
         case ColumnReduction():
             return column_reduction.template(plan, schedule)
     assert_never(schedule)
@@ -102,6 +114,8 @@ def _members(plan: BroadcastPlan, schedule: CudaSchedule) -> bytes:
             return running.parameters(plan, schedule)
         case Gather():
             return gather.parameters(plan, schedule)
+        case CudaRowReduction():
+            return row_reduction.parameters(plan, schedule)
         case ColumnReduction():
             return column_reduction.parameters(plan, schedule)
     assert_never(schedule)

@@ -17,23 +17,23 @@ from gpubcast.planning.plan import CONSTANT, BroadcastPlan
 from gpubcast.schedules.cuda.passes import Passes
 
 
-def sequence_functor(plan: BroadcastPlan, kept: tuple[int, ...]) -> list[str]:
+def sequence_functor(plan: BroadcastPlan, cached: tuple[int, ...]) -> list[str]:
     """The members of the functor, line by line.
 
     Args:
-        kept: values of an element that a pass leaves for later ones.
+        cached: values of an element that a pass leaves for later ones.
     """
-    return _Functor(plan, kept).lines()
+    return _Functor(plan, cached).lines()
 
 
 class _Functor:
-    """Names: ``v<value>`` in the structs ``Row``, ``Kept``, ``Inner`` and ``Terms<pass>``."""
+    """Names: ``v<value>`` in the structs ``Row``, ``Cached``, ``Inner`` and ``Terms<pass>``."""
 
-    def __init__(self, plan: BroadcastPlan, kept: tuple[int, ...]) -> None:
+    def __init__(self, plan: BroadcastPlan, cached: tuple[int, ...]) -> None:
         self.plan = plan
         self.program = plan.program
         self.passes = Passes(plan)
-        self.kept = kept
+        self.cached = cached
         self.reads = len(plan.reads)
         self.needed = self.program.needed(self.program.results)
 
@@ -55,17 +55,18 @@ class _Functor:
             f"static constexpr u64 INNER_LOADS = {_word(self._mask(inner_reads))};",
             f"static constexpr u64 FULL = {self._mask(self.passes.full)};",
             self._struct("Row", self._row_values()),
-            self._struct("Kept", self.kept),
+            self._struct("Cached", self.cached),
             self._struct("Inner", self.passes.inner),
         ]
         lines += self._row_part(0)
         if self.passes.inner:
-            lines += self._combination("InnerTerms", self.passes.inner, "inner_none()")
+            lines += self._combination(
+                "InnerTerms", self.passes.inner, "inner_none()", exchanged=False
+            )
             lines += self._inner_terms() + self._inner_results()
         for number in range(1, last):
             chosen = self.passes.reductions(number)
             lines += self._combination(f"Terms{number}", chosen, f"none(Pass<{number}>)")
-            lines += self._exchange(number, chosen)
             lines += self._terms(number, chosen)
             lines += self._row_part(number)
         return lines + self._results(last)
@@ -89,7 +90,7 @@ class _Functor:
 
     def _values(self, number: int, depth: int = 1) -> list[int]:
         """The values that a pass computes for an element, in their order."""
-        return self.passes.values(number, self.kept, depth)
+        return self.passes.values(number, self.cached, depth)
 
     def _inner_of(self, number: int) -> list[int]:
         """The inner reductions that a pass needs."""
@@ -127,7 +128,7 @@ class _Functor:
             return f"v{value}"
         if self.passes.depth[value] == 0:
             return f"row.v{value}"
-        return f"{'inner' if value in self.passes.inner else 'kept'}.v{value}"
+        return f"{'inner' if value in self.passes.inner else 'cached'}.v{value}"
 
     def _computed(self, values: list[int]) -> list[str]:
         """The statements that compute values from reads and from what is known."""
@@ -146,21 +147,31 @@ class _Functor:
 
     # --- reductions ------------------------------------------------------------------------------
 
-    def _combination(self, name: str, chosen: list[int], none: str) -> list[str]:
-        """What some reductions make of elements: nothing, and two of them combined."""
+    def _combination(
+        self, name: str, chosen: list[int], none: str, *, exchanged: bool = True
+    ) -> list[str]:
+        """What some reductions make of elements: nothing, and two of them combined.
+
+        Args:
+            exchanged: whether threads give it to each other, through shuffles and through memory.
+        """
         careful = any(self.passes.moves_others(v) for v in chosen)
-        there = " bool there;" if careful else ""
-        members = "".join(f" {self._type(v)} v{v};" for v in chosen)
+        names = [f"v{v}" for v in chosen] + ["there"] * careful
+        types = [self._type(v) for v in chosen] + ["bool"] * careful
+        members = "".join(f" {own} {one};" for own, one in zip(types, names, strict=True))
         identities = [self._identity(v) for v in chosen] + ["false"] * careful
-        both = [self._combined(v, f"a.v{v}", f"b.v{v}") for v in chosen]
-        kept = ["  if (!b.there) return a;", "  if (!a.there) return b;"] if careful else []
+        both = [self._combined(v, f"a.v{v}", f"b.v{v}") for v in chosen] + ["true"] * careful
+        absent = ["  if (!b.there) return a;", "  if (!a.there) return b;"] if careful else []
         return [
-            f"struct {name} {{{members}{there} }};",
+            f"struct {name} {{{members}",
+            *(self._table(name, names, types) if exchanged else []),
+            "};",
             f"static GB_FN {name} {none} {{ return {{{', '.join(identities)}}}; }}",
             f"static GB_FN {name} combine(const {name}& a, const {name}& b) {{",
-            *kept,
-            f"  return {{{', '.join([*both, *['true'] * careful])}}};",
+            *absent,
+            f"  return {{{', '.join(both)}}};",
             "}",
+            *(self._exchange(name, names) if exchanged else []),
         ]
 
     def _identity(self, value: int) -> str:
@@ -177,28 +188,28 @@ class _Functor:
         )  # fmt: skip
         return f"static_cast<{self._type(value)}>({text})"
 
-    def _exchange(self, number: int, chosen: list[int]) -> list[str]:
-        """How such values are given to other threads: through shuffles, and through memory."""
-        careful = any(self.passes.moves_others(v) for v in chosen)
-        names = [f"v{v}" for v in chosen] + ["there"] * careful
-        kinds = [self._type(v) for v in chosen] + ["bool"] * careful
-        moved = ", ".join(f"shuffle_xor(x.{name}, mask)" for name in names)
-        picked = ", ".join(f"first ? a.{name} : b.{name}" for name in names)
-        terms = f"Terms{number}"
+    def _table(self, terms: str, names: list[str], types: list[str]) -> list[str]:
+        """N of them in shared memory, member by member, so that neighbours lie in other banks."""
+        values = ", ".join(f"{one}[i]" for one in names)
+        return [
+            "  template <int N> struct Table {",
+            *(f"    {own} {one}[N];" for own, one in zip(types, names, strict=True)),
+            f"    GB_FN void put(u32 i, const {terms}& x) {{",
+            *(f"      {one}[i] = x.{one};" for one in names),
+            "    }",
+            f"    GB_FN {terms} at(u32 i) const {{ return {{{values}}}; }}",
+            "  };",
+        ]
+
+    def _exchange(self, terms: str, names: list[str]) -> list[str]:
+        """Those of another thread, and one of two."""
+        moved = ", ".join(f"shuffle_xor(x.{one}, mask)" for one in names)
+        picked = ", ".join(f"first ? a.{one} : b.{one}" for one in names)
         return [
             f"static GB_FN {terms} moved(const {terms}& x, u32 mask) {{ return {{{moved}}}; }}",
             f"static GB_FN {terms} chosen(bool first, const {terms}& a, const {terms}& b) {{",
             f"  return {{{picked}}};",
             "}",
-            f"template <int N> struct Table{number} {{",
-            *(f"  {kind} {name}[N];" for kind, name in zip(kinds, names, strict=True)),
-            f"  GB_FN void put(u32 i, const {terms}& x) {{",
-            *(f"    {name}[i] = x.{name};" for name in names),
-            "  }",
-            f"  GB_FN {terms} at(u32 i) const {{"
-            f" return {{{', '.join(f'{name}[i]' for name in names)}}}; }}",
-            "};",
-            f"template <int N> static GB_FN Table{number}<N> table(Pass<{number}>);",
         ]
 
     def _terms(self, number: int, chosen: list[int]) -> list[str]:
@@ -206,14 +217,14 @@ class _Functor:
         careful = any(self.passes.moves_others(v) for v in chosen)
         values = self._values(number)
         taken = [self._text(self.passes.operand(v), values) for v in chosen] + ["true"] * careful
-        known = [v for v in self.kept if v in values]
+        stored = [v for v in self.cached if v in values]
         return [
             "template <class In>",
             f"static GB_FN Terms{number} terms(Pass<{number}>, const In& in, const Row& row, "
-            "Kept& kept,",
+            "Cached& cached,",
             "                          const Inner& inner, int e) {",
             *self._computed(values),
-            *(f"  kept.v{v} = v{v};" for v in known),
+            *(f"  cached.v{v} = v{v};" for v in stored),
             f"  return {{{', '.join(taken)}}};",
             "}",
         ]
@@ -281,17 +292,17 @@ class _Functor:
         rows: list[str] = []
         for o in outputs:
             name = self._text(self.program.results[o], values)
-            (full if o in self.passes.full else rows).append(f"  get<{o}>(out).keep(e, {name});")
+            (full if o in self.passes.full else rows).append(f"  get<{o}>(out).keep(k, {name});")
         return [
             "template <class In, class Out>",
-            "static GB_FN void results(const In& in, const Row& row, const Kept& kept,",
-            "                          const Inner& inner, int e, Out& out) {",
+            "static GB_FN void results(const In& in, const Row& row, const Cached& cached,",
+            "                          const Inner& inner, int e, Out& out, int k) {",
             *(self._computed(values) if full else []),
             *full,
             "}",
             "template <class Out>",
             "static GB_FN void row_results(const Row& row, Out& out) {",
-            *(line.replace("keep(e,", "keep(0,") for line in rows),
+            *(line.replace("keep(k,", "keep(0,") for line in rows),
             "}",
         ]
 

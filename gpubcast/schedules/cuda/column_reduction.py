@@ -116,11 +116,14 @@ def counted_axes(plan: BroadcastPlan) -> tuple[int, ...]:
 
 
 def neighbouring_bytes(plan: BroadcastPlan, axis: int) -> int:
-    """Bytes of an element of all accesses that have neighbours along an axis."""
+    """Bytes of an element of all accesses along the sequences that have neighbours along an
+    axis."""
     return sum(
         access.element_type.itemsize
         for access in plan.accesses
-        if access.strides[axis] == 1 and not access.generated
+        if access.strides[axis] == 1
+        and any(access.strides[plan.num_parallel :])
+        and not access.generated
     )
 
 

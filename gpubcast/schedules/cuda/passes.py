@@ -58,18 +58,27 @@ class Passes:
             return tuple(self.program.results[o] for o in self.full)
         return tuple(self.operand(v) for v in self.reductions(number))
 
-    def values(self, number: int, kept: tuple[int, ...], depth: int = 1) -> list[int]:
-        """The values that a pass computes for each element, in their order, where some are kept by
-        the first pass that has them."""
-        known = tuple(v for v in kept if any(v in self._reached(n, ()) for n in range(1, number)))
-        return [v for v in self._reached(number, known) if self.depth[v] == depth]
+    def values(self, number: int, cached: tuple[int, ...], depth: int = 1) -> list[int]:
+        """The values that a pass computes for each element, in their order, where the first pass
+        that has some of them leaves these for later ones."""
+        available = tuple(
+            v for v in cached if any(v in self._reached(n, ()) for n in range(1, number))
+        )
+        return [v for v in self._reached(number, available) if self.depth[v] == depth]
 
-    def _reached(self, number: int, known: tuple[int, ...]) -> list[int]:
-        needed = self.program.needed(self.ends(number), stop=(*known, *self.every))
+    def taken(self, number: int, cached: tuple[int, ...]) -> list[int]:
+        """The cached values that a pass needs of an earlier one."""
+        own = self.values(number, cached)
+        direct = {a for v in own if v >= self._base for a in self.program.code[v - self._base].args}
+        direct.update(self.ends(number))
+        return [v for v in cached if v in direct and v not in own]
+
+    def _reached(self, number: int, available: tuple[int, ...]) -> list[int]:
+        needed = self.program.needed(self.ends(number), stop=(*available, *self.every))
         return [
             v
             for v in needed
-            if v not in known
+            if v not in available
             and not (v >= self._base and self.program.code[v - self._base].op == CONSTANT)
         ]
 
@@ -85,12 +94,12 @@ class Passes:
                 found.append(value)
         return tuple(found)
 
-    def held(self, kept: tuple[int, ...]) -> tuple[int, ...]:
+    def held(self, cached: tuple[int, ...]) -> tuple[int, ...]:
         """The reads of memory along the sequence that two passes need."""
         return tuple(
             r
             for r in range(self._base)
             if self.depth[r] == 1
             and not self._generated[r]
-            and sum(r in self.values(n, kept) for n in range(1, self.count + 2)) > 1
+            and sum(r in self.values(n, cached) for n in range(1, self.count + 2)) > 1
         )
