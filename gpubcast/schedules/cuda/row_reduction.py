@@ -1,4 +1,4 @@
-"""ROW_REDUCTION: a sequence along one axis, shared by some threads of a warp or by several warps."""
+"""ROW_REDUCTION: a sequence along one axis, shared by threads of a warp or by several warps."""
 
 from __future__ import annotations
 
@@ -119,19 +119,21 @@ def row_reduction(
         steps = next(n for n in (1, 2, 4) if n * group >= vectors)
         held = steps * LANES_OF_THREAD * registers <= HELD_REGISTERS
         grid, block = -(-rows * group // BLOCK_THREADS), (group, BLOCK_THREADS // group)
-    patterns = tuple(_pattern(access, along) for access in plan.accesses)
+    patterns = (
+        *(_pattern(access, along) for access in plan.reads),
+        *(_written(access, along) for access in plan.writes),
+    )
     widths = [LANES_OF_THREAD] * len(plan.accesses)
     moving = (AccessPattern.LINEAR, AccessPattern.ROW)
     for one in vector_accesses(plan, addresses, patterns, moving, range(along)):
         if not one.access.generated:
-            widths[one.slot] = load_width(one, 0, LANES_OF_THREAD, target.vector_bytes)
+            most = max(target.vector_bytes // one.access.element_type.itemsize, 1)
+            width = min(LANES_OF_THREAD, most)
+            widths[one.slot] = load_width(one, 0, width, target.vector_bytes)
     reads = len(plan.reads)
     return CudaRowReduction(
         reads=patterns[:reads],
-        writes=tuple(
-            own if plan.accesses[reads + o].strides[along] else AccessPattern.PARTIAL
-            for o, own in enumerate(patterns[reads:])
-        ),
+        writes=patterns[reads:],
         reason=f"ROW_REDUCTION: {_who(wide, group, warps)} on a row of {length} elements, "
         + _reading(passes, held=held),
         grid=max(grid, 1),
@@ -179,6 +181,12 @@ def _pattern(access: Access, along: int) -> AccessPattern:
     if access.strides[along] != 1:
         return AccessPattern.GATHERED
     return AccessPattern.LINEAR if any(access.strides[:along]) else AccessPattern.ROW
+
+
+def _written(access: Access, along: int) -> AccessPattern:
+    if access.strides[along] == 0:
+        return AccessPattern.PARTIAL
+    return AccessPattern.LINEAR if access.strides[along] == 1 else AccessPattern.GATHERED
 
 
 def _cached(plan: BroadcastPlan, passes: Passes) -> tuple[tuple[int, ...], int]:
