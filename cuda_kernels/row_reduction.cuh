@@ -9,6 +9,8 @@
 //
 // HELD: a thread has all its elements in registers, so that each is read once however many passes
 // there are. Else each pass reads the row again.
+//
+// WHOLE: rows end where the vectors of their threads end, so that no element is asked for.
 #ifndef GB_ROW_REDUCTION_CUH
 #define GB_ROW_REDUCTION_CUH
 
@@ -41,7 +43,7 @@ struct RowElements<SLOT, STEPS, Read<T, K, W>> : Constant<SLOT, T, K> {
   GB_FN void start(u64 slot, i64 offset, i64, bool active) {
     if (K == VALUE || active) this->fetch(slot, offset);
   }
-  GB_FN void load(int, i64, i32) {}
+  template <bool WHOLE> GB_FN void load(int, i64, i32) {}
   GB_FN compute_t<T> value(int) const { return this->c; }
 };
 
@@ -50,11 +52,11 @@ template <int SLOT, int STEPS, class T, int W, bool AGAIN> struct RowVectors {
   const T* at;
   Vec<T, V> q[STEPS];
   GB_FN void start(u64 slot, i64 offset, i64, bool) { at = address<const T>(slot) + offset; }
-  GB_FN void load(int s, i64 j, i32 count) {
+  template <bool WHOLE> GB_FN void load(int s, i64 j, i32 count) {
     if (count >= V) {
       if constexpr (AGAIN) q[s] = ld_keep<SLOT, V, W>(at + j);
       else q[s] = ld_stream<SLOT, V, W>(at + j);
-    } else {
+    } else if constexpr (!WHOLE) {
       GB_UNROLL for (int k = 0; k < V; ++k) {
         if (k < count) q[s].data[k] = ld_keep<SLOT, 1>(at + j + k).data[0];
       }
@@ -79,7 +81,7 @@ struct RowElements<SLOT, STEPS, Read<T, GATHERED, W>> {
     at = address<const T>(slot) + offset;
     next = stride;
   }
-  GB_FN void load(int s, i64 j, i32 count) {
+  template <bool WHOLE> GB_FN void load(int s, i64 j, i32 count) {
     GB_UNROLL for (int k = 0; k < LANES_OF_THREAD; ++k) {
       if (k < count) q[s * LANES_OF_THREAD + k] = ld_keep<SLOT, 1>(at + (j + k) * next).data[0];
     }
@@ -101,9 +103,10 @@ struct RowResults<SLOT, WIDTH, Write<T, K>> : Result<SLOT, LANES_OF_THREAD, T> {
     next = stride;
   }
   GB_FN void store_row() const { st_stream<SLOT, 1>(at, Vec<T, 1>{{this->v.data[0]}}); }
-  GB_FN void store(i64 j, i32 count) const {
+  template <bool WHOLE> GB_FN void store(i64 j, i32 count) const {
     constexpr int V = LANES_OF_THREAD, PART = WIDTH < V ? WIDTH : V;
-    if (K == LINEAR && PART > 1 && count >= V) {
+    if (WHOLE && count == 0) return;
+    if (K == LINEAR && PART > 1 && (WHOLE || count >= V)) {
       GB_UNROLL for (int k = 0; k < V; k += PART) {
         Vec<T, PART> part;
         GB_UNROLL for (int i = 0; i < PART; ++i) part.data[i] = this->v.data[k + i];
@@ -117,6 +120,13 @@ struct RowResults<SLOT, WIDTH, Write<T, K>> : Result<SLOT, LANES_OF_THREAD, T> {
     }
   }
 };
+
+// What was computed from a number is computed again rather than kept in registers over a pass.
+GB_FN void forget(i32& number) {
+#ifndef GB_EMU
+  asm volatile("" : "+r"(number));
+#endif
+}
 
 // The lanes that GROUP threads have, combined by halves; every thread gets what they come to.
 // While a thread has several lanes, it gives half of them to the thread that has the lanes to be
@@ -157,13 +167,13 @@ GB_FN T chunk_tree(const T& none, const Table& table, u32 chunks, u32 t) {
 }
 
 // GROUP threads or, where BLOCK_WIDE, a block on one row. STEPS: of those that a thread has at once.
-template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, int WIDTH, class Body, class Reads,
-          class I, class Writes, class O>
+template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool WHOLE, int WIDTH, class Body,
+          class Reads, class I, class Writes, class O>
 struct RowOfThreads;
 
-template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, int WIDTH, class Body, class... R,
-          int... I, class... W, int... O>
-struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WIDTH, Body, List<R...>, Index<I...>,
+template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool WHOLE, int WIDTH, class Body,
+          class... R, int... I, class... W, int... O>
+struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, Body, List<R...>, Index<I...>,
                     List<W...>, Index<O...>> {
   static constexpr int READS = sizeof...(R);
   static constexpr int N = READS + sizeof...(W);
@@ -202,16 +212,26 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WIDTH, Body, List<R...>, Ind
     Body::row(Pass<0>{}, in, row);
   }
 
-  // The first element of a step, where the thread's first chunk is `chunk`.
-  GB_FN i32 place(u32 chunk, int s) const {
-    const i32 first = static_cast<i32>(chunk + s / CHUNK_STEPS * warps) * CHUNK;
-    return first + (s % CHUNK_STEPS * GROUP + static_cast<i32>(t)) * V;
+  // The thread's first element of its chunk c, where its first chunk is `chunk`; the next steps are
+  // STEP elements apart.
+  static constexpr i32 STEP = GROUP * V;
+  GB_FN i32 place(u32 chunk, int c) const {
+    return static_cast<i32>(chunk + c * warps) * CHUNK + static_cast<i32>(t) * V;
+  }
+
+  // Elements of a vector that are in the row, where so many are from the thread's first one on. A
+  // group without a row has none.
+  GB_FN i32 count(i32 left, int i) const {
+    return !WHOLE ? left - i * STEP : BLOCK_WIDE || active ? V : 0;
   }
 
   // Operands' elements of a step.
   template <u64 CHOSEN> GB_FN void load(u32 chunk, int s) {
-    const i32 j = place(chunk, s);
-    (((CHOSEN >> I & 1) != 0 ? get<I>(in).load(s, j, length - j) : void()), ...);
+    const i32 first = place(chunk, s / CHUNK_STEPS);
+    const int i = s % CHUNK_STEPS;
+    const i32 own = count(length - first, i);
+    (((CHOSEN >> I & 1) != 0 ? get<I>(in).template load<WHOLE>(s, first + i * STEP, own) : void()),
+     ...);
   }
 
   // What the reductions of a pass make of one of the thread's chunks, the first of which is `chunk`.
@@ -220,15 +240,15 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WIDTH, Body, List<R...>, Ind
     using T = terms_t<Body, P>;
     const T none = Body::none(Pass<P>{});
     T lane[V];
+    const i32 left = length - place(chunk, c);
     GB_UNROLL for (int i = 0; i < CHUNK_STEPS; ++i) {
       const int s = c * CHUNK_STEPS + i;
       if constexpr (!HELD) load<Body::LOADS[P - 1]>(chunk, s);
       else if constexpr (P > 1) load<Body::FRESH[P - 1]>(chunk, s);
-      const i32 count = length - place(chunk, s);
       GB_UNROLL for (int k = 0; k < V; ++k) {
         const int e = s * V + k;
         const T own = Body::terms(Pass<P>{}, in, row, cached[e], typename Body::Inner{}, e);
-        const T value = Body::chosen(k < count, own, none);
+        const T value = WHOLE ? own : Body::chosen(i * STEP + k < left, own, none);
         lane[k] = i == 0 ? value : Body::combine(lane[k], value);
       }
     }
@@ -236,6 +256,7 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WIDTH, Body, List<R...>, Ind
   }
 
   template <int P> GB_FN void passes() {
+    if constexpr (!WHOLE && P > 1) forget(length);
     if constexpr (P <= Body::PASSES) {
       using T = terms_t<Body, P>;
       if constexpr (HELD && P == 1) {
@@ -284,35 +305,39 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WIDTH, Body, List<R...>, Ind
   template <int P> GB_FN void store(u32 chunk) {
     GB_UNROLL for (int s = 0; s < STEPS; ++s) {
       load<(HELD ? Body::FRESH : Body::LOADS)[P - 1]>(chunk, s);
-      const i32 j = place(chunk, s), count = length - j;
+      const i32 first = place(chunk, s / CHUNK_STEPS);
+      const int i = s % CHUNK_STEPS;
       GB_UNROLL for (int k = 0; k < V; ++k) {
         Body::results(in, row, cached[s * V + k], typename Body::Inner{}, s * V + k, out, k);
       }
-      (((Body::FULL >> O & 1) != 0 ? get<O>(out).store(j, count) : void()), ...);
+      (((Body::FULL >> O & 1) != 0 ? get<O>(out).template store<WHOLE>(
+                                        first + i * STEP, count(length - first, i))
+                                  : void()),
+       ...);
     }
   }
 };
 
-template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, int WIDTH, bool CHUNKED, class U,
-          class Body, class Reads, class Writes, class Division, int N, int AXES>
+template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool WHOLE, int WIDTH, bool CHUNKED,
+          class U, class Body, class Reads, class Writes, class Division, int N, int AXES>
 GB_FN void row_reduction(const RowReductionParams<Division, N, AXES>& p) {
-  RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WIDTH, Body, Reads, indices<Reads>, Writes,
+  RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, Body, Reads, indices<Reads>, Writes,
                indices<Writes>> row;
   const U block = blockIdx.x;
   row.template start<CHUNKED, AXES, U>(p, BLOCK_WIDE ? block : block * blockDim.y + threadIdx.y);
   row.template passes<1>();
 }
 
-template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, int WIDTH, bool CHUNKED, class Body,
-          class Reads, class Writes, int N, int AXES>
+template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool WHOLE, int WIDTH, bool CHUNKED,
+          class Body, class Reads, class Writes, int N, int AXES>
 GB_FN void row_reduction32(const RowReductionParams32<N, AXES>& p) {
-  row_reduction<GROUP, BLOCK_WIDE, STEPS, HELD, WIDTH, CHUNKED, u32, Body, Reads, Writes>(p);
+  row_reduction<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, CHUNKED, u32, Body, Reads, Writes>(p);
 }
 
-template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, int WIDTH, bool CHUNKED, class Body,
-          class Reads, class Writes, int N, int AXES>
+template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool WHOLE, int WIDTH, bool CHUNKED,
+          class Body, class Reads, class Writes, int N, int AXES>
 GB_FN void row_reduction64(const RowReductionParams64<N, AXES>& p) {
-  row_reduction<GROUP, BLOCK_WIDE, STEPS, HELD, WIDTH, CHUNKED, u64, Body, Reads, Writes>(p);
+  row_reduction<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, CHUNKED, u64, Body, Reads, Writes>(p);
 }
 
 }  // namespace gb

@@ -12,11 +12,14 @@ from gpubcast.schedules.cuda.row_reduction import CudaRowReduction
 
 def template(plan: BroadcastPlan, schedule: CudaRowReduction) -> Template:
     bits = schedule.index_bits
-    flags = (flag(schedule.wide), schedule.steps, flag(schedule.held), schedule.store_width)
+    numbers = (
+        schedule.group, flag(schedule.wide), schedule.steps, flag(schedule.held),
+        flag(schedule.whole), schedule.store_width, flag(plan.chunked),
+    )  # fmt: skip
     return Template(
         "row_reduction",
         f"row_reduction{bits}",
-        (schedule.group, *flags, flag(plan.chunked)),
+        numbers,
         f"RowReductionParams{bits}<{len(plan.accesses)}, {len(schedule.axes)}>",
         cached=schedule.cached,
     )

@@ -29,9 +29,10 @@ LANES_OF_THREAD = LANES // WARP
 STEPS_OF_CHUNK = CHUNK // LANES
 # Threads of a block that share a row.
 WIDE_THREADS = 512
-# Registers of a thread in which elements are kept between passes: half of those that a block of
-# so many threads may have.
-HELD_REGISTERS = 64
+# Registers of a thread in which elements are held between passes: half of those that a block of
+# so many threads may have; less where what computes with them takes two for each number, and rows
+# have an end to look out for.
+HELD_REGISTERS, HELD_PAIRS = 64, 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,7 @@ class CudaRowReduction(CudaScheduleBase):
         wide: whether all warps of a block share one.
         steps: vectors that a thread has at once.
         held: whether those are all that it has of a row, so that they are read once.
+        whole: whether rows end where the vectors of their threads end.
         cached: values of an element that one pass computes for later ones.
         loads: per read, the elements of one access.
         store_width: elements of a store.
@@ -57,6 +59,7 @@ class CudaRowReduction(CudaScheduleBase):
     wide: bool
     steps: int
     held: bool
+    whole: bool
     cached: tuple[int, ...]
     loads: tuple[int, ...]
     store_width: int
@@ -68,7 +71,7 @@ class CudaRowReduction(CudaScheduleBase):
     def key_part(self) -> str:
         threads = "block" if self.wide else f"{self.group} threads"
         chunks = " | by chunks" if self.chunked else ""
-        again = "" if self.held else " | read again"
+        again = (" | whole" if self.whole else "") + ("" if self.held else " | read again")
         return (
             f"{threads} S{self.steps} W{self.store_width}{again} | rank {len(self.axes)}{chunks} | "
             f"{self.index_bits}-bit"
@@ -109,15 +112,23 @@ def row_reduction(
         of_warp = 1
         while of_warp * most < chunks:
             of_warp *= 2
-        held = of_warp * STEPS_OF_CHUNK * LANES_OF_THREAD * registers <= HELD_REGISTERS
-        of_warp = of_warp if held else 1
-        steps, warps = of_warp * STEPS_OF_CHUNK, min(-(-chunks // of_warp), most)
+        warps = -(-chunks // of_warp)
+        whole = length == warps * of_warp * CHUNK
+        pairs = any(plan.program.type_of(v).itemsize > REGISTER for v in range(len(passes.depth)))
+        room = HELD_PAIRS if pairs and not whole else HELD_REGISTERS
+        held = of_warp * STEPS_OF_CHUNK * LANES_OF_THREAD * registers <= room
+        if not held:
+            of_warp, warps, whole = 1, min(chunks, most), length % CHUNK == 0
+        steps = of_warp * STEPS_OF_CHUNK
         grid, block = rows, (warps * WARP, 1)
     else:
         vectors = -(-length // LANES_OF_THREAD)
         group = min(WARP, 1 << max(vectors - 1, 0).bit_length())
         steps = next(n for n in (1, 2, 4) if n * group >= vectors)
         held = steps * LANES_OF_THREAD * registers <= HELD_REGISTERS
+        whole = length == steps * group * LANES_OF_THREAD
+        if plan.chunked:
+            whole = plan.axes[along].size % CHUNK == 0
         grid, block = -(-rows * group // BLOCK_THREADS), (group, BLOCK_THREADS // group)
     patterns = (
         *(_pattern(access, along) for access in plan.reads),
@@ -142,6 +153,7 @@ def row_reduction(
         wide=wide,
         steps=steps,
         held=held,
+        whole=whole,
         cached=cached if held else (),
         loads=tuple(widths[:reads]),
         store_width=min(widths[reads:]),
