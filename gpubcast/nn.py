@@ -35,6 +35,7 @@ from gpubcast.fusion.fused_function import fuse
 Axis = int | str | Sequence[int] | Sequence[str]
 
 _STATIC = ("axis",)
+_NORM = ("axis", "epsilon")
 # The largest finite numbers that are not f32's or bf16's.
 _LIMITS = {"f64": float(np.finfo(np.float64).max), "f16": 65504.0}
 
@@ -173,7 +174,7 @@ def var(x: Any, axis: Axis = -1) -> Any:
     return found if x.element_type.is_complex else _like(x, found)
 
 
-@fuse(static=_STATIC)
+@fuse(static=_NORM)
 def standardize(x: Any, axis: Axis = -1, epsilon: float = 1e-5) -> Any:
     """The distance from the mean over the square root of the variance plus ``epsilon``."""
     axes, places = _axes("standardize", x, axis)
@@ -181,7 +182,7 @@ def standardize(x: Any, axis: Axis = -1, epsilon: float = 1e-5) -> Any:
     return _like(x, _with(gb.mul, distance, gb.rsqrt(variance + epsilon), places))
 
 
-@fuse(static=_STATIC)
+@fuse(static=_NORM)
 def layer_norm(
     x: Any, scale: Any = None, bias: Any = None, axis: Axis = -1, epsilon: float = 1e-6
 ) -> Any:
@@ -195,7 +196,7 @@ def layer_norm(
     return _like(x, _scaled(found, scale, bias, axes, places))
 
 
-@fuse(static=_STATIC)
+@fuse(static=_NORM)
 def rms_norm(x: Any, scale: Any = None, axis: Axis = -1, epsilon: float = 1e-6) -> Any:
     """``x`` over the square root of the mean of its square plus ``epsilon``, times ``scale``."""
     axes, places = _axes("rms_norm", x, axis)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gpubcast as gb
 
 from .base import Library
+from .cub import Cub
 from .gpubcast import Gpubcast
 from .jax import Jax
 from .numba import Numba
@@ -19,7 +20,7 @@ from .torch import Torch, TorchCompiled
 
 GPUBCAST = Gpubcast()
 PEERS: tuple[Library, ...] = (
-    *(NumPy(), Numexpr(), Numba(), CuPy(), CupyFuse(), Torch(), TorchCompiled(), Jax()),
+    *(NumPy(), Numexpr(), Numba(), CuPy(), CupyFuse(), Cub(), Torch(), TorchCompiled(), Jax()),
 )
 
 

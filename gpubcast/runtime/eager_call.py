@@ -6,8 +6,6 @@ import functools
 from collections.abc import Hashable
 from typing import Any
 
-import numpy as np
-
 from gpubcast.backends.array_types import DeviceArray
 from gpubcast.errors import Error
 from gpubcast.hlo import expression, graph_inference
@@ -16,8 +14,8 @@ from gpubcast.hlo.ops import OPS
 from gpubcast.runtime import call_cache, execute, state
 from gpubcast.runtime.device import parse_device
 from gpubcast.runtime.entry_point import Call, EntryPoint
-from gpubcast.runtime.operands import is_scalar, output_view, scalar_view, view_of
-from gpubcast.runtime.overlap import arrays_share, shared
+from gpubcast.runtime.operands import byte_view, is_scalar, output_view, scalar_view, view_of
+from gpubcast.runtime.overlap import share_memory, shared
 from gpubcast.runtime.protocols import Symbolic
 from gpubcast.runtime.results import new_results
 from gpubcast.runtime.view import View
@@ -130,7 +128,7 @@ def finish(
     targets = [output_view(x) for x in outs]
     if len(outs) > 1 and any([copy_back is not None for _, copy_back in targets]):
         # What stands in for an unaligned array does not show what the array shares.
-        _check_apart([x.view() if isinstance(x, DeviceArray) else x for x in outs])
+        _check_apart([byte_view(x) for x in outs])
     launch, _ = execute.run(graph, views, tuple([t for t, _ in targets]), layouts, wanted)
     if keep and type(out) is (tuple if graph.packed else type(out)):
         call_cache.remember(prefix, call, views, launch, packed=graph.packed)
@@ -140,11 +138,10 @@ def finish(
     return out
 
 
-def _check_apart(outs: list[Any]) -> None:
+def _check_apart(outs: list[View]) -> None:
     for i, one in enumerate(outs):
         for j, other in enumerate(outs[:i]):
-            host = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
-            if host and arrays_share(one, other):
+            if share_memory(one, other):
                 raise shared(j, i)
 
 

@@ -31,6 +31,9 @@ class AccessPattern(enum.Enum):
 
 Patterns = tuple[AccessPattern, ...]
 
+# Threads of a block.
+BLOCK_THREADS = 256
+
 
 @dataclass(frozen=True, slots=True)
 class CudaTarget:
@@ -117,6 +120,11 @@ class CudaScheduleBase(ScheduleBase):
     def launch_configuration(self) -> tuple[int, tuple[int, int]]:
         """What a backend's ``launch`` is told."""
         return self.grid, self.block
+
+    @property
+    def most_threads(self) -> int:
+        """The most threads of a block that the kernel may be launched with."""
+        return BLOCK_THREADS
 
     @property
     def streams(self) -> bool:

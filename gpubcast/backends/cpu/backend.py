@@ -89,7 +89,7 @@ class CpuBackend:
             return np.ndarray(shape, dtype, lease, 0, strides)
         return self.view(self.allocate(num_bytes), 0, dtype, shape, strides)
 
-    def adopt(self, array: Any) -> tuple[np.ndarray[Any, Any], int]:
+    def adopt(self, array: Any, *, written: bool = False) -> tuple[np.ndarray[Any, Any], int]:
         return dlpack.adopt(array), 0
 
     def address(self, array: Any) -> int:
@@ -132,7 +132,7 @@ class CpuBackend:
     ) -> None:  # fmt: skip
         """Machine code calls kernels itself."""
 
-    def capturing(self) -> bool:
+    def capturing(self, index: int) -> bool:
         return False
 
     def synchronize(self) -> None:

@@ -6,12 +6,16 @@ other, chunk by chunk, and once more for results that have its axes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gpubcast.codegen.cpu.combination import ELEMENTS, INNER, RESULTS, Combination, indented
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.codegen.cpu.scalar_code import scratch_type
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
+from gpubcast.schedules.cpu.cost import STRETCH
 from gpubcast.schedules.cpu.row_reduction import RowReduction
+from gpubcast.schedules.schedule import AccessPattern
 
 
 def loops(table: ParameterTable, schedule: RowReduction) -> list[str]:
@@ -27,13 +31,15 @@ class _RowLoops(ReductionLoops):
     def __init__(self, table: ParameterTable, schedule: RowReduction) -> None:
         super().__init__(table, schedule, tuple(range(table.plan.num_parallel)))
         self.stored = schedule.stored
-        self.far = schedule.far
+        self.long, self.far, self.streamed = schedule.long, schedule.far, schedule.streamed
         self.available = set[int]()  # the values that are stored by now
-        self.cheap = not any(map(self.program.expensive, self.program.code))
 
     def lines(self) -> list[str]:
         lines = [one.allocation() for one in self.combinations.values()]
-        lines += [f"t{v} = scratch_{self._memory(v)}()" for v in self.stored]
+        scratch = "long_scratch" if self.long else "scratch"
+        lines += [f"t{v} = {scratch}_{self._memory(v)}()" for v in self.stored]
+        if self.streamed:
+            lines.append(f"r0 = scratch_{self.plan.writes[0].element_type.name}()")
         body = self.span()
         for number in self.passes:
             body += self._pass(1, self.reduced_by(number), "first", "last")
@@ -42,7 +48,8 @@ class _RowLoops(ReductionLoops):
                 for v in self.needed
                 if self.after[v] == number + 1 and not self.depth(v) and v not in self.combinations
             ]
-        return lines + self.values_at(0) + self.loop(0, body + self._stores())
+        lines += self.values_at(0) + self.loop(0, body + self._stores())
+        return lines + ["fence()"] * self.streamed
 
     def _memory(self, value: int) -> str:
         return scratch_type(self.program.type_of(value))
@@ -71,53 +78,79 @@ class _RowLoops(ReductionLoops):
     def _chunk(self, sequence: int, chosen: list[Combination], begin: str, count: str) -> list[str]:
         """The elements of a chunk combined, as ``c<value>`` of each reduction."""
         lines = self._inner_sequences(chosen, begin, count) if sequence == 1 else []
+        lines += self._next_row(chosen, begin)
         if len(self.plan.axes_of(sequence)) != 1:
             lines += self._gathered(sequence, chosen, begin, count)
-            for one in chosen:
-                lines += one.from_memory(ELEMENTS, count)
-            return lines
+
+            def gathered(place: str) -> list[str]:
+                return [f"b{one.value} = {one.load(f'{ELEMENTS} + {place}')}" for one in chosen]
+
+            return lines + self._combined(chosen, count, gathered)
         values = self._values_of(sequence, [one.operand for one in chosen])
-        keeps = [v for v in self.stored if v in values and v not in self.available]
-        body = self._elements(sequence, values, f"{begin} + k + l")
-        body += [f"store_{self._memory(v)}(t{v}, j, v{v})" for v in keeps]
-        body += [one.taken("l", one.entered(f"v{one.operand}")) for one in chosen]
+        new = [v for v in self.stored if v in values and v not in self.available]
+        stores = [f"store_{self._memory(v)}(t{v}, j, v{v})" for v in new]
+        if any(map(self._is_expensive, values)) or len(values) > 4 * PER_LANE:
+            # The compiler makes the better loop of one that only computes.
+            body = self._elements(sequence, values, f"{begin} + e")
+            body += [one.store(f"{ELEMENTS} + e", one.entered(f"v{one.operand}")) for one in chosen]
+            lines += [f"for e in range({count}):", *indented(body + stores)]
+            self.available.update(new)
+
+            def loaded(place: str) -> list[str]:
+                return [f"b{one.value} = {one.load(f'{ELEMENTS} + {place}')}" for one in chosen]
+
+            return lines + self._combined(chosen, count, loaded)
+
+        def elements(place: str) -> list[str]:
+            found = self._elements(sequence, values, f"{begin} + {place}")
+            return found + [f"b{one.value} = {one.entered(f'v{one.operand}')}" for one in chosen]
+
+        return lines + self._combined(chosen, count, elements)
+
+    def _is_expensive(self, value: int) -> bool:
+        code = self.program.code
+        return value >= self.reads and self.program.expensive(code[value - self.reads])
+
+    def _next_row(self, chosen: list[Combination], begin: str) -> list[str]:
+        """Asks for the next row, while this one is computed with and memory would wait."""
+        last = self.passes[-1] + 1
+        if not self.far or not self.parallel or self.after[chosen[0].value] != last or last == 1:
+            return []
+        outer, lines = self.parallel[-1], []
+        for slot, pattern in enumerate(self.table.patterns[: self.reads]):
+            if pattern is AccessPattern.LINEAR and self.table.moves(slot, outer):
+                size = self.plan.reads[slot].element_type.itemsize
+                ahead = f"{size} * ({self.offset(slot)} + s{slot}_{outer} + {begin})"
+                lines.append(f"fetch(p{slot} + {ahead}, {size} * {CHUNK})")
+        return lines
+
+    def _combined(
+        self, chosen: list[Combination], count: str, elements: Callable[[str], list[str]]
+    ) -> list[str]:
+        """The elements of a chunk, which ``elements`` calls ``b<value>`` at a place of it, combined
+        as ``c<value>``: those of a lane at once, but from memory in an order in which a processor
+        reads ahead."""
+        full = []
+        width = 1 if self.far else PER_LANE
+        for first in range(0, PER_LANE, width):
+            body = [f"a{one.value} = {one.load('l')}" for one in chosen if first]
+            for number in range(first, first + width):
+                body += elements(f"{LANES * number} + l" if number else "l")
+                for one in chosen:
+                    own = f"b{one.value}"
+                    text = one.combined(f"a{one.value}", own) if number else own
+                    body.append(f"a{one.value} = {text}")
+            body += [one.store("l", f"a{one.value}") for one in chosen]
+            full += [f"for l in range({LANES}):", *indented(body)]
         some = [line for one in chosen for line in one.cleared()]
+        body = elements("k + l") + [one.taken("l", f"b{one.value}") for one in chosen]
         some += [
             f"for k in range(0, {count}, {LANES}):",
             f"    for l in range(min({LANES}, {count} - k)):",
             *indented(body, 2),
         ]
-        if self.cheap and len(values) <= 4 * PER_LANE:
-            lines += [
-                f"if {count} == {CHUNK}:",
-                *indented(self._full(sequence, values, chosen, begin)),
-            ]
-            lines += ["else:", *indented(some)]
-        else:
-            lines += some
-        self.available.update(keeps)
-        for one in chosen:
-            lines += one.tree()
-        return lines
-
-    def _full(
-        self, sequence: int, values: list[int], chosen: list[Combination], begin: str
-    ) -> list[str]:
-        """All elements of a full chunk, in their lanes: those of a lane at once, but from memory
-        in an order in which a processor reads ahead."""
-        lines = []
-        width = 1 if self.far else PER_LANE
-        for first in range(0, PER_LANE, width):
-            body = [f"a{one.value} = {one.load('l')}" for one in chosen if first]
-            for number in range(first, first + width):
-                body += self._elements(sequence, values, f"{begin} + {LANES * number} + l")
-                for one in chosen:
-                    value = one.entered(f"v{one.operand}")
-                    text = one.combined(f"a{one.value}", value) if number else value
-                    body.append(f"a{one.value} = {text}")
-            body += [one.store("l", f"a{one.value}") for one in chosen]
-            lines += [f"for l in range({LANES}):", *indented(body)]
-        return lines
+        lines = [f"if {count} == {CHUNK}:", *indented(full), "else:", *indented(some)]
+        return lines + [line for one in chosen for line in one.tree()]
 
     def _values_of(self, sequence: int, results: list[int]) -> list[int]:
         """The values in a sequence that some others are computed from."""
@@ -229,9 +262,26 @@ class _RowLoops(ReductionLoops):
                 body.append(f"v{v} = load_{self._memory(v)}(t{v}, j)")
             else:
                 body.append(self.value(v, self._along(v, 1, steps)))
+        if self.streamed:
+            return lines + self._streamed_store(full[0], body)
         for slot, result in zip(full, results, strict=True):
             index = self.along(slot, self.offset(slot), steps)
             body.append(self.table.store(slot - self.reads, index, f"v{result}"))
         for axis in reversed(axes):
             body = [f"for i{axis} in range(n{axis}):", *indented(body)]
         return lines + body
+
+    def _streamed_store(self, slot: int, body: list[str]) -> list[str]:
+        """A result along the sequence, stretch by stretch past the caches."""
+        (axis,), output = self.plan.axes_of(1), slot - self.reads
+        element_type = self.plan.writes[output].element_type
+        name, size = element_type.name, element_type.itemsize
+        place = f"store_{name}(r{output}, i{axis} - begin, v{self.program.results[output]})"
+        return [
+            f"for begin in range(0, n{axis}, {STRETCH}):",
+            f"    count = min({STRETCH}, n{axis} - begin)",
+            f"    for i{axis} in range(begin, begin + count):",
+            *indented([*body, place], 2),
+            f"    to = p{slot} + {size} * ({self.offset(slot)} + begin)",
+            f"    stream(to, r{output}, {size} * count)",
+        ]

@@ -19,6 +19,7 @@ class Template:
         arguments: the template arguments before the functor and the operands.
         parameters: the type of its parameter struct.
         tiled: whether it has the functor compute once what its rows and columns share.
+        cached: of reductions, the values of an element that a pass leaves for later ones.
     """
 
     header: str
@@ -26,6 +27,7 @@ class Template:
     arguments: tuple[object, ...]
     parameters: str
     tiled: bool = False
+    cached: tuple[int, ...] = ()
 
 
 def flag(value: bool) -> str:

@@ -66,6 +66,12 @@ ROWS = (
         f"begins at +0.0, in the order of the law of sums; {_WIDE}; 0 where there are none; "
         "logical or on pred",
         aliases=("sum", "nansum"),
+        cuda=by(
+            pred="{0} || {1}",
+            integral="add({0}, {1})",
+            floating="add_rn({0}, {1})",
+            complex="add_rn({0}, {1})",
+        ),
     ),
     _reduction(
         "reduce_prod",
@@ -74,6 +80,12 @@ ROWS = (
         "the product of the elements",
         f"in the order of the law of sums; {_WIDE}; 1 where there are none; logical and on pred",
         aliases=("prod", "product"),
+        cuda=by(
+            pred="{0} && {1}",
+            integral="mul({0}, {1})",
+            floating="mul_rn({0}, {1})",
+            complex="mul_rn({0}, {1})",
+        ),
     ),
     _reduction(
         "reduce_max",

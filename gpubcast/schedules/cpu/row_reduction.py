@@ -7,12 +7,14 @@ from typing import ClassVar
 
 from gpubcast.planning.plan import Access, BroadcastPlan
 from gpubcast.schedules.cpu.cost import (
+    LONGEST,
     MOST_SCRATCH,
     STRETCH,
     along,
     divided,
     passes,
     said_of,
+    streamed,
     walk_pattern,
 )
 from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget
@@ -25,7 +27,9 @@ class RowReduction(CpuScheduleBase):
     Attributes:
         sequences, chunked: as the plan's.
         far: whether elements come from memory, which is then read in its order.
+        streamed: whether results along the sequence are written past the caches.
         stored: values that vary along the sequence and are stored for a later pass over it.
+        long: whether they take more than a stretch.
     """
 
     name: ClassVar[str] = "ROW_REDUCTION"
@@ -33,12 +37,14 @@ class RowReduction(CpuScheduleBase):
     sequences: tuple[int, ...]
     chunked: bool
     stored: tuple[int, ...]
+    long: bool
     far: bool
+    streamed: bool
 
     @property
     def streams(self) -> bool:
-        """Results are written through the caches."""
-        return False
+        """Whether results are written past the caches."""
+        return self.streamed
 
     @property
     def key_part(self) -> str:
@@ -46,9 +52,10 @@ class RowReduction(CpuScheduleBase):
         if self.chunked:
             parts.append("by chunks")
         if self.stored:
-            parts.append(f"keep {', '.join(f'%{value}' for value in self.stored)}")
+            values = ", ".join(f"%{value}" for value in self.stored)
+            parts.append(f"{'long ' * self.long}store {values}")
         if self.far:
-            parts.append("far")
+            parts.append("far streamed" if self.streamed else "far")
         return " | ".join([*parts, *self.split_key])
 
 
@@ -56,6 +63,7 @@ def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
     """The schedule of any plan with a sequence."""
     parallel = plan.num_parallel
     split, iterations, parts = divided(plan, target, parallel) if parallel else (-1, 1, 1)
+    found = _stored(plan)
     return RowReduction(
         reads=tuple(map(walk_pattern, plan.reads)),
         writes=tuple(map(_written, plan.writes)),
@@ -68,9 +76,19 @@ def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
         granularity=1,
         sequences=plan.sequences,
         chunked=plan.chunked,
-        stored=_stored(plan),
+        stored=found,
+        long=bool(found) and plan.axes[-1].size > STRETCH,
         far=plan.num_bytes >= target.streaming_bytes,
+        streamed=_streamed(plan, target),
     )
+
+
+def _streamed(plan: BroadcastPlan, target: CpuTarget) -> bool:
+    """Whether the results lie along the sequence, in runs that are worth it."""
+    sequence = plan.axes_of(1)
+    if len(sequence) != 1 or any(write.strides[sequence[0]] != 1 for write in plan.writes):
+        return False
+    return len(plan.writes) == 1 and streamed(plan, target, plan.axes[sequence[0]].size)
 
 
 def _written(access: Access) -> AccessPattern:
@@ -80,7 +98,7 @@ def _written(access: Access) -> AccessPattern:
 def _stored(plan: BroadcastPlan) -> tuple[int, ...]:
     """Expensive values along the sequence that two passes need."""
     sequence = plan.axes_of(1)
-    if len(sequence) != 1 or plan.axes[sequence[0]].size > STRETCH:
+    if len(sequence) != 1 or plan.axes[sequence[0]].size > LONGEST:
         return ()
     program, base, varies = plan.program, len(plan.reads), plan.varies()
     after = passes(plan)
@@ -105,4 +123,5 @@ def _stored(plan: BroadcastPlan) -> tuple[int, ...]:
         if len(users) > 1:
             found.append(value)
     reductions = sum(1 for instruction in program.code if instruction.sequence)
-    return tuple(found[: max(MOST_SCRATCH - reductions, 0)])
+    most = max(MOST_SCRATCH - reductions, 0)
+    return tuple(found[: most if plan.axes[sequence[0]].size <= STRETCH else min(most, 1)])

@@ -195,7 +195,7 @@ def test_peers_by_device() -> None:
     }
     both = {"PyTorch", "torch.compile", "jax.jit"}
     assert on["cpu"] == {"NumPy", "numexpr", "numba"} | both
-    assert on["cuda"] == {"CuPy", "cupy.fuse"} | both
+    assert on["cuda"] == {"CuPy", "cupy.fuse", "cub"} | both
     assert [peer.name for peer in libraries.PEERS if peer.effort == 2] == ["torch.compile"]
 
 

@@ -3,7 +3,7 @@
 ``lanes_<operation>_<type>(address)`` combines the elements at an address, one per lane of the law
 of sums, and returns what they come to. Extremes of floats are those of keys (``key_above``,
 ``key_below``), for which processors have instructions that know no NaN. Types that are not combined
-as they lie in memory (complex numbers, integers of 4 bits) have none: generated code then has loops.
+as they lie in memory (complex numbers, integers of 4 bits) have none: there are loops instead.
 """
 
 from __future__ import annotations

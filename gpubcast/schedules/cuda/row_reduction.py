@@ -1,0 +1,247 @@
+"""ROW_REDUCTION: a sequence along one axis, shared by threads of a warp or by several warps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpubcast.hlo.sequences import CHUNK, LANES, num_chunks
+from gpubcast.planning.plan import Access, BroadcastPlan
+from gpubcast.schedules.cuda.column_reduction import (
+    NEIGHBOURS,
+    counted_axes,
+    neighbouring_bytes,
+    num_columns,
+)
+from gpubcast.schedules.cuda.passes import Passes
+from gpubcast.schedules.cuda.vectors import REGISTER, load_width, vector_accesses
+from gpubcast.schedules.schedule import (
+    BLOCK_THREADS,
+    AccessPattern,
+    CudaScheduleBase,
+    CudaTarget,
+)
+
+WARP = 32
+# Lanes of a chunk that a thread has beside each other: a warp has them all.
+LANES_OF_THREAD = LANES // WARP
+STEPS_OF_CHUNK = CHUNK // LANES
+# Threads of a block that share a row.
+WIDE_THREADS = 512
+# Registers of a thread in which elements are held between passes: half of those that a block of
+# so many threads may have; less where what computes with them takes two for each number, and rows
+# have an end to look out for.
+HELD_REGISTERS, HELD_PAIRS = 64, 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CudaRowReduction(CudaScheduleBase):
+    """A sequence for a part of a warp, a warp or a block.
+
+    Attributes:
+        group: threads of a warp that share a row.
+        wide: whether all warps of a block share one.
+        steps: vectors that a thread has at once.
+        held: whether those are all that it has of a row, so that they are read once.
+        whole: whether rows end where the vectors of their threads end.
+        cached: values of an element that one pass computes for later ones.
+        loads: per read, the elements of one access.
+        store_width: elements of a store.
+        index_bits: width of rows' numbers.
+        axes: the parallel axes, that of chunks first.
+        chunked: as the plan's.
+    """
+
+    name: ClassVar[str] = "ROW_REDUCTION"
+
+    group: int
+    wide: bool
+    steps: int
+    held: bool
+    whole: bool
+    cached: tuple[int, ...]
+    loads: tuple[int, ...]
+    store_width: int
+    index_bits: int
+    axes: tuple[int, ...]
+    chunked: bool
+
+    @property
+    def key_part(self) -> str:
+        threads = "block" if self.wide else f"{self.group} threads"
+        chunks = " | by chunks" if self.chunked else ""
+        again = (" | whole" if self.whole else "") + ("" if self.held else " | read again")
+        return (
+            f"{threads} S{self.steps} W{self.store_width}{again} | rank {len(self.axes)}{chunks} | "
+            f"{self.index_bits}-bit"
+        )
+
+    @property
+    def most_threads(self) -> int:
+        return WIDE_THREADS if self.wide else BLOCK_THREADS
+
+    def narrow_load(self, read: int) -> int:
+        return self.loads[read] if self.loads[read] < LANES_OF_THREAD else 0
+
+    def access_key(self, slot: int, element_type: str) -> str:
+        narrow = self.narrow_load(slot) if slot < len(self.reads) else 0
+        return f"{self.patterns[slot].value}{f'/{narrow}' if narrow else ''}:{element_type}"
+
+
+def row_reduction(
+    plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget
+) -> CudaRowReduction | None:
+    """ROW_REDUCTION; None where a sequence has several axes or another one within its elements,
+    and where neighbours in memory are neighbours along a parallel axis."""
+    if plan.sequences != (1,):
+        return None
+    along = plan.num_parallel
+    axes = counted_axes(plan)
+    rows = num_columns(plan)
+    if axes and _crossed(plan, axes[-1], along):
+        return None
+    length = min(plan.axes[along].size, CHUNK) if plan.chunked else plan.axes[along].size
+    wide = length > CHUNK
+    passes = Passes(plan)
+    cached, registers = _cached(plan, passes)
+    group, steps, warps = WARP, STEPS_OF_CHUNK, 1
+    if wide:
+        chunks = num_chunks(length)
+        most = WIDE_THREADS // WARP
+        of_warp = 1
+        while of_warp * most < chunks:
+            of_warp *= 2
+        warps = -(-chunks // of_warp)
+        whole = length == warps * of_warp * CHUNK
+        pairs = any(plan.program.type_of(v).itemsize > REGISTER for v in range(len(passes.depth)))
+        room = HELD_PAIRS if pairs and not whole else HELD_REGISTERS
+        held = of_warp * STEPS_OF_CHUNK * LANES_OF_THREAD * registers <= room
+        if not held:
+            of_warp, warps, whole = 1, min(chunks, most), length % CHUNK == 0
+        steps = of_warp * STEPS_OF_CHUNK
+        grid, block = rows, (warps * WARP, 1)
+    else:
+        vectors = -(-length // LANES_OF_THREAD)
+        group = min(WARP, 1 << max(vectors - 1, 0).bit_length())
+        steps = next(n for n in (1, 2, 4) if n * group >= vectors)
+        held = steps * LANES_OF_THREAD * registers <= HELD_REGISTERS
+        whole = length == steps * group * LANES_OF_THREAD
+        if plan.chunked:
+            whole = plan.axes[along].size % CHUNK == 0
+        grid, block = -(-rows * group // BLOCK_THREADS), (group, BLOCK_THREADS // group)
+    patterns = (
+        *(_pattern(access, along) for access in plan.reads),
+        *(_written(access, along) for access in plan.writes),
+    )
+    widths = [LANES_OF_THREAD] * len(plan.accesses)
+    moving = (AccessPattern.LINEAR, AccessPattern.ROW)
+    for one in vector_accesses(plan, addresses, patterns, moving, range(along)):
+        if not one.access.generated:
+            most = max(target.vector_bytes // one.access.element_type.itemsize, 1)
+            width = min(LANES_OF_THREAD, most)
+            widths[one.slot] = load_width(one, 0, width, target.vector_bytes)
+    reads = len(plan.reads)
+    return CudaRowReduction(
+        reads=patterns[:reads],
+        writes=patterns[reads:],
+        reason=f"ROW_REDUCTION: {_who(wide, group, warps)} on a row of {length} elements, "
+        + _reading(passes, held=held),
+        grid=max(grid, 1),
+        block=block,
+        group=group,
+        wide=wide,
+        steps=steps,
+        held=held,
+        whole=whole,
+        cached=cached if held else (),
+        loads=tuple(widths[:reads]),
+        store_width=min(widths[reads:]),
+        index_bits=64 if rows + BLOCK_THREADS >= 2**31 else 32,
+        axes=axes,
+        chunked=plan.chunked,
+    )
+
+
+def _crossed(plan: BroadcastPlan, neighbours: int, along: int) -> bool:
+    """Whether more bytes have neighbours along a parallel axis than along the sequence."""
+    if plan.chunked and neighbours == plan.num_parallel - 1:
+        return False
+    most = neighbouring_bytes(plan, neighbours)
+    return most > neighbouring_bytes(plan, along) and plan.axes[neighbours].size >= NEIGHBOURS
+
+
+def _who(wide: bool, group: int, warps: int) -> str:
+    if wide:
+        return f"a block of {warps} warps"
+    return "a warp" if group == WARP else f"{group} thread{'s' * (group > 1)}"
+
+
+def _reading(passes: Passes, *, held: bool) -> str:
+    if passes.count + bool(passes.full) == 1:
+        return "read once"
+    if held:
+        return "held in registers and read once"
+    return f"read {passes.count + bool(passes.full)} times: too much for registers"
+
+
+def _pattern(access: Access, along: int) -> AccessPattern:
+    if access.by_value:
+        return AccessPattern.VALUE
+    if access.strides[along] == 0:
+        return AccessPattern.SCALAR
+    if access.strides[along] != 1:
+        return AccessPattern.GATHERED
+    return AccessPattern.LINEAR if any(access.strides[:along]) else AccessPattern.ROW
+
+
+def _written(access: Access, along: int) -> AccessPattern:
+    if access.strides[along] == 0:
+        return AccessPattern.PARTIAL
+    return AccessPattern.LINEAR if access.strides[along] == 1 else AccessPattern.GATHERED
+
+
+def _cached(plan: BroadcastPlan, passes: Passes) -> tuple[tuple[int, ...], int]:
+    """The values of an element that a pass leaves for later ones, and the most registers that an
+    element then takes between passes: what is expensive is computed once, and one value more is
+    kept in place of the reads that it is made of, where that takes less."""
+    expensive = passes.shared()
+    best = expensive, _registers(plan, passes, expensive)
+    for value in _candidates(plan, passes):
+        if value not in expensive:
+            chosen = tuple(sorted((*expensive, value)))
+            needed = _registers(plan, passes, chosen)
+            if needed < best[1]:
+                best = chosen, needed
+    return best
+
+
+def _candidates(plan: BroadcastPlan, passes: Passes) -> Iterator[int]:
+    """Computed values that two passes need."""
+    for value in range(len(plan.reads), len(passes.depth)):
+        users = [n for n in range(1, passes.count + 2) if value in passes.values(n, ())]
+        if len(users) > 1 and value not in passes.every:
+            yield value
+
+
+def _registers(plan: BroadcastPlan, passes: Passes, cached: tuple[int, ...]) -> int:
+    """Registers that an element takes at most: those of what is read in the first pass, and after
+    each pass of what later ones need."""
+    last = passes.count + 1
+    needs = {n: set(passes.values(n, cached)) for n in range(1, last + 1)}
+    uses = {n: needs[n] | set(passes.taken(n, cached)) for n in needs}
+    reads = [r for r, own in enumerate(plan.reads) if not own.generated]
+
+    def size(value: int) -> int:
+        return -(-plan.program.type_of(value).itemsize // REGISTER)
+
+    most = sum(size(r) for r in reads if r in needs[1])
+    for after in range(1, last):
+        left = {
+            v
+            for v in (*reads, *cached)
+            if any(v in needs[n] for n in range(1, after + 1))
+            and any(v in uses[n] for n in range(after + 1, last + 1))
+        }
+        most = max(most, sum(map(size, left)))
+    return most
