@@ -112,7 +112,7 @@ def result_type(
 
 
 def _keywords(row: Op, shapes: tuple[Shape, ...], attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The keywords that are given, after T0's checks of the call itself."""
+    """The keywords that are given, and defaults, after T0's checks of the call itself."""
     if len(shapes) != row.arity:
         what = (
             f"takes {row.arity} operand{'s' * (row.arity != 1)} ({', '.join(row.operands)}), "
@@ -131,6 +131,8 @@ def _keywords(row: Op, shapes: tuple[Shape, ...], attributes: Mapping[str, Any])
         key = attribute.name
         if key not in given and attribute.required:
             raise _bad_call(row, shapes, "missing keyword", f"needs the keyword {key}")
+        if attribute.default is not None:
+            given.setdefault(key, attribute.default)
         needed = _needed(attribute, given[key]) if key in given else ""
         if needed:
             what = f"{key}={brief(given[key])}; it is {needed}"

@@ -15,7 +15,7 @@ from gpubcast.hlo.expression import Apply, Expression, Parameter, arguments_of, 
 from gpubcast.hlo.op import Inferred
 from gpubcast.planning.axis_classes import AxisClasses, Dimension
 from gpubcast.planning.bitcasts import changes_width
-from gpubcast.planning.build import Sequences, build, filled
+from gpubcast.planning.build import Sequences, build, filled, read_as
 from gpubcast.planning.lowering import by_chunks, lowered, reduces
 from gpubcast.planning.partition import (
     MAX_CODE,
@@ -74,9 +74,11 @@ class _Cutting:
 
     def kernels(self) -> Kernels:
         for index in sorted(reachable(self.graph.nodes, self.graph.outputs)):
-            if changes_width(self.graph, self.nodes, index):
+            if self._is_copied(index):
+                while below := self._reductions((index,)):
+                    self._compute_reductions(below)
                 self._compute_elements(index)
-        while left := self._reductions():
+        while left := self._reductions(self.graph.outputs):
             whole = one_kernel(self.graph, self.nodes, self.operands, self.outputs)
             if whole is not None:
                 written = tuple(range(len(self.outputs)))
@@ -109,8 +111,15 @@ class _Cutting:
             self.made.append(Kernel(one.plan, tuple(map(number, one.arguments))))
         self.temporaries += rest.temporaries
 
-    def _reductions(self) -> list[int]:
-        live = reachable(self.graph.nodes, self.graph.outputs)
+    def _is_copied(self, index: int) -> bool:
+        """Whether a bitcast to another width reads what lies in no operand's memory."""
+        if not changes_width(self.graph, self.nodes, index):
+            return False
+        return read_as(self.graph, self.nodes, self.operands, index) is None
+
+    def _reductions(self, results: tuple[int, ...]) -> list[int]:
+        """The reductions that some results are computed from."""
+        live = reachable(self.graph.nodes, results)
         return [i for i in sorted(live) if reduces(self.graph.nodes[i])]
 
     def _compute_reductions(self, left: list[int]) -> None:

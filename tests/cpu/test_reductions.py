@@ -299,6 +299,80 @@ def test_a_padded_out_layout(value: gb.PaddingValue) -> None:
             cases.assert_padding(found)
 
 
+# --- several kernels -----------------------------------------------------------------------------
+
+
+def test_an_operand_used_twice_in_two_directions() -> None:
+    def turned(x: Any) -> Any:
+        return gb.reduce_sum(x + gb.broadcast_in_dim(x, (600, 600), (1, 0)), (1,))
+
+    x = numbers("f32", 600, 600)
+    assert same(gb.fuse(turned)(x), reduced("reduce_sum", x + x.T, (1,)))
+
+
+def test_bitcasts_to_another_width_beside_reductions() -> None:
+    x = numbers("f32", 30, 5)
+
+    def of_elements(x: Any) -> Any:
+        return gb.reduce_sum(gb.bitcast_convert_type(x * 2, "u16"), (0, 2))
+
+    def of_operands(x: Any) -> Any:
+        return gb.reduce_sum(gb.bitcast_convert_type(x, "u16"), (0, 2))
+
+    def of_sums(x: Any) -> Any:
+        return gb.bitcast_convert_type(gb.reduce_sum(x, (0,)), "u16")
+
+    sums = reduced("reduce_sum", x, (0,))
+    for function, wanted in (
+        (of_elements, (x * 2).view("u2").reshape(30, 5, 2).sum((0, 2), dtype="u2")),
+        (of_operands, x.view("u2").reshape(30, 5, 2).sum((0, 2), dtype="u2")),
+        (of_sums, sums.view("u2").reshape(5, 2)),
+    ):
+        assert same(gb.fuse(function)(x), wanted), function.__name__
+
+
+def squares(x: Any, y: Any, w: Any) -> Any:
+    return gb.reduce_sum(gb.reduce_sum(gb.square(x - y), "d") * w, "j")
+
+
+def test_pairs() -> None:
+    """Operands that repeat themselves among them."""
+    x, y, w = numbers("f32", 50, 3), numbers("f32", 700, 3), numbers("f32", 700)
+    pairs = gb.fuse("i d, j d, j -> i")(squares)
+    for one, other in (
+        (x, y), (x, np.broadcast_to(y[0], y.shape)), (np.broadcast_to(x[0], x.shape), y),
+        (np.broadcast_to(x[0], x.shape), np.broadcast_to(y[:, :1], y.shape)),
+    ):  # fmt: skip
+        distance = one[:, None] - other
+        inner = reduced("reduce_sum", distance * distance, (2,))
+        assert same(pairs(one, other, w), reduced("reduce_sum", inner * w, (1,)))
+
+
+def test_an_output_with_the_labels_of_a_pair() -> None:
+    def both(x: Any, y: Any, w: Any) -> Any:
+        inner = gb.reduce_sum(gb.square(x - y), "d")
+        return gb.reduce_sum(inner * w, "j"), inner + 1
+
+    x, y, w = numbers("f32", 50, 3), numbers("f32", 70, 3), numbers("f32", 70)
+    sums, inner = gb.fuse("i d, j d, j -> i, i j")(both)(x, y, w)
+    distance = x[:, None] - y
+    wanted = reduced("reduce_sum", distance * distance, (2,))
+    assert same(inner, wanted + 1) and same(sums, reduced("reduce_sum", wanted * w, (1,)))
+
+
+def test_labels_without_an_index() -> None:
+    def chain(x: Any) -> Any:
+        inner = gb.reduce_max(gb.reduce_min(x, "b"), "c")
+        return gb.reduce_sum(inner, "a"), gb.exp(x)
+
+    for dims in itertools.product((0, 2, 5), repeat=3):
+        x = numbers("f32", *dims)
+        top, whole = gb.fuse("a c b -> , a c b")(chain)(x)
+        assert whole.shape == dims
+        wanted = reduced("reduce_max", reduced("reduce_min", x, (2,)), (1,))
+        assert same(top, reduced("reduce_sum", wanted, (0,))), dims
+
+
 # --- the comparison can fail ---------------------------------------------------------------------
 
 

@@ -58,6 +58,7 @@ class Call:
         around: memory that is 0, and the part of it that is an output.
         threads: that the call may use.
         eager: whether an operation is called alone, and no fused function.
+        expected: what the results must be.
     """
 
     program: Program
@@ -67,6 +68,7 @@ class Call:
     around: tuple[tuple[Array, Array], ...] = ()
     threads: int = 1
     eager: bool = False
+    expected: tuple[Array, ...] = ()
 
     def run(self) -> tuple[Any, ...]:
         """The results of the call."""
@@ -175,7 +177,9 @@ def call(program: Program, rng: random.Random, *, most: int = MOST, eager: bool 
         placed = graph_calls.strided if native else graph_calls.placed_array
         operands.append(placed(numbers, data, *(() if native else ("cpu",))))
     made = Call(program, sizes, tuple(operands), {}, threads=rng.choice((1, 2)), eager=eager)
-    return _placed(made, rng, numbers)
+    plain = [np.array(x.numpy() if isinstance(x, gb.Array) else x) for x in operands]
+    expected = tuple(program.wanted(plain, sizes))
+    return _placed(replace(made, expected=expected), rng, numbers)
 
 
 def _placed(made: Call, rng: random.Random, numbers: np.random.Generator) -> Call:
@@ -184,7 +188,7 @@ def _placed(made: Call, rng: random.Random, numbers: np.random.Generator) -> Cal
     way = rng.random()
     if way < 0.6:
         return made
-    shapes = [(x.shape, name_of(x.dtype)) for x in wanted(made)]
+    shapes = [(x.shape, name_of(x.dtype)) for x in made.expected]
     if way < 0.75:
         layouts = tuple(
             cases.layout(numbers, dims, True, kind not in COMPLEXES) for dims, kind in shapes
@@ -213,18 +217,11 @@ def _placed(made: Call, rng: random.Random, numbers: np.random.Generator) -> Cal
     return replace(made, keywords={"out": out}, around=tuple(around))
 
 
-def wanted(made: Call) -> list[Array]:
-    """What the results must be."""
-    plain = [x.numpy() if isinstance(x, gb.Array) else x for x in made.operands]
-    return made.program.wanted([np.array(x) for x in plain], made.sizes)
-
-
 def check(made: Call) -> None:
     """Assert that a call's results have the law's bits, and that nothing beside was written."""
-    expected = wanted(made)
     results = made.run()
-    assert len(results) == len(expected)
-    for number, (result, right) in enumerate(zip(results, expected, strict=True)):
+    assert len(results) == len(made.expected)
+    for number, (result, right) in enumerate(zip(results, made.expected, strict=True)):
         elements = result.numpy() if isinstance(result, gb.Array) else result
         assert same(elements, right), f"output {number} of\n{made}\n{elements}\n{right}"
         if isinstance(result, gb.Array) and result._buffer is not None:
