@@ -116,7 +116,9 @@ def _reduction(
         return None
     operand = value if isinstance(value, Tracer) else Tracer(trace, frozenset())
     labels = reductions.reduced_labels(trace, row.name, keyword, operand, given)
-    if not isinstance(value, ArrayTracer) or (keyword == "axis" and len(labels) != 1):
+    if keyword == "axis":
+        reductions.check_one(trace, row.name, labels, given)
+    if not isinstance(value, ArrayTracer):
         return None
     aligned = reductions.with_last_axes(trace, trace.aligned(value), labels)
     numbers = reductions.numbers_of(aligned.ndim, labels, attributes, keyword)

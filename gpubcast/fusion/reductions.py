@@ -68,6 +68,21 @@ def reduced_labels(trace: Trace, name: str, keyword: str, value: Tracer, given: 
     return [label for label in known if label in labels]
 
 
+def check_one(trace: Trace, name: str, labels: list[str], given: Any) -> None:
+    """Refuse several labels, and none, where an index along one is asked for.
+
+    Raises:
+        ShapeError: E4.
+    """
+    if len(labels) != 1:
+        raise refusal_at_line(
+            f"{name}: axis={brief(given)}: inside '{trace.frame.pattern}' it is one label",
+            rule="E4",
+            kind="gpubcast:axes and labels",
+            error=ShapeError,
+        )
+
+
 def label_of(trace: Trace, name: str, keyword: str, given: Any) -> str:
     """A label of the function.
 
