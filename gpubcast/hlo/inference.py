@@ -22,6 +22,7 @@ from gpubcast.hlo.type_inference import (
     type_of_result,
 )
 from gpubcast.shapes.element_types import ElementType
+from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape, as_shape
 
 
@@ -83,6 +84,9 @@ def infer(
         tuple(shapes[i] for i in chosen),
         tuple(placed.maps[i] for i in chosen),
     )
+    if rule.reduces is not None:
+        # A sum over no axes is one of sequences of one element, and has no padding either.
+        layout = Layout(layout.minor_to_major)
     return Inferred(shape.with_layout(padding_of(layout, element_type)), placed.maps)
 
 

@@ -310,6 +310,15 @@ class BroadcastPlan:
             known.append(varies)
         return tuple(known)
 
+    def passes(self) -> tuple[int, ...]:
+        """For each value of the program, after how many passes over the first sequence it can be
+        computed."""
+        known = [0] * len(self.reads)
+        for instruction in self.program.code:
+            before = max((known[a] for a in instruction.args), default=0)
+            known.append(before + (instruction.sequence == 1))
+        return tuple(known)
+
     @property
     def element_types(self) -> frozenset[ElementType]:
         """The types that lie in memory."""

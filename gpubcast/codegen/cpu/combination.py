@@ -92,24 +92,39 @@ class Combination:
         """All lanes as if nothing were in them."""
         return [f"for l in range({LANES}):", INDENT + self.store("l", self.identity)]
 
-    def tree(self) -> list[str]:
-        """The lanes combined, as ``c<value>``."""
+    @property
+    def has_identity(self) -> bool:
+        """Whether there is a value that changes no other: a complex product of infinity and 1 is
+        NaN."""
+        return not (self.element_type.is_complex and self._row.identity is Identity.ONE)
+
+    def tree(self, count: str) -> list[str]:
+        """The lanes of so many elements combined, as ``c<value>``."""
         own = f"c{self.value}"
         if not self.element_type.is_complex and self.element_type.bits != 4:
             return [f"{own} = lanes_{self._operation}_{self._memory}(t{self.value})"]
-        lines = ["half = 64", "while half > 0:"]
-        both = self.taken("l", self.load("l + half"))
-        lines += indented(["for l in range(half):", INDENT + both, "half = half // 2"])
-        return [*lines, f"{own} = {self.load('0')}"]
+        lanes = f"min({count}, {LANES})"
+        return [
+            f"half = {LANES // 2}",
+            "while half > 0:",
+            f"    for l in range(min(half, {lanes} - half)):",
+            2 * INDENT + self.taken("l", self.load("l + half")),
+            "    half = half // 2",
+            f"{own} = {self.load('0')}",
+        ]
 
     def from_memory(self, first: int, count: str) -> list[str]:
         """Elements that lie in the memory, combined as ``c<value>``."""
+        begin, clear = "0", self.cleared()
+        if not self.has_identity:
+            begin, place = str(LANES), self.store("l", self.load(f"{first} + l"))
+            clear = [f"for l in range(min({LANES}, {count})):", INDENT + place]
         return [
-            *self.cleared(),
-            f"for k in range(0, {count}, {LANES}):",
+            *clear,
+            f"for k in range({begin}, {count}, {LANES}):",
             f"{INDENT}for l in range(min({LANES}, {count} - k)):",
             2 * INDENT + self.taken("l", self.load(f"{first} + k + l")),
-            *self.tree(),
+            *self.tree(count),
         ]
 
     def final(self, text: str) -> str:

@@ -6,7 +6,6 @@ from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.scalar_code import expression
 from gpubcast.hlo.sequences import CHUNK
-from gpubcast.schedules.cpu.cost import passes
 from gpubcast.schedules.schedule import CpuScheduleBase
 
 
@@ -30,7 +29,7 @@ class ReductionLoops:
         self.parallel = parallel
         self.reads = len(table.plan.reads)
         self.varies = table.plan.varies()
-        self.after = passes(table.plan)
+        self.after = table.plan.passes()
         self.combinations = {
             v: Combination(self.program, v)
             for v in range(self.reads, len(self.varies))

@@ -142,15 +142,19 @@ class _RowLoops(ReductionLoops):
                     body.append(f"a{one.value} = {text}")
             body += [one.store("l", f"a{one.value}") for one in chosen]
             full += [f"for l in range({LANES}):", *indented(body)]
-        some = [line for one in chosen for line in one.cleared()]
+        begin, some = "0", [line for one in chosen for line in one.cleared()]
+        if not all(one.has_identity for one in chosen):
+            body = elements("l") + [one.store("l", f"b{one.value}") for one in chosen]
+            begin = str(LANES)
+            some = [f"for l in range(min({LANES}, {count})):", *indented(body)]
         body = elements("k + l") + [one.taken("l", f"b{one.value}") for one in chosen]
         some += [
-            f"for k in range(0, {count}, {LANES}):",
+            f"for k in range({begin}, {count}, {LANES}):",
             f"    for l in range(min({LANES}, {count} - k)):",
             *indented(body, 2),
         ]
         lines = [f"if {count} == {CHUNK}:", *indented(full), "else:", *indented(some)]
-        return lines + [line for one in chosen for line in one.tree()]
+        return lines + [line for one in chosen for line in one.tree(count)]
 
     def _values_of(self, sequence: int, results: list[int]) -> list[int]:
         """The values in a sequence that some others are computed from."""

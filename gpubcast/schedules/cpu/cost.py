@@ -141,12 +141,3 @@ def _used_beyond(program: Program, value: int, among: list[int]) -> bool:
         value in instruction.args and base + i not in among
         for i, instruction in enumerate(program.code)
     )
-
-
-def passes(plan: BroadcastPlan) -> tuple[int, ...]:
-    """For each value, after how many passes over the first sequence it can be computed."""
-    known = [0] * len(plan.reads)
-    for instruction in plan.program.code:
-        before = max((known[a] for a in instruction.args), default=0)
-        known.append(before + (instruction.sequence == 1))
-    return tuple(known)

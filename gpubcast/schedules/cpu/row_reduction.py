@@ -12,7 +12,6 @@ from gpubcast.schedules.cpu.cost import (
     STRETCH,
     along,
     divided,
-    passes,
     said_of,
     streamed,
     walk_pattern,
@@ -101,7 +100,7 @@ def _stored(plan: BroadcastPlan) -> tuple[int, ...]:
     if len(sequence) != 1 or plan.axes[sequence[0]].size > LONGEST:
         return ()
     program, base, varies = plan.program, len(plan.reads), plan.varies()
-    after = passes(plan)
+    after = plan.passes()
     ends = [  # what each pass needs, and after how many others it runs
         (after[base + i] - 1, instruction.args)
         for i, instruction in enumerate(program.code)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gpubcast.planning.plan import CONSTANT, BroadcastPlan
-from gpubcast.schedules.cpu.row_reduction import passes
 
 
 class Passes:
@@ -21,7 +20,7 @@ class Passes:
     def __init__(self, plan: BroadcastPlan) -> None:
         self.program = plan.program
         base = len(plan.reads)
-        self.after = passes(plan)
+        self.after = plan.passes()
         sequences = [(k, {*plan.axes_of(k)}) for k in range(len(plan.sequences), 0, -1)]
         self.depth = tuple(
             next((k for k, axes in sequences if axes & varies), 0) for varies in plan.varies()
