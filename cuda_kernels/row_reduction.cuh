@@ -234,17 +234,26 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, Body, List<R..
      ...);
   }
 
+  // Bytes of an element of some operands.
+  template <u64 CHOSEN> static constexpr int BYTES = (0 + ... + (CHOSEN >> I & 1 ? R::SIZE : 0));
+  // What a pass loads as it goes: not what is loaded at once before the first because later passes
+  // need it, too.
+  template <int P> static constexpr u64 MOVING =
+      !HELD ? Body::LOADS[P - 1] : P == 1 ? Body::FRESH[0] & ~Body::HELD : Body::FRESH[P - 1];
+
   // What the reductions of a pass make of one of the thread's chunks, the first of which is `chunk`.
-  // What all passes share is loaded at once before the first.
   template <int P> GB_FN terms_t<Body, P> reduce(u32 chunk, int c) {
     using T = terms_t<Body, P>;
     const T none = Body::none(Pass<P>{});
     T lane[V];
     const i32 left = length - place(chunk, c);
+    constexpr bool AT_ONCE = BYTES<MOVING<P>> <= 8;
+    if constexpr (AT_ONCE) {
+      GB_UNROLL for (int i = 0; i < CHUNK_STEPS; ++i) load<MOVING<P>>(chunk, c * CHUNK_STEPS + i);
+    }
     GB_UNROLL for (int i = 0; i < CHUNK_STEPS; ++i) {
       const int s = c * CHUNK_STEPS + i;
-      if constexpr (!HELD) load<Body::LOADS[P - 1]>(chunk, s);
-      else if constexpr (P > 1) load<Body::FRESH[P - 1]>(chunk, s);
+      if constexpr (!AT_ONCE) load<MOVING<P>>(chunk, s);
       GB_UNROLL for (int k = 0; k < V; ++k) {
         const int e = s * V + k;
         const T own = Body::terms(Pass<P>{}, in, row, cached[e], typename Body::Inner{}, e);
@@ -260,7 +269,7 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, Body, List<R..
     if constexpr (P <= Body::PASSES) {
       using T = terms_t<Body, P>;
       if constexpr (HELD && P == 1) {
-        GB_UNROLL for (int s = 0; s < STEPS; ++s) load<Body::FRESH[0]>(warp, s);
+        GB_UNROLL for (int s = 0; s < STEPS; ++s) load<(Body::FRESH[0] & Body::HELD)>(warp, s);
       }
       if constexpr (!BLOCK_WIDE) {
         Body::row(Pass<P>{}, reduce<P>(0, 0), row);

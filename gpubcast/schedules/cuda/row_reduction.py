@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,8 +13,8 @@ from gpubcast.schedules.cuda.column_reduction import (
     neighbouring_bytes,
     num_columns,
 )
-from gpubcast.schedules.cuda.passes import Passes
-from gpubcast.schedules.cuda.vectors import REGISTER, load_width, vector_accesses
+from gpubcast.schedules.cuda.passes import REGISTER, Passes, cached_values, reading
+from gpubcast.schedules.cuda.vectors import load_width, vector_accesses
 from gpubcast.schedules.schedule import (
     BLOCK_THREADS,
     AccessPattern,
@@ -104,7 +103,7 @@ def row_reduction(
     length = min(plan.axes[along].size, CHUNK) if plan.chunked else plan.axes[along].size
     wide = length > CHUNK
     passes = Passes(plan)
-    cached, registers = _cached(plan, passes)
+    cached, registers = cached_values(plan, passes)
     group, steps, warps = WARP, STEPS_OF_CHUNK, 1
     if wide:
         chunks = num_chunks(length)
@@ -146,7 +145,7 @@ def row_reduction(
         reads=patterns[:reads],
         writes=patterns[reads:],
         reason=f"ROW_REDUCTION: {_who(wide, group, warps)} on a row of {length} elements, "
-        + _reading(passes, held=held),
+        + reading(passes.count + bool(passes.full), held=held),
         grid=max(grid, 1),
         block=block,
         group=group,
@@ -177,14 +176,6 @@ def _who(wide: bool, group: int, warps: int) -> str:
     return "a warp" if group == WARP else f"{group} thread{'s' * (group > 1)}"
 
 
-def _reading(passes: Passes, *, held: bool) -> str:
-    if passes.count + bool(passes.full) == 1:
-        return "read once"
-    if held:
-        return "held in registers and read once"
-    return f"read {passes.count + bool(passes.full)} times: too much for registers"
-
-
 def _pattern(access: Access, along: int) -> AccessPattern:
     if access.by_value:
         return AccessPattern.VALUE
@@ -199,49 +190,3 @@ def _written(access: Access, along: int) -> AccessPattern:
     if access.strides[along] == 0:
         return AccessPattern.PARTIAL
     return AccessPattern.LINEAR if access.strides[along] == 1 else AccessPattern.GATHERED
-
-
-def _cached(plan: BroadcastPlan, passes: Passes) -> tuple[tuple[int, ...], int]:
-    """The values of an element that a pass leaves for later ones, and the most registers that an
-    element then takes between passes: what is expensive is computed once, and one value more is
-    kept in place of the reads that it is made of, where that takes less."""
-    expensive = passes.shared()
-    best = expensive, _registers(plan, passes, expensive)
-    for value in _candidates(plan, passes):
-        if value not in expensive:
-            chosen = tuple(sorted((*expensive, value)))
-            needed = _registers(plan, passes, chosen)
-            if needed < best[1]:
-                best = chosen, needed
-    return best
-
-
-def _candidates(plan: BroadcastPlan, passes: Passes) -> Iterator[int]:
-    """Computed values that two passes need."""
-    for value in range(len(plan.reads), len(passes.depth)):
-        users = [n for n in range(1, passes.count + 2) if value in passes.values(n, ())]
-        if len(users) > 1 and value not in passes.every:
-            yield value
-
-
-def _registers(plan: BroadcastPlan, passes: Passes, cached: tuple[int, ...]) -> int:
-    """Registers that an element takes at most: those of what is read in the first pass, and after
-    each pass of what later ones need."""
-    last = passes.count + 1
-    needs = {n: set(passes.values(n, cached)) for n in range(1, last + 1)}
-    uses = {n: needs[n] | set(passes.taken(n, cached)) for n in needs}
-    reads = [r for r, own in enumerate(plan.reads) if not own.generated]
-
-    def size(value: int) -> int:
-        return -(-plan.program.type_of(value).itemsize // REGISTER)
-
-    most = sum(size(r) for r in reads if r in needs[1])
-    for after in range(1, last):
-        left = {
-            v
-            for v in (*reads, *cached)
-            if any(v in needs[n] for n in range(1, after + 1))
-            and any(v in uses[n] for n in range(after + 1, last + 1))
-        }
-        most = max(most, sum(map(size, left)))
-    return most
