@@ -247,7 +247,7 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, Body, List<R..
     const T none = Body::none(Pass<P>{});
     T lane[V];
     const i32 left = length - place(chunk, c);
-    constexpr bool AT_ONCE = BYTES<MOVING<P>> <= 8;
+    constexpr bool AT_ONCE = BYTES<MOVING<P>> <= (STEPS > 2 * STEPS_OF_CHUNK ? 4 : 8);
     if constexpr (AT_ONCE) {
       GB_UNROLL for (int i = 0; i < CHUNK_STEPS; ++i) load<MOVING<P>>(chunk, c * CHUNK_STEPS + i);
     }

@@ -93,7 +93,7 @@ def column_reduction(plan: BroadcastPlan, target: CudaTarget) -> ColumnReduction
     )
     if held:
         chunk_classes, lane_classes = chunks, threads // chunks
-        block = max(BLOCK_THREADS, NEIGHBOURS * threads)
+        block = max(BLOCK_THREADS, min(2 * NEIGHBOURS * threads, HELD_THREADS))
     else:
         wanted = max(BUSY_THREADS * target.multiprocessors // columns, 1)
         fitting = max(BLOCK_THREADS // NEIGHBOURS, BLOCK_THREADS // columns)
