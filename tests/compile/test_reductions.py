@@ -84,7 +84,7 @@ BUDGETS = {"softmax": (60, 60), "logsumexp": (44, 44), "layer_norm": (24, 24), "
 def test_budgets(name: str, columns: int, arch: str) -> None:
     function, shapes = call(name, columns)
     chosen, found = made(arch, function, *shapes)
-    assert isinstance(chosen, CudaRowReduction) and chosen.held and chosen.whole
+    assert isinstance(chosen, CudaRowReduction) and chosen.held and chosen.even
     per_element = found.tile / (chosen.steps * LANES_OF_THREAD)
     assert 0 < per_element <= BUDGETS[name][columns == 32768], per_element
     assert not local_memory(found)

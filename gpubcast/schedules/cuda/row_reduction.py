@@ -26,12 +26,12 @@ WARP = 32
 # Lanes of a chunk that a thread has beside each other: a warp has them all.
 LANES_OF_THREAD = LANES // WARP
 STEPS_OF_CHUNK = CHUNK // LANES
-# Threads of a block that share a row.
-WIDE_THREADS = 512
-# Registers of a thread in which elements are held between passes: half of those that a block of
-# so many threads may have; less where what computes with them takes two for each number, and rows
-# have an end to look out for.
-HELD_REGISTERS, HELD_PAIRS = 64, 32
+# Threads of a block that share a row, at most, and registers of each in which elements are held
+# between passes: half of those that it may have. With fewer threads, which have more elements each,
+# twice as many registers are left for what is computed: that is needed where rows have an end to
+# look out for, and where numbers take two registers.
+WIDE_THREADS, WIDE_REGISTERS, FEW_REGISTERS = 512, 64, 32
+NARROW_REGISTERS = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +41,10 @@ class CudaRowReduction(CudaScheduleBase):
     Attributes:
         group: threads of a warp that share a row.
         wide: whether all warps of a block share one.
+        threads: of a block at most.
         steps: vectors that a thread has at once.
         held: whether those are all that it has of a row, so that they are read once.
-        whole: whether rows end where the vectors of their threads end.
+        even: whether rows end where the vectors of their threads end.
         cached: values of an element that one pass computes for later ones.
         loads: per read, the elements of one access.
         store_width: elements of a store.
@@ -56,9 +57,10 @@ class CudaRowReduction(CudaScheduleBase):
 
     group: int
     wide: bool
+    threads: int
     steps: int
     held: bool
-    whole: bool
+    even: bool
     cached: tuple[int, ...]
     loads: tuple[int, ...]
     store_width: int
@@ -68,9 +70,9 @@ class CudaRowReduction(CudaScheduleBase):
 
     @property
     def key_part(self) -> str:
-        threads = "block" if self.wide else f"{self.group} threads"
+        threads = f"block of {self.threads}" if self.wide else f"{self.group} threads"
         chunks = " | by chunks" if self.chunked else ""
-        again = (" | whole" if self.whole else "") + ("" if self.held else " | read again")
+        again = (" | even" if self.even else "") + ("" if self.held else " | read again")
         return (
             f"{threads} S{self.steps} W{self.store_width}{again} | rank {len(self.axes)}{chunks} | "
             f"{self.index_bits}-bit"
@@ -78,7 +80,7 @@ class CudaRowReduction(CudaScheduleBase):
 
     @property
     def most_threads(self) -> int:
-        return WIDE_THREADS if self.wide else BLOCK_THREADS
+        return self.threads
 
     def narrow_load(self, read: int) -> int:
         return self.loads[read] if self.loads[read] < LANES_OF_THREAD else 0
@@ -105,29 +107,21 @@ def row_reduction(
     passes = Passes(plan)
     cached, registers = cached_values(plan, passes)
     group, steps, warps = WARP, STEPS_OF_CHUNK, 1
+    threads = BLOCK_THREADS
     if wide:
-        chunks = num_chunks(length)
-        most = WIDE_THREADS // WARP
-        of_warp = 1
-        while of_warp * most < chunks:
-            of_warp *= 2
-        warps = -(-chunks // of_warp)
-        whole = length == warps * of_warp * CHUNK
-        pairs = any(plan.program.type_of(v).itemsize > REGISTER for v in range(len(passes.depth)))
-        room = HELD_PAIRS if pairs and not whole else HELD_REGISTERS
-        held = of_warp * STEPS_OF_CHUNK * LANES_OF_THREAD * registers <= room
-        if not held:
-            of_warp, warps, whole = 1, min(chunks, most), length % CHUNK == 0
+        threads, of_warp, held = _of_block(plan, num_chunks(length), registers)
+        warps = min(-(-num_chunks(length) // of_warp), threads // WARP)
+        even = length % CHUNK == 0 and (not held or length == warps * of_warp * CHUNK)
         steps = of_warp * STEPS_OF_CHUNK
         grid, block = rows, (warps * WARP, 1)
     else:
         vectors = -(-length // LANES_OF_THREAD)
         group = min(WARP, 1 << max(vectors - 1, 0).bit_length())
         steps = next(n for n in (1, 2, 4) if n * group >= vectors)
-        held = steps * LANES_OF_THREAD * registers <= HELD_REGISTERS
-        whole = length == steps * group * LANES_OF_THREAD
+        held = steps * LANES_OF_THREAD * registers <= WIDE_REGISTERS
+        even = length == steps * group * LANES_OF_THREAD
         if plan.chunked:
-            whole = plan.axes[along].size % CHUNK == 0
+            even = plan.axes[along].size % CHUNK == 0
         grid, block = -(-rows * group // BLOCK_THREADS), (group, BLOCK_THREADS // group)
     patterns = (
         *(_pattern(access, along) for access in plan.reads),
@@ -150,9 +144,10 @@ def row_reduction(
         block=block,
         group=group,
         wide=wide,
+        threads=threads,
         steps=steps,
         held=held,
-        whole=whole,
+        even=even,
         cached=cached if held else (),
         loads=tuple(widths[:reads]),
         store_width=min(widths[reads:]),
@@ -160,6 +155,26 @@ def row_reduction(
         axes=axes,
         chunked=plan.chunked,
     )
+
+
+def _of_block(plan: BroadcastPlan, chunks: int, registers: int) -> tuple[int, int, bool]:
+    """The most threads of a block that shares a row, chunks of each warp, and whether it holds
+    them; an element takes so many registers."""
+    pairs = any(t.itemsize > REGISTER for t in map(plan.program.type_of, _values(plan)))
+    for threads in (WIDE_THREADS, BLOCK_THREADS):
+        warps = threads // WARP
+        of_warp = 1 << max(-(-chunks // warps) - 1, 0).bit_length()
+        uneven = plan.axes[plan.num_parallel].size % (CHUNK * of_warp) != 0
+        room = NARROW_REGISTERS
+        if threads == WIDE_THREADS:
+            room = FEW_REGISTERS if pairs or uneven else WIDE_REGISTERS
+        if of_warp * STEPS_OF_CHUNK * LANES_OF_THREAD * registers <= room:
+            return threads, of_warp, True
+    return BLOCK_THREADS, 1, False
+
+
+def _values(plan: BroadcastPlan) -> range:
+    return range(len(plan.reads) + len(plan.program.code))
 
 
 def _crossed(plan: BroadcastPlan, neighbours: int, along: int) -> bool:
