@@ -362,7 +362,9 @@ enum AccessPattern {
 };
 
 // WIDTH: the most elements that a load may take, where that is not a whole vector.
-template <class T, AccessPattern K, int WIDTH = 64> struct Read {};
+template <class T, AccessPattern K, int WIDTH = 64> struct Read {
+  static constexpr int SIZE = sizeof(T);
+};
 template <class T, AccessPattern K = LINEAR> struct Write {};
 template <class... S> struct List {};
 

@@ -51,6 +51,7 @@ class _Functor:
             f"static constexpr int PASSES = {self.passes.count};",
             f"static constexpr u64 LOADS[] = {{{', '.join(map(_word, loads))}}};",
             f"static constexpr u64 FRESH[] = {{{', '.join(map(_word, fresh))}}};",
+            f"static constexpr u64 HELD = {_word(self._mask(self.passes.held(self.cached)))};",
             f"static constexpr u64 NESTS = {self._mask(i for i, own in enumerate(nests) if own)};",
             f"static constexpr u64 INNER_LOADS = {_word(self._mask(inner_reads))};",
             f"static constexpr u64 FULL = {self._mask(self.passes.full)};",
