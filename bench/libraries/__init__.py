@@ -12,6 +12,7 @@ import gpubcast as gb
 from .base import Library
 from .gpubcast import Gpubcast
 from .jax import Jax
+from .keops import KeOps
 from .numba import Numba
 from .numexpr import Numexpr
 from .numpy import CuPy, CupyFuse, NumPy
@@ -19,7 +20,7 @@ from .torch import Torch, TorchCompiled
 
 GPUBCAST = Gpubcast()
 PEERS: tuple[Library, ...] = (
-    *(NumPy(), Numexpr(), Numba(), CuPy(), CupyFuse(), Torch(), TorchCompiled(), Jax()),
+    *(NumPy(), Numexpr(), Numba(), CuPy(), CupyFuse(), Torch(), TorchCompiled(), Jax(), KeOps()),
 )
 
 
