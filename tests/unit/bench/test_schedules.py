@@ -19,9 +19,11 @@ LARGE_FAMILIES = {
     "FLAT": {"same shape", "scalar", "masked select", "gelu"},
     "PHASE": {"(N,3)+(3)", "rank-6 alternating"},
     "XPOSE": {"transposed operand", "3-D permutation"},
-    "ROW_REDUCTION": {"row sum", "full sum", "softmax", "layernorm", "rms norm", "logsumexp", "argmax", "RBF sum"},
-    "COLUMN_REDUCTION": {"column sum", "middle sum"},
-}
+    "ROW_REDUCTION": {
+        "row sum", "full sum", "softmax", "layernorm", "rms norm", "logsumexp", "argmax"
+    },
+    "COLUMN_REDUCTION": {"column sum", "middle sum", "RBF sum"},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("elements", [SMALL, LARGE])
