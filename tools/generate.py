@@ -127,7 +127,11 @@ def function(row: Op) -> str:
     if not row.arity:
         passed.append("device")
     lines = [f"def {row.name}("]
-    lines += [f"    {text}," for text in parameters(row, row.arity * ["ArrayLike"])]
+    kinds = row.arity * ["ArrayLike"]
+    if row.reduction:
+        # A call with one operand is refused by gpubcast, which names the reduction.
+        kinds[-1] += " | None = None"
+    lines += [f"    {text}," for text in parameters(row, kinds)]
     lines.append(") -> Any:")
     lines += textwrap.indent(docstring(row), "    ").splitlines()
     operands = ", ".join(row.operands) + ("," if row.arity == 1 else "")

@@ -187,6 +187,8 @@ class Op:
         hlo_mark: what the HLO instruction that takes the result says of it.
         identity: of a reduction, the value that changes no other: a number, or a limit of the
             element type. ``cuda`` and ``cpu`` then combine two values.
+        reduction: the reduction that a call with one operand is answered with, as NumPy gives it
+            the same name.
         public: whether a function is made from the row.
     """
 
@@ -212,6 +214,7 @@ class Op:
     hlo_attributes: str = ""
     hlo_mark: str = ""
     identity: Identity | None = None
+    reduction: str = ""
     public: bool = True
 
     @property

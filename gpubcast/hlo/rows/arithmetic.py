@@ -177,6 +177,7 @@ ROWS = (
         reference=maximum,
         type_check=ARITHMETIC,
         aliases=("maximum",),
+        reduction="reduce_max",
     ),
     Op(
         "min",
@@ -190,6 +191,7 @@ ROWS = (
         reference=minimum,
         type_check=ARITHMETIC,
         aliases=("minimum",),
+        reduction="reduce_min",
     ),
     Op(
         "nextafter",
