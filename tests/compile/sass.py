@@ -35,6 +35,8 @@ class KernelReport:
             wide accesses; empty if there is none. Of a kernel that loops around wide stores, one
             pass of an innermost such loop, its branch back included, or a path beside all of them.
             Where no access has 16 bytes those of 8 are wide, and where none has 8, all are.
+        whole: the same with what is before and behind such a loop: one pass, from the first
+            instruction to the end.
         usual: of a kernel without such loops the longest of these paths that calls nothing: what
             is computed where no element is one of the few that a branch is for.
         opcodes: how often each opcode occurs, by its name without modifiers.
@@ -51,6 +53,7 @@ class KernelReport:
     stack_bytes: int
     instructions: int
     path: tuple[str, ...]
+    whole: tuple[str, ...]
     usual: tuple[str, ...]
     opcodes: tuple[tuple[str, int], ...]
     wide_loads: int
@@ -259,19 +262,24 @@ def _inner_loops(lines: list[str], widths: frozenset[str]) -> list[tuple[int, in
     ]
 
 
-def _tile(lines: list[str], *, longest: bool = False) -> list[str]:
-    """The opcodes of ``KernelReport.path``, or with ``longest`` of ``KernelReport.usual``."""
+def _widths(lines: list[str]) -> frozenset[str]:
+    """The widths of accesses that are wide in a kernel."""
     names = [_opcode(line) for line in lines if not line.endswith(":")]
-    widths = next((w for w in (WIDE, HALF) if any(_wide(n, w) for n in names)), EVERY)
-    loops = [] if longest else _inner_loops(lines, widths)
+    return next((w for w in (WIDE, HALF) if any(_wide(n, w) for n in names)), EVERY)
+
+
+def _tile(lines: list[str]) -> Passed:
+    """See ``KernelReport.path``."""
+    widths = _widths(lines)
+    loops = _inner_loops(lines, widths)
     if not loops:
-        return _best_path(lines, None, widths, longest=longest).listed()
+        return _best_path(lines, None, widths)
     inside = frozenset(i for start, end in loops for i in range(start, end))
     passes = [_best_path(lines[start:end], lines[start][:-1], widths) for start, end in loops]
     # What a loop keeps is loaded beside it, so that only stores tell how much a path computes.
     paths = [*passes, _best_path(lines, None, widths, inside)]
     found = max(paths, key=lambda path: (path.stores, -path.length))
-    return found.listed() if found.stores else []
+    return found if found.stores else NO_PATH
 
 
 def _best_path(
@@ -384,6 +392,7 @@ def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) 
     # The function ends in a jump to itself and NOPs up to a multiple of the cache line.
     while names and names[-1] in ("NOP", "BRA"):
         names.pop()
+    widths = _widths(lines)
     access = [(n[0], _wide(n)) for n in names if n.startswith(("LDG", "STG"))]
     wide = Counter(kind for kind, is_wide in access if is_wide)
     half, long = (Counter(n[0] for n in names if _wide(n, w)) for w in (HALF, LONG))
@@ -396,8 +405,9 @@ def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) 
         spills,
         stack,
         len(names),
-        tuple(_tile(lines)),
-        tuple(_tile(lines, longest=True)),
+        tuple(_tile(lines).listed()),
+        tuple(_best_path(lines, None, widths).listed()),
+        tuple(_best_path(lines, None, widths, longest=True).listed()),
         tuple(sorted(Counter(n.split(".")[0] for n in names).items())),
         wide["L"],
         wide["S"],
