@@ -151,6 +151,21 @@ GB_FN float erf_bf16(float x0) {
   return x * fma(t17, t6, 0.60163796f);
 }
 
+// The fourth power of a polynomial, and a small number.
+GB_FN float erfc_f16(float x) {
+  GB_ENTER
+  const float t5 = at_most(fabs(x), 3.9589844f) - 1.375f;
+  const float t10 = fma(fma(-1.8816081e-07f, t5, 2.5861912e-06f), t5, 3.7146956e-06f);
+  const float t16 = fma(fma(fma(t10, t5, -7.9241254e-05f), t5, 5.348681e-05f), t5,
+      0.0012355915f);
+  const float t22 = fma(fma(fma(t16, t5, -0.0025438678f), t5, -0.011197552f), t5,
+      0.03890316f);
+  const float t28 = fma(fma(fma(t22, t5, 0.05583645f), t5, -0.39207724f), t5, 0.47713932f);
+  const float y = t28 * t28;
+  const float t31 = fma(y, y, -1.8237502e-08f);
+  return (x < 0.0f) ? (2.0f - t31) : t31;
+}
+
 // The 32nd power of a polynomial: only the last product is a denormal number.
 GB_FN float erfc_bf16(float x) {
   GB_ENTER

@@ -336,7 +336,7 @@ def _best_path(
                 return so_far(), END if back is None else NOWHERE
             elif _target(line, lines) is not None:
                 return so_far(), at - 1
-            elif name.startswith("BRA") or (longest and name.startswith("CALL")):
+            elif name.startswith("BRA") or (longest and not guarded and name.startswith("CALL")):
                 break
         return EMPTY, NOWHERE
 

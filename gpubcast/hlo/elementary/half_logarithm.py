@@ -165,8 +165,14 @@ ERF_BF16 = (
     *(0.60163796, -0.09850977, 0.020559302, -0.0039691427, 0.0005589153),
     *(-9.5151176e-05, 2.6951448e-05),
 )
-# The 32nd root of erfc(x) in x less this.
-ERFC_CENTRE_BF16 = 4.0
+# The fourth root of erfc(x) less a small number, and the 32nd root, in x less these.
+ERFC_CENTRE_F16, ERFC_CENTRE_BF16 = 1.375, 4.0
+ERFC_REST_F16 = -1.8237502e-08
+ERFC_F16 = (
+    *(0.47713932, -0.39207724, 0.05583645, 0.03890316, -0.011197552, -0.0025438678),
+    *(0.0012355915, 5.348681e-05, -7.9241254e-05, 3.7146956e-06, 2.5861912e-06),
+    *(-1.8816081e-07,),
+)
 ERFC_BF16 = (
     *(0.5700017, -0.14670597, 0.0015391676, 0.0027724614, -0.00017786368),
     *(-2.7859722e-05, 3.3573622e-06, 1.6817658e-08, -8.792587e-09, -3.433068e-10),
@@ -190,6 +196,14 @@ def erf_bf16(x: FormulaValue) -> FormulaValue:
 def reflected(x: FormulaValue, y: FormulaValue) -> FormulaValue:
     """erfc(x) of y = erfc(|x|)."""
     return select(x < 0.0, 2.0 - y, y)
+
+
+@formula("erfc_f16", F32)
+def erfc_f16(x: FormulaValue) -> FormulaValue:
+    """The fourth power of a polynomial, and a small number."""
+    y = polynomial(at_most(abs(x), 3.958984375) - ERFC_CENTRE_F16, ERFC_F16)
+    y = y * y
+    return reflected(x, fma(y, y, ERFC_REST_F16))
 
 
 @formula("erfc_bf16", F32)

@@ -157,7 +157,7 @@ ROWS = (
         cpu="erfc({0})",
         reference=libm(math.erfc),
         ulp=(2, 2.2),
-        halves=("bf16",),
+        halves=HALVES,
         registers=EVERYWHERE,
         type_check=_real_valued("Erfc"),
     ),
