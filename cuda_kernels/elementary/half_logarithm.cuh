@@ -86,21 +86,36 @@ GB_FN float log2_bf16(float x) {
   return t29;
 }
 
-// log(1 + x), accurate near 0: -e ln 2 + log(1 + f) of 1 + x = (1 + f) 2^-e. Four times the
-// power is finite, and an infinity stays one. -0.0 keeps its sign.
+// log(1 + x), accurate near 0; one number is so near to a middle that it has its own result.
+GB_FN float log1p_f16(float x) {
+  GB_ENTER
+  const float t2 = x + 1.0f;
+  const u32 t7 = (0x3fadc836u - bits_as<u32>(t2)) & 0xff800000u;
+  const float t10 = bits_as<float>(t7 + 0x40ffb6b8u);
+  const float t17 = fma(x * 0.25f, t10, -fma(t10, -0.25f, 1.9977636f));
+  const float t23 = fma(fma(0.0011664534f, t17, -0.0029571196f), t17, 0.006292465f);
+  const float t29 = fma(fma(fma(t23, t17, -0.015637055f), t17, 0.041807886f), t17,
+      -0.12528123f);
+  const float t34 = fma(static_cast<float>(static_cast<i32>(t7)), -8.262958e-08f, t17 *
+      fma(t29, t17, 0.5005597f));
+  const float y = (x == 0.005870819f) ? 0.0058555603f : t34;
+  const float t44 = (t2 == 0.0f) ? bits_as<float>(0xff800000u) : bits_as<float>(0x7fc00000u);
+  return (t2 > 0.0f) ? y : t44;
+}
+
+// log(1 + x), accurate near 0.
 GB_FN float log1p_bf16(float x) {
   GB_ENTER
-  const float total = x + 1.0f;
-  const u32 e = (0x3fb504f2u - bits_as<u32>(total)) & 0xff800000u;
-  const float power = bits_as<float>(e + 0x40800000u);
-  const float f = fma(x * 0.25f, power, -fma(power, -0.25f, 1.0f));
-  const float t24 = fma(fma(fma(0.042859577f, f, -0.13183634f), f, 0.20623161f), f,
+  const float t2 = x + 1.0f;
+  const u32 t7 = (0x3fb504f2u - bits_as<u32>(t2)) & 0xff800000u;
+  const float t10 = bits_as<float>(t7 + 0x40800000u);
+  const float t16 = fma(x * 0.25f, t10, -fma(t10, -0.25f, 1.0f));
+  const float t24 = fma(fma(fma(0.042859577f, t16, -0.13183634f), t16, 0.20623161f), t16,
       -0.25525466f);
-  const float t30 = fma(fma(fma(t24, f, 0.33340606f), f, -0.49983504f), f, 0.9999997f);
-  const float y = fma(static_cast<float>(static_cast<i32>(e)), -8.262958e-08f, f * t30);
-  const float t39 = (total == 0.0f) ? bits_as<float>(0xff800000u) :
-      bits_as<float>(0x7fc00000u);
-  return (total > 0.0f) ? y : t39;
+  const float t30 = fma(fma(fma(t24, t16, 0.33340606f), t16, -0.49983504f), t16, 0.9999997f);
+  const float y = fma(static_cast<float>(static_cast<i32>(t7)), -8.262958e-08f, t16 * t30);
+  const float t39 = (t2 == 0.0f) ? bits_as<float>(0xff800000u) : bits_as<float>(0x7fc00000u);
+  return (t2 > 0.0f) ? y : t39;
 }
 
 // 1 / sqrt(x); the guess at 0 is too large for the type, and that at infinity too small.

@@ -16,6 +16,7 @@ from gpubcast.hlo.elementary.values import (
     at_least,
     at_most,
     bits,
+    bits_of,
     fma,
     from_bits,
     select,
@@ -24,8 +25,8 @@ from gpubcast.hlo.elementary.values import (
 
 INF, NAN = math.inf, math.nan
 LN2 = math.log(2)
-# The exponent in the word of a number, and the word of 1.
-EXPONENT, ONE = 0xFF800000, 0x3F800000
+# The exponent in the word of a number.
+EXPONENT = 0xFF800000
 # The word of the root of 1/2, above which mantissas are taken; and one less than that of 2 beyond
 # it, from which words are subtracted to the same end.
 ROOT, ROOT_FROM = 0x3F3504F3, 0x3FB504F2
@@ -38,6 +39,11 @@ LOG2_F16 = (1.4426953, -0.721353, 0.48072925, -0.36017182, 0.2939163, -0.2601806
 LOG_BF16 = (1.000079, -0.4990376, 0.331999, -0.277735, 0.20756905)
 LOG2_BF16 = (1.4426298, -0.7199128, 0.48403454, -0.39530396, 0.28600606)
 # The same, of log1p. The last coefficient is positive: so is the logarithm of an infinity.
+LOG1P_FIRST_F16, LOG1P_SCALE_F16 = 0x3FADC836, 1.9977636
+LOG1P_F16 = (
+    *(0.5005597, -0.12528123, 0.041807886, -0.015637055, 0.006292465, -0.0029571196),
+    *(0.0011664534,),
+)
 LOG1P_BF16 = (0.9999997, -0.49983504, 0.33340606, -0.25525466, 0.20623161, -0.13183634, 0.042859577)
 
 
@@ -104,16 +110,32 @@ def log2_bf16_edge(x: FormulaValue) -> FormulaValue:
     return found
 
 
+def log_of_sum(
+    x: FormulaValue, first: int, scale: float, coefficients: tuple[float, ...]
+) -> FormulaValue:
+    """log(1 + x): -e ln 2 + log(1 + f) of 1 + x = (1 + f) 2^-e, where log(1 + f) is a polynomial in
+    ``scale`` f, which rounds as no other product does. Four times the power is finite, and an
+    infinity stays one. -0.0 keeps its sign."""
+    total = x + 1.0
+    e = (first - bits(total)) & EXPONENT
+    power = from_bits(e + (bits_of(F32, scale) + (2 << 23)))
+    f = fma(x * 0.25, power, -fma(power, -0.25, scale))
+    return fma(to_float(e, F32), -UNIT * LN2, f * polynomial(f, coefficients))
+
+
+@formula("log1p_f16", F32)
+def log1p_f16(x: FormulaValue) -> FormulaValue:
+    """log(1 + x), accurate near 0; one number is so near to a middle that it has its own result."""
+    y = log_of_sum(x, LOG1P_FIRST_F16, LOG1P_SCALE_F16, LOG1P_F16)
+    y = select(x == 0.005870819, 0.0058555603, y)
+    return where_defined(x + 1.0, y)
+
+
 @formula("log1p_bf16", F32)
 def log1p_bf16(x: FormulaValue) -> FormulaValue:
-    """log(1 + x), accurate near 0: -e ln 2 + log(1 + f) of 1 + x = (1 + f) 2^-e. Four times the
-    power is finite, and an infinity stays one. -0.0 keeps its sign."""
-    total = x + 1.0
-    e = (ROOT_FROM - bits(total)) & EXPONENT
-    power = from_bits(e + (ONE + (2 << 23)))
-    f = fma(x * 0.25, power, -fma(power, -0.25, 1.0))
-    y = fma(to_float(e, F32), -UNIT * LN2, f * polynomial(f, LOG1P_BF16))
-    return where_defined(total, y)
+    """log(1 + x), accurate near 0."""
+    y = log_of_sum(x, ROOT_FROM, 1.0, LOG1P_BF16)
+    return where_defined(x + 1.0, y)
 
 
 # --- roots ----------------------------------------------------------------------------------------
