@@ -36,9 +36,9 @@ from tests.support.processor_targets import TARGETS, ProcessorTarget
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "cpu-loops.md"
 COUNT = 9_999
-# On f16 and bf16 a function is its f32 formula between two conversions: those with steps, tables,
-# rare branches and two operands stand for all.
-HALF = ("add", "exp", "log", "sin", "pow")
+# On f16 and bf16 a function is a formula of their own, or that of f32, between two conversions: a
+# rare branch and two operands stand for the latter.
+HALF = ("add", *(name for name, row in OPS.items() if row.halves), "sin", "pow")
 
 
 class Kernel(NamedTuple):
