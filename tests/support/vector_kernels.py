@@ -87,7 +87,9 @@ def _converted(source: str, to: str) -> Kernel:
 
 
 # Loops that are no vector loops: labels, processors, and why (``docs/cpu-loops.md``).
-_TABLES = r"(log|log1p|log2|asinh|acosh|atanh|pow|tanh) (f\d+|bf16)|a?(cos|sin|tan)h? c\d+"
+_TABLES = (
+    r"(log|log1p|log2|tanh) f(32|64)|(asinh|acosh|atanh|pow) (f\d+|bf16)|a?(cos|sin|tan)h? c\d+"
+)
 EXCEPTIONS = (
     (r"(div|rem) [su]64", tuple(t for t in TARGETS if t != "neoverse-v1")),
     (_TABLES + r"|(log|log1p|log2|pow|atan2) c\d+", ("x86-64-v2",)),
