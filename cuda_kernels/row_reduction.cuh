@@ -10,7 +10,7 @@
 // HELD: a thread has all its elements in registers, so that each is read once however many passes
 // there are. Else each pass reads the row again.
 //
-// WHOLE: rows end where the vectors of their threads end, so that no element is asked for.
+// EVEN: rows end where the vectors of their threads end, so that no element is asked for.
 #ifndef GB_ROW_REDUCTION_CUH
 #define GB_ROW_REDUCTION_CUH
 
@@ -43,7 +43,7 @@ struct RowElements<SLOT, STEPS, Read<T, K, W>> : Constant<SLOT, T, K> {
   GB_FN void start(u64 slot, i64 offset, i64, bool active) {
     if (K == VALUE || active) this->fetch(slot, offset);
   }
-  template <bool WHOLE> GB_FN void load(int, i64, i32) {}
+  template <bool EVEN> GB_FN void load(int, i64, i32) {}
   GB_FN compute_t<T> value(int) const { return this->c; }
 };
 
@@ -52,11 +52,11 @@ template <int SLOT, int STEPS, class T, int W, bool AGAIN> struct RowVectors {
   const T* at;
   Vec<T, V> q[STEPS];
   GB_FN void start(u64 slot, i64 offset, i64, bool) { at = address<const T>(slot) + offset; }
-  template <bool WHOLE> GB_FN void load(int s, i64 j, i32 count) {
+  template <bool EVEN> GB_FN void load(int s, i64 j, i32 count) {
     if (count >= V) {
       if constexpr (AGAIN) q[s] = ld_keep<SLOT, V, W>(at + j);
       else q[s] = ld_stream<SLOT, V, W>(at + j);
-    } else if constexpr (!WHOLE) {
+    } else if constexpr (!EVEN) {
       GB_UNROLL for (int k = 0; k < V; ++k) {
         if (k < count) q[s].data[k] = ld_keep<SLOT, 1>(at + j + k).data[0];
       }
@@ -81,7 +81,7 @@ struct RowElements<SLOT, STEPS, Read<T, GATHERED, W>> {
     at = address<const T>(slot) + offset;
     next = stride;
   }
-  template <bool WHOLE> GB_FN void load(int s, i64 j, i32 count) {
+  template <bool EVEN> GB_FN void load(int s, i64 j, i32 count) {
     GB_UNROLL for (int k = 0; k < LANES_OF_THREAD; ++k) {
       if (k < count) q[s * LANES_OF_THREAD + k] = ld_keep<SLOT, 1>(at + (j + k) * next).data[0];
     }
@@ -103,10 +103,10 @@ struct RowResults<SLOT, WIDTH, Write<T, K>> : Result<SLOT, LANES_OF_THREAD, T> {
     next = stride;
   }
   GB_FN void store_row() const { st_stream<SLOT, 1>(at, Vec<T, 1>{{this->v.data[0]}}); }
-  template <bool WHOLE> GB_FN void store(i64 j, i32 count) const {
+  template <bool EVEN> GB_FN void store(i64 j, i32 count) const {
     constexpr int V = LANES_OF_THREAD, PART = WIDTH < V ? WIDTH : V;
-    if (WHOLE && count == 0) return;
-    if (K == LINEAR && PART > 1 && (WHOLE || count >= V)) {
+    if (EVEN && count == 0) return;
+    if (K == LINEAR && PART > 1 && (EVEN || count >= V)) {
       GB_UNROLL for (int k = 0; k < V; k += PART) {
         Vec<T, PART> part;
         GB_UNROLL for (int i = 0; i < PART; ++i) part.data[i] = this->v.data[k + i];
@@ -167,13 +167,13 @@ GB_FN T chunk_tree(const T& none, const Table& table, u32 chunks, u32 t) {
 }
 
 // GROUP threads or, where BLOCK_WIDE, a block on one row. STEPS: of those that a thread has at once.
-template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool WHOLE, int WIDTH, class Body,
+template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool EVEN, int WIDTH, class Body,
           class Reads, class I, class Writes, class O>
 struct RowOfThreads;
 
-template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool WHOLE, int WIDTH, class Body,
+template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool EVEN, int WIDTH, class Body,
           class... R, int... I, class... W, int... O>
-struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, Body, List<R...>, Index<I...>,
+struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, EVEN, WIDTH, Body, List<R...>, Index<I...>,
                     List<W...>, Index<O...>> {
   static constexpr int READS = sizeof...(R);
   static constexpr int N = READS + sizeof...(W);
@@ -222,7 +222,7 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, Body, List<R..
   // Elements of a vector that are in the row, where so many are from the thread's first one on. A
   // group without a row has none.
   GB_FN i32 count(i32 left, int i) const {
-    return !WHOLE ? left - i * STEP : BLOCK_WIDE || active ? V : 0;
+    return !EVEN ? left - i * STEP : BLOCK_WIDE || active ? V : 0;
   }
 
   // Operands' elements of a step.
@@ -230,25 +230,34 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, Body, List<R..
     const i32 first = place(chunk, s / CHUNK_STEPS);
     const int i = s % CHUNK_STEPS;
     const i32 own = count(length - first, i);
-    (((CHOSEN >> I & 1) != 0 ? get<I>(in).template load<WHOLE>(s, first + i * STEP, own) : void()),
+    (((CHOSEN >> I & 1) != 0 ? get<I>(in).template load<EVEN>(s, first + i * STEP, own) : void()),
      ...);
   }
 
+  // Bytes of an element of some operands.
+  template <u64 CHOSEN> static constexpr int BYTES = (0 + ... + (CHOSEN >> I & 1 ? R::SIZE : 0));
+  // What a pass loads as it goes: not what is loaded at once before the first because later passes
+  // need it, too.
+  template <int P> static constexpr u64 MOVING =
+      !HELD ? Body::LOADS[P - 1] : P == 1 ? Body::FRESH[0] & ~Body::HELD : Body::FRESH[P - 1];
+
   // What the reductions of a pass make of one of the thread's chunks, the first of which is `chunk`.
-  // What all passes share is loaded at once before the first.
   template <int P> GB_FN terms_t<Body, P> reduce(u32 chunk, int c) {
     using T = terms_t<Body, P>;
     const T none = Body::none(Pass<P>{});
     T lane[V];
     const i32 left = length - place(chunk, c);
+    constexpr bool AT_ONCE = BYTES<MOVING<P>> <= (STEPS > 2 * STEPS_OF_CHUNK ? 4 : 8);
+    if constexpr (AT_ONCE) {
+      GB_UNROLL for (int i = 0; i < CHUNK_STEPS; ++i) load<MOVING<P>>(chunk, c * CHUNK_STEPS + i);
+    }
     GB_UNROLL for (int i = 0; i < CHUNK_STEPS; ++i) {
       const int s = c * CHUNK_STEPS + i;
-      if constexpr (!HELD) load<Body::LOADS[P - 1]>(chunk, s);
-      else if constexpr (P > 1) load<Body::FRESH[P - 1]>(chunk, s);
+      if constexpr (!AT_ONCE) load<MOVING<P>>(chunk, s);
       GB_UNROLL for (int k = 0; k < V; ++k) {
         const int e = s * V + k;
         const T own = Body::terms(Pass<P>{}, in, row, cached[e], typename Body::Inner{}, e);
-        const T value = WHOLE ? own : Body::chosen(i * STEP + k < left, own, none);
+        const T value = EVEN ? own : Body::chosen(i * STEP + k < left, own, none);
         lane[k] = i == 0 ? value : Body::combine(lane[k], value);
       }
     }
@@ -256,11 +265,11 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, Body, List<R..
   }
 
   template <int P> GB_FN void passes() {
-    if constexpr (!WHOLE && P > 1) forget(length);
+    if constexpr (!EVEN && P > 1) forget(length);
     if constexpr (P <= Body::PASSES) {
       using T = terms_t<Body, P>;
       if constexpr (HELD && P == 1) {
-        GB_UNROLL for (int s = 0; s < STEPS; ++s) load<Body::FRESH[0]>(warp, s);
+        GB_UNROLL for (int s = 0; s < STEPS; ++s) load<(Body::FRESH[0] & Body::HELD)>(warp, s);
       }
       if constexpr (!BLOCK_WIDE) {
         Body::row(Pass<P>{}, reduce<P>(0, 0), row);
@@ -310,7 +319,7 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, Body, List<R..
       GB_UNROLL for (int k = 0; k < V; ++k) {
         Body::results(in, row, cached[s * V + k], typename Body::Inner{}, s * V + k, out, k);
       }
-      (((Body::FULL >> O & 1) != 0 ? get<O>(out).template store<WHOLE>(
+      (((Body::FULL >> O & 1) != 0 ? get<O>(out).template store<EVEN>(
                                         first + i * STEP, count(length - first, i))
                                   : void()),
        ...);
@@ -318,26 +327,26 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, Body, List<R..
   }
 };
 
-template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool WHOLE, int WIDTH, bool CHUNKED,
+template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool EVEN, int WIDTH, bool CHUNKED,
           class U, class Body, class Reads, class Writes, class Division, int N, int AXES>
 GB_FN void row_reduction(const RowReductionParams<Division, N, AXES>& p) {
-  RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, Body, Reads, indices<Reads>, Writes,
+  RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, EVEN, WIDTH, Body, Reads, indices<Reads>, Writes,
                indices<Writes>> row;
   const U block = blockIdx.x;
   row.template start<CHUNKED, AXES, U>(p, BLOCK_WIDE ? block : block * blockDim.y + threadIdx.y);
   row.template passes<1>();
 }
 
-template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool WHOLE, int WIDTH, bool CHUNKED,
+template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool EVEN, int WIDTH, bool CHUNKED,
           class Body, class Reads, class Writes, int N, int AXES>
 GB_FN void row_reduction32(const RowReductionParams32<N, AXES>& p) {
-  row_reduction<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, CHUNKED, u32, Body, Reads, Writes>(p);
+  row_reduction<GROUP, BLOCK_WIDE, STEPS, HELD, EVEN, WIDTH, CHUNKED, u32, Body, Reads, Writes>(p);
 }
 
-template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool WHOLE, int WIDTH, bool CHUNKED,
+template <int GROUP, bool BLOCK_WIDE, int STEPS, bool HELD, bool EVEN, int WIDTH, bool CHUNKED,
           class Body, class Reads, class Writes, int N, int AXES>
 GB_FN void row_reduction64(const RowReductionParams64<N, AXES>& p) {
-  row_reduction<GROUP, BLOCK_WIDE, STEPS, HELD, WHOLE, WIDTH, CHUNKED, u64, Body, Reads, Writes>(p);
+  row_reduction<GROUP, BLOCK_WIDE, STEPS, HELD, EVEN, WIDTH, CHUNKED, u64, Body, Reads, Writes>(p);
 }
 
 }  // namespace gb

@@ -283,7 +283,7 @@ def pow(
 
 def max(
     x: ArrayLike,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -312,7 +312,7 @@ def max(
 
 def min(
     x: ArrayLike,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,

@@ -16,7 +16,7 @@ from gpubcast.fusion.source_lines import refusal_at_line, unsupported, untyped, 
 from gpubcast.fusion.trace import ArrayTracer, ScalarTracer, Trace, Tracer
 from gpubcast.hlo import expression, op, operators, ops, rules
 from gpubcast.hlo.expression import Apply, Constant, Expression
-from gpubcast.hlo.inference import result_type
+from gpubcast.hlo.inference import result_type, wrong_number
 from gpubcast.hlo.op import ResultType
 from gpubcast.runtime import execute
 from gpubcast.runtime.operands import scalar_operand
@@ -67,8 +67,10 @@ def emit_operation(
     Raises:
         Error: a rule refuses the operation; the text names the line of the function.
     """
-    values = [trace.admit(x) for x in operands]
     row = ops.op(name)
+    if row.reduction and operands[-1] is None:
+        raise located(wrong_number(row, (), 1), where())
+    values = [trace.admit(x) for x in operands]
     if placed:
         told = "out and out_layout" if row.arity else "out, out_layout and device"
         raise unsupported(

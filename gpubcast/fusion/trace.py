@@ -123,9 +123,8 @@ class Tracer(Symbolic, Operators):
             raise _needs_size(f".{name}")
         if name.startswith("__") or name.startswith("_repr_"):
             raise AttributeError(name)
-        hint = ops.suggestion(name)
-        known = f"; call gb.{name}(x)" if name in ops.OPS and ops.OPS[name].public else hint
-        raise unsupported(f"a traced array has no {name!r}{known}", error=UnknownNameError)
+        hint = ops.of_method(name) or ops.suggestion(name)
+        raise unsupported(f"a traced array has no {name!r}{hint}", error=UnknownNameError)
 
 
 def _conversion(name: str) -> Callable[[Tracer], NoReturn]:

@@ -118,11 +118,7 @@ def result_type(
 def _keywords(row: Op, shapes: tuple[Shape, ...], attributes: Mapping[str, Any]) -> dict[str, Any]:
     """The keywords that are given, and defaults, after T0's checks of the call itself."""
     if len(shapes) != row.arity:
-        what = (
-            f"takes {row.arity} operand{'s' * (row.arity != 1)} ({', '.join(row.operands)}), "
-            f"got {len(shapes)}"
-        )
-        raise _bad_call(row, shapes, "number of operands", what)
+        raise wrong_number(row, shapes, len(shapes))
     names = [attribute.name for attribute in row.keywords]
     for key in attributes:
         if key not in names:
@@ -156,6 +152,15 @@ def _needed(attribute: Attribute, value: Any) -> str:
     if attribute.type.python is bool and not isinstance(value, bool):
         return "True or False"
     return ""
+
+
+def wrong_number(row: Op, shapes: tuple[Shape, ...], count: int) -> Error:
+    """The refusal of a call with so many operands."""
+    plural = "s" * (row.arity != 1)
+    what = f"takes {row.arity} operand{plural} ({', '.join(row.operands)}), got {count}"
+    if row.reduction and count == 1:
+        what += f"; of the elements of one array it is {row.reduction}"
+    return _bad_call(row, shapes, "number of operands", what)
 
 
 def _bad_call(row: Op, shapes: tuple[Shape, ...], kind: str, what: str) -> Error:

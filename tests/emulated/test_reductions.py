@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,10 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
+from gpubcast.hlo.expression import Expression, reachable
+from gpubcast.planning import reduction_kernels
+from gpubcast.planning.axis_classes import AxisClasses
+from gpubcast.planning.lowering import by_chunks
 from gpubcast.runtime import state
 from gpubcast.schedules.choose import schedule
 from gpubcast.schedules.cuda import column_reduction
@@ -74,6 +79,24 @@ def softmax_like(x: np.ndarray[Any, Any], axis: int) -> ReductionCase:
     )
 
 
+def farthest(x: np.ndarray[Any, Any]) -> ReductionCase:
+    """For each row the greatest sum of distances to the rows."""
+
+    @gb.fuse("i d, j d -> i")
+    def function(p: Any, q: Any) -> Any:
+        return gb.reduce_max(gb.reduce_sum(gb.abs(p - q), "d"), "j")
+
+    def expected() -> tuple[np.ndarray[Any, Any], ...]:
+        distances = reduced("sum", "f32", np.abs(x[:, None] + 1 - x[None]), (2,))
+        return (reduced("max", "f32", distances, (1,)),)
+
+    return ReductionCase(
+        f"pairs of rows of {x.shape}",
+        lambda device: (function(gb.array(x + 1, device=device), gb.array(x, device=device)),),
+        expected,
+    )
+
+
 def numbers(*dimensions: int, dtype: str = "f4") -> np.ndarray[Any, Any]:
     return np.random.default_rng(5).standard_normal(dimensions).astype(dtype)
 
@@ -123,6 +146,32 @@ def test_wide_indices(new_device: NewDevice, monkeypatch: pytest.MonkeyPatch) ->
         assert run(new_device(), cases) >= 3
     finally:
         state.clear()
+
+
+def within(graph: Expression, nodes: Any, operands: Any, inner: int, outer: int) -> bool:
+    """Whether a reduction may be computed inside of another, however many elements it has."""
+    classes = AxisClasses(graph, nodes, reachable(graph.nodes, (outer,)))
+    axes = reduction_kernels._sequence(graph, classes, outer)
+    if inner == outer or by_chunks(graph.nodes[inner]):
+        return False
+    return set(axes) <= set(classes.axes(inner))
+
+
+@pytest.fixture
+def nested(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Reductions are nested where they can be; else only where memory is saved, which takes more
+    elements than the tests have time for."""
+    state.clear()
+    monkeypatch.setattr(reduction_kernels, "_within", within)
+    yield
+    state.clear()
+
+
+@pytest.mark.usefixtures("nested")
+def test_sequences_within_sequences(new_device: NewDevice) -> None:
+    """Of several chunks, too."""
+    cases = [farthest(numbers(5, 400)), farthest(numbers(3, 1100)), farthest(numbers(140, 3))]
+    assert run(new_device(), cases) == len(cases)
 
 
 def test_zeros_and_nan(new_device: NewDevice) -> None:
@@ -202,6 +251,7 @@ def test_each_element_is_read_once_and_written_once(
 ROW, COLUMN = "row_reduction.cuh", "column_reduction.cuh"
 PARTS, WARP, BLOCK, TALL = (9, 31), (3, 512), (2, 1400), (1400, 33)
 ALONE = (1500, 9)  # columns with a thread each
+NESTED = (5, 400)  # a sequence within the elements of another
 FAULTS: list[tuple[str, str, str, tuple[int, int], int]] = [
     # a missed barrier
     (ROW, "        barrier();\n", "", BLOCK, 1),
@@ -217,15 +267,18 @@ FAULTS: list[tuple[str, str, str, tuple[int, int], int]] = [
     (ROW, "u32 h = WARP / 2; h > 0", "u32 h = WARP / 2; h > 1", BLOCK, 1),
     # a wrong number of lanes or chunks
     ("sequences.cuh", "e = lane + LANES; e < count; e += LANES",
-     "e = lane + LANES; e < count; e += 2 * LANES", TALL, 0),
+     "e = lane + LANES; e < count; e += 2 * LANES", NESTED, 1),
+    (COLUMN, "ELEMENTS_OF_LANE = CHUNK / LANES;", "ELEMENTS_OF_LANE = CHUNK / LANES - 1;", TALL, 0),
     ("sequences.cuh", "left >= CHUNK ? CHUNK", "left >= LANES ? LANES", (1, 33000), 1),
-    (ROW, "Body::chosen(k < count, own, none)", "own", PARTS, 1),
+    (ROW, "Body::chosen(i * STEP + k < left, own, none)", "own", PARTS, 1),
     (ROW, "warp + c * warps;", "warp + c;", (1, 16388), 1),
     (ROW, "if (t + WARP < chunks)", "if (false)", (1, 32768), 1),
     (COLUMN, "chunk << lane_bits | lane", "lane << chunk_bits | chunk", TALL, 0),
     # an order that is not the law's
     ("sequences.cuh", "first + step * static_cast<i32>(reversed(i, bits))",
-     "first + step * static_cast<i32>(i)", TALL, 0),
+     "first + step * static_cast<i32>(i)", NESTED, 1),
+    (COLUMN, "static_cast<i32>(reversed(number * LANES_OF_GROUP + u, bits))",
+     "static_cast<i32>(number * LANES_OF_GROUP + u)", TALL, 0),
     (COLUMN, "(static_cast<i32>(reversed(i, p.chunk_bits)) << p.chunk_class_bits)",
      "(static_cast<i32>(i) << p.chunk_class_bits)", ALONE, 0),
     (COLUMN, "const u32 lane = reversed(i & ((1u << lane_bits) - 1), lane_bits);",
@@ -235,6 +288,7 @@ FAULTS: list[tuple[str, str, str, tuple[int, int], int]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("nested")
 @pytest.mark.parametrize(
     "number", [pytest.param(n, marks=long if n % 6 else ()) for n in range(len(FAULTS))]
 )
@@ -248,7 +302,7 @@ def test_planted_faults_are_found(
     x = numbers(*sizes, dtype="f8" if file == "scalar.cuh" else "f4")
     if file == "scalar.cuh":
         x = np.array([[0.0, -0.0], [-0.0, 0.0]])
-    case = softmax_like(x, axis)
+    case = farthest(x) if sizes == NESTED else softmax_like(x, axis)
     with pytest.raises(AssertionError), state.use_backend(device):
         check(case, case.call("cuda"))
 

@@ -13,9 +13,11 @@ from tests.support.emulator.backend import NewDevice
 
 long = pytest.mark.long
 
+nested = bodies.nested
 test_rows = bodies.test_rows
 test_columns = bodies.test_columns
 test_wide_indices = bodies.test_wide_indices
+test_sequences_within_sequences = bodies.test_sequences_within_sequences
 test_zeros_and_nan = bodies.test_zeros_and_nan
 test_each_element_is_read_once_and_written_once = (
     bodies.test_each_element_is_read_once_and_written_once

@@ -8,11 +8,11 @@ from gpubcast.codegen.cuda.template import Template, fast_div, fast_div64, flag
 from gpubcast.hlo.sequences import CHUNK, LANES, num_chunks
 from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.schedules.cuda.column_reduction import (
+    LANES_OF_GROUP,
     CudaColumnReduction,
     num_columns,
     sequence_length,
 )
-from gpubcast.schedules.schedule import BLOCK_THREADS
 
 
 def template(plan: BroadcastPlan, schedule: CudaColumnReduction) -> Template:
@@ -20,8 +20,16 @@ def template(plan: BroadcastPlan, schedule: CudaColumnReduction) -> Template:
     return Template(
         "column_reduction",
         f"column_reduction{bits}",
-        (BLOCK_THREADS, len(schedule.axes), outer, inner, flag(plan.chunked)),
+        (
+            schedule.most_threads,
+            len(schedule.axes),
+            outer,
+            inner,
+            flag(plan.chunked),
+            flag(schedule.held),
+        ),
         f"ColumnReductionParams{bits}<{len(plan.accesses)}, {len(_axes(plan, schedule))}>",
+        cached=schedule.cached,
     )
 
 
@@ -36,7 +44,7 @@ def parameters(plan: BroadcastPlan, schedule: CudaColumnReduction) -> bytes:
     packed += struct.pack("<4q", num_columns(plan), length, inner, most)
     packed += struct.pack(
         "<4I",
-        _bits(min(most, LANES)) - _bits(schedule.lane_classes),
+        max(_bits(min(most, LANES)) - _bits(schedule.lane_classes), _bits(LANES_OF_GROUP)),
         _bits(num_chunks(most)) - _bits(schedule.chunk_classes),
         _bits(schedule.lane_classes),
         _bits(schedule.chunk_classes),

@@ -14,7 +14,7 @@ def template(plan: BroadcastPlan, schedule: CudaRowReduction) -> Template:
     bits = schedule.index_bits
     numbers = (
         schedule.group, flag(schedule.wide), schedule.steps, flag(schedule.held),
-        flag(schedule.whole), schedule.store_width, flag(plan.chunked),
+        flag(schedule.even), schedule.store_width, flag(plan.chunked),
     )  # fmt: skip
     return Template(
         "row_reduction",

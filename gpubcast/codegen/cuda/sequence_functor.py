@@ -51,6 +51,7 @@ class _Functor:
             f"static constexpr int PASSES = {self.passes.count};",
             f"static constexpr u64 LOADS[] = {{{', '.join(map(_word, loads))}}};",
             f"static constexpr u64 FRESH[] = {{{', '.join(map(_word, fresh))}}};",
+            f"static constexpr u64 HELD = {_word(self._mask(self.passes.held(self.cached)))};",
             f"static constexpr u64 NESTS = {self._mask(i for i, own in enumerate(nests) if own)};",
             f"static constexpr u64 INNER_LOADS = {_word(self._mask(inner_reads))};",
             f"static constexpr u64 FULL = {self._mask(self.passes.full)};",
@@ -183,7 +184,7 @@ class _Functor:
     def _combined(self, value: int, first: str, second: str) -> str:
         own = self.program.type_of(value)
         row = ops.OPS[self.program.code[value - self.reads].op]
-        text = row.cuda_for(own.category).format(
+        text = row.cuda_for(own).format(
             first, second, bits=own.bits, type=cuda_type(own)
         )  # fmt: skip
         return f"static_cast<{self._type(value)}>({text})"

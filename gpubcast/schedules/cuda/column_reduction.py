@@ -10,6 +10,7 @@ from typing import ClassVar
 from gpubcast.hlo.sequences import CHUNK, LANES, num_chunks
 from gpubcast.planning.plan import Access, BroadcastPlan
 from gpubcast.schedules.cuda.gather import reach
+from gpubcast.schedules.cuda.passes import Passes, cached_values, reading
 from gpubcast.schedules.schedule import (
     BLOCK_THREADS,
     AccessPattern,
@@ -21,6 +22,11 @@ from gpubcast.schedules.schedule import (
 BUSY_THREADS = 1024
 # Elements of a sequence that a thread has at least, where threads share one.
 LEAST_ELEMENTS = 4
+# Lanes that a thread takes together, and the elements of these.
+LANES_OF_GROUP = 4
+ELEMENTS_OF_GROUP = LANES_OF_GROUP * CHUNK // LANES
+# Threads of a block that hold their elements, and registers of each in which it does.
+HELD_THREADS, HELD_REGISTERS = 512, 32
 # The least columns of a block that are neighbours: a sector of 32 bytes has so many f32.
 NEIGHBOURS = 8
 
@@ -34,6 +40,8 @@ class CudaColumnReduction(CudaScheduleBase):
             of neighbouring threads last.
         sequences, chunked: as the plan's.
         index_bits: width of columns' and elements' numbers and of offsets.
+        held: whether a thread has so few elements that it keeps them in registers.
+        cached: values of an element that one pass then computes for later ones.
         chunk_classes, lane_classes: into how many classes the chunks of a sequence, and the lanes
             of a chunk, are divided, one for each thread of a column.
     """
@@ -44,14 +52,20 @@ class CudaColumnReduction(CudaScheduleBase):
     sequences: tuple[int, ...]
     chunked: bool
     index_bits: int
+    held: bool
+    cached: tuple[int, ...]
     chunk_classes: int
     lane_classes: int
 
     @property
     def key_part(self) -> str:
         ranks = " ".join(map(str, (len(self.axes), *self.sequences)))
-        chunks = " | by chunks" if self.chunked else ""
+        chunks = (" | by chunks" if self.chunked else "") + (" | held" if self.held else "")
         return f"ranks {ranks}{chunks} | {self.index_bits}-bit"
+
+    @property
+    def most_threads(self) -> int:
+        return HELD_THREADS if self.held else BLOCK_THREADS
 
     @property
     def offset_bits(self) -> int:
@@ -66,14 +80,30 @@ def column_reduction(plan: BroadcastPlan, target: CudaTarget) -> CudaColumnReduc
     most = min(length, CHUNK) if plan.chunked else length
     chunks = _power_of_two(num_chunks(most))
     lanes = _power_of_two(min(most, LANES))
-    wanted = max(BUSY_THREADS * target.multiprocessors // columns, 1)
-    fitting = max(BLOCK_THREADS // NEIGHBOURS, BLOCK_THREADS // columns)
-    threads = min(wanted, max(most // LEAST_ELEMENTS, 1), fitting, LANES)
-    threads = 1 << threads.bit_length() - 1
-    chunk_classes = min(threads, chunks)
-    lane_classes = min(threads // chunk_classes, lanes)
-    threads = chunk_classes * lane_classes
-    wide = min(BLOCK_THREADS // threads, _power_of_two(columns))
+    passes = Passes(plan)
+    cached, registers = cached_values(plan, passes)
+    walks = passes.count + bool(passes.full)
+    # As many threads as leave each of them the elements that it has at once.
+    threads = chunks * max(lanes // LANES_OF_GROUP, 1)
+    held = (
+        walks > 1
+        and len(plan.sequences) == 1
+        and threads * NEIGHBOURS <= HELD_THREADS
+        and registers * ELEMENTS_OF_GROUP <= HELD_REGISTERS
+    )
+    if held:
+        chunk_classes, lane_classes = chunks, threads // chunks
+        block = max(BLOCK_THREADS, min(2 * NEIGHBOURS * threads, HELD_THREADS))
+    else:
+        wanted = max(BUSY_THREADS * target.multiprocessors // columns, 1)
+        fitting = max(BLOCK_THREADS // NEIGHBOURS, BLOCK_THREADS // columns)
+        threads = min(wanted, max(most // LEAST_ELEMENTS, 1), fitting, LANES)
+        threads = 1 << threads.bit_length() - 1
+        chunk_classes = min(threads, chunks)
+        lane_classes = min(threads // chunk_classes, max(lanes // LANES_OF_GROUP, 1))
+        threads = chunk_classes * lane_classes
+        block = BLOCK_THREADS
+    wide = min(block // threads, _power_of_two(columns))
     far = max(columns + wide, length, reach(plan)) >= 2**31
     shared = f", shared by {threads} threads each" if threads > 1 else ""
     return CudaColumnReduction(
@@ -82,14 +112,16 @@ def column_reduction(plan: BroadcastPlan, target: CudaTarget) -> CudaColumnReduc
             AccessPattern.PARTIAL if _lacks_sequence(access, plan) else AccessPattern.GATHERED
             for access in plan.writes
         ),
-        reason=f"COLUMN_REDUCTION: {wide} neighbouring columns per block{shared}; "
-        f"{64 if far else 32}-bit indices",
+        reason=f"COLUMN_REDUCTION: {wide} neighbouring columns per block{shared}, "
+        f"{reading(walks, held=held)}; {64 if far else 32}-bit indices",
         grid=-(-columns // wide),
         block=(wide, threads),
         axes=axes,
         sequences=plan.sequences,
         chunked=plan.chunked,
         index_bits=64 if far else 32,
+        held=held,
+        cached=cached if held else (),
         chunk_classes=chunk_classes,
         lane_classes=lane_classes,
     )

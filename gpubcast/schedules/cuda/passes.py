@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gpubcast.planning.plan import CONSTANT, BroadcastPlan
+
+# Bytes of a register.
+REGISTER = 4
 
 
 class Passes:
@@ -102,3 +107,57 @@ class Passes:
             and not self._generated[r]
             and sum(r in self.values(n, cached) for n in range(1, self.count + 2)) > 1
         )
+
+
+def reading(walks: int, *, held: bool) -> str:
+    """How often the elements of a sequence are read, in words."""
+    if walks == 1:
+        return "read once"
+    if held:
+        return "held in registers and read once"
+    return f"read {walks} times: too much for registers"
+
+
+def cached_values(plan: BroadcastPlan, passes: Passes) -> tuple[tuple[int, ...], int]:
+    """The values of an element that a pass leaves for later ones, and the most registers that an
+    element then takes between passes: what is expensive is computed once, and one value more is
+    kept in place of the reads that it is made of, where that takes less."""
+    expensive = passes.shared()
+    best = expensive, _registers(plan, passes, expensive)
+    for value in _candidates(plan, passes):
+        if value not in expensive:
+            chosen = tuple(sorted((*expensive, value)))
+            needed = _registers(plan, passes, chosen)
+            if needed < best[1]:
+                best = chosen, needed
+    return best
+
+
+def _candidates(plan: BroadcastPlan, passes: Passes) -> Iterator[int]:
+    """Computed values that two passes need."""
+    for value in range(len(plan.reads), len(passes.depth)):
+        users = [n for n in range(1, passes.count + 2) if value in passes.values(n, ())]
+        if len(users) > 1 and value not in passes.every:
+            yield value
+
+
+def _registers(plan: BroadcastPlan, passes: Passes, cached: tuple[int, ...]) -> int:
+    """Registers that an element takes at most between passes: of what later ones need."""
+    last = passes.count + 1
+    needs = {n: set(passes.values(n, cached)) for n in range(1, last + 1)}
+    uses = {n: needs[n] | set(passes.taken(n, cached)) for n in needs}
+    reads = [r for r, own in enumerate(plan.reads) if not own.generated]
+
+    def size(value: int) -> int:
+        return -(-plan.program.type_of(value).itemsize // REGISTER)
+
+    most = 0
+    for after in range(1, last):
+        left = {
+            v
+            for v in (*reads, *cached)
+            if any(v in needs[n] for n in range(1, after + 1))
+            and any(v in uses[n] for n in range(after + 1, last + 1))
+        }
+        most = max(most, sum(map(size, left)))
+    return most

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,8 +13,8 @@ from gpubcast.schedules.cuda.column_reduction import (
     neighbouring_bytes,
     num_columns,
 )
-from gpubcast.schedules.cuda.passes import Passes
-from gpubcast.schedules.cuda.vectors import REGISTER, load_width, vector_accesses
+from gpubcast.schedules.cuda.passes import REGISTER, Passes, cached_values, reading
+from gpubcast.schedules.cuda.vectors import load_width, vector_accesses
 from gpubcast.schedules.schedule import (
     BLOCK_THREADS,
     AccessPattern,
@@ -27,12 +26,12 @@ WARP = 32
 # Lanes of a chunk that a thread has beside each other: a warp has them all.
 LANES_OF_THREAD = LANES // WARP
 STEPS_OF_CHUNK = CHUNK // LANES
-# Threads of a block that share a row.
-WIDE_THREADS = 512
-# Registers of a thread in which elements are held between passes: half of those that a block of
-# so many threads may have; less where what computes with them takes two for each number, and rows
-# have an end to look out for.
-HELD_REGISTERS, HELD_PAIRS = 64, 32
+# Threads of a block that share a row, at most, and registers of each in which elements are held
+# between passes: half of those that it may have. With fewer threads, which have more elements each,
+# twice as many registers are left for what is computed: that is needed where rows have an end to
+# look out for, and where numbers take two registers.
+WIDE_THREADS, WIDE_REGISTERS, FEW_REGISTERS = 512, 64, 32
+NARROW_REGISTERS = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +41,10 @@ class CudaRowReduction(CudaScheduleBase):
     Attributes:
         group: threads of a warp that share a row.
         wide: whether all warps of a block share one.
+        threads: of a block at most.
         steps: vectors that a thread has at once.
         held: whether those are all that it has of a row, so that they are read once.
-        whole: whether rows end where the vectors of their threads end.
+        even: whether rows end where the vectors of their threads end.
         cached: values of an element that one pass computes for later ones.
         loads: per read, the elements of one access.
         store_width: elements of a store.
@@ -57,9 +57,10 @@ class CudaRowReduction(CudaScheduleBase):
 
     group: int
     wide: bool
+    threads: int
     steps: int
     held: bool
-    whole: bool
+    even: bool
     cached: tuple[int, ...]
     loads: tuple[int, ...]
     store_width: int
@@ -69,9 +70,9 @@ class CudaRowReduction(CudaScheduleBase):
 
     @property
     def key_part(self) -> str:
-        threads = "block" if self.wide else f"{self.group} threads"
+        threads = f"block of {self.threads}" if self.wide else f"{self.group} threads"
         chunks = " | by chunks" if self.chunked else ""
-        again = (" | whole" if self.whole else "") + ("" if self.held else " | read again")
+        again = (" | even" if self.even else "") + ("" if self.held else " | read again")
         return (
             f"{threads} S{self.steps} W{self.store_width}{again} | rank {len(self.axes)}{chunks} | "
             f"{self.index_bits}-bit"
@@ -79,7 +80,7 @@ class CudaRowReduction(CudaScheduleBase):
 
     @property
     def most_threads(self) -> int:
-        return WIDE_THREADS if self.wide else BLOCK_THREADS
+        return self.threads
 
     def narrow_load(self, read: int) -> int:
         return self.loads[read] if self.loads[read] < LANES_OF_THREAD else 0
@@ -104,31 +105,23 @@ def row_reduction(
     length = min(plan.axes[along].size, CHUNK) if plan.chunked else plan.axes[along].size
     wide = length > CHUNK
     passes = Passes(plan)
-    cached, registers = _cached(plan, passes)
+    cached, registers = cached_values(plan, passes)
     group, steps, warps = WARP, STEPS_OF_CHUNK, 1
+    threads = BLOCK_THREADS
     if wide:
-        chunks = num_chunks(length)
-        most = WIDE_THREADS // WARP
-        of_warp = 1
-        while of_warp * most < chunks:
-            of_warp *= 2
-        warps = -(-chunks // of_warp)
-        whole = length == warps * of_warp * CHUNK
-        pairs = any(plan.program.type_of(v).itemsize > REGISTER for v in range(len(passes.depth)))
-        room = HELD_PAIRS if pairs and not whole else HELD_REGISTERS
-        held = of_warp * STEPS_OF_CHUNK * LANES_OF_THREAD * registers <= room
-        if not held:
-            of_warp, warps, whole = 1, min(chunks, most), length % CHUNK == 0
+        threads, of_warp, held = _of_block(plan, num_chunks(length), registers)
+        warps = min(-(-num_chunks(length) // of_warp), threads // WARP)
+        even = length % CHUNK == 0 and (not held or length == warps * of_warp * CHUNK)
         steps = of_warp * STEPS_OF_CHUNK
         grid, block = rows, (warps * WARP, 1)
     else:
         vectors = -(-length // LANES_OF_THREAD)
         group = min(WARP, 1 << max(vectors - 1, 0).bit_length())
         steps = next(n for n in (1, 2, 4) if n * group >= vectors)
-        held = steps * LANES_OF_THREAD * registers <= HELD_REGISTERS
-        whole = length == steps * group * LANES_OF_THREAD
+        held = steps * LANES_OF_THREAD * registers <= WIDE_REGISTERS
+        even = length == steps * group * LANES_OF_THREAD
         if plan.chunked:
-            whole = plan.axes[along].size % CHUNK == 0
+            even = plan.axes[along].size % CHUNK == 0
         grid, block = -(-rows * group // BLOCK_THREADS), (group, BLOCK_THREADS // group)
     patterns = (
         *(_pattern(access, along) for access in plan.reads),
@@ -146,14 +139,15 @@ def row_reduction(
         reads=patterns[:reads],
         writes=patterns[reads:],
         reason=f"ROW_REDUCTION: {_who(wide, group, warps)} on a row of {length} elements, "
-        + _reading(passes, held=held),
+        + reading(passes.count + bool(passes.full), held=held),
         grid=max(grid, 1),
         block=block,
         group=group,
         wide=wide,
+        threads=threads,
         steps=steps,
         held=held,
-        whole=whole,
+        even=even,
         cached=cached if held else (),
         loads=tuple(widths[:reads]),
         store_width=min(widths[reads:]),
@@ -161,6 +155,26 @@ def row_reduction(
         axes=axes,
         chunked=plan.chunked,
     )
+
+
+def _of_block(plan: BroadcastPlan, chunks: int, registers: int) -> tuple[int, int, bool]:
+    """The most threads of a block that shares a row, chunks of each warp, and whether it holds
+    them; an element takes so many registers."""
+    pairs = any(t.itemsize > REGISTER for t in map(plan.program.type_of, _values(plan)))
+    for threads in (WIDE_THREADS, BLOCK_THREADS):
+        warps = threads // WARP
+        of_warp = 1 << max(-(-chunks // warps) - 1, 0).bit_length()
+        uneven = plan.axes[plan.num_parallel].size % (CHUNK * of_warp) != 0
+        room = NARROW_REGISTERS
+        if threads == WIDE_THREADS:
+            room = FEW_REGISTERS if pairs or uneven else WIDE_REGISTERS
+        if of_warp * STEPS_OF_CHUNK * LANES_OF_THREAD * registers <= room:
+            return threads, of_warp, True
+    return BLOCK_THREADS, 1, False
+
+
+def _values(plan: BroadcastPlan) -> range:
+    return range(len(plan.reads) + len(plan.program.code))
 
 
 def _crossed(plan: BroadcastPlan, neighbours: int, along: int) -> bool:
@@ -177,14 +191,6 @@ def _who(wide: bool, group: int, warps: int) -> str:
     return "a warp" if group == WARP else f"{group} thread{'s' * (group > 1)}"
 
 
-def _reading(passes: Passes, *, held: bool) -> str:
-    if passes.count + bool(passes.full) == 1:
-        return "read once"
-    if held:
-        return "held in registers and read once"
-    return f"read {passes.count + bool(passes.full)} times: too much for registers"
-
-
 def _pattern(access: Access, along: int) -> AccessPattern:
     if access.by_value:
         return AccessPattern.VALUE
@@ -199,49 +205,3 @@ def _written(access: Access, along: int) -> AccessPattern:
     if access.strides[along] == 0:
         return AccessPattern.PARTIAL
     return AccessPattern.LINEAR if access.strides[along] == 1 else AccessPattern.GATHERED
-
-
-def _cached(plan: BroadcastPlan, passes: Passes) -> tuple[tuple[int, ...], int]:
-    """The values of an element that a pass leaves for later ones, and the most registers that an
-    element then takes between passes: what is expensive is computed once, and one value more is
-    kept in place of the reads that it is made of, where that takes less."""
-    expensive = passes.shared()
-    best = expensive, _registers(plan, passes, expensive)
-    for value in _candidates(plan, passes):
-        if value not in expensive:
-            chosen = tuple(sorted((*expensive, value)))
-            needed = _registers(plan, passes, chosen)
-            if needed < best[1]:
-                best = chosen, needed
-    return best
-
-
-def _candidates(plan: BroadcastPlan, passes: Passes) -> Iterator[int]:
-    """Computed values that two passes need."""
-    for value in range(len(plan.reads), len(passes.depth)):
-        users = [n for n in range(1, passes.count + 2) if value in passes.values(n, ())]
-        if len(users) > 1 and value not in passes.every:
-            yield value
-
-
-def _registers(plan: BroadcastPlan, passes: Passes, cached: tuple[int, ...]) -> int:
-    """Registers that an element takes at most: those of what is read in the first pass, and after
-    each pass of what later ones need."""
-    last = passes.count + 1
-    needs = {n: set(passes.values(n, cached)) for n in range(1, last + 1)}
-    uses = {n: needs[n] | set(passes.taken(n, cached)) for n in needs}
-    reads = [r for r, own in enumerate(plan.reads) if not own.generated]
-
-    def size(value: int) -> int:
-        return -(-plan.program.type_of(value).itemsize // REGISTER)
-
-    most = sum(size(r) for r in reads if r in needs[1])
-    for after in range(1, last):
-        left = {
-            v
-            for v in (*reads, *cached)
-            if any(v in needs[n] for n in range(1, after + 1))
-            and any(v in uses[n] for n in range(after + 1, last + 1))
-        }
-        most = max(most, sum(map(size, left)))
-    return most
