@@ -369,9 +369,8 @@ def empty(shape: Shape | str, *, device: str = "cpu") -> Array:
     """
     shape = as_shape(shape)
     if shape.layout.padding_value.written:
-        return full(
-            shape, False if shape.element_type.category.value == "pred" else 0, device=device
-        )
+        zero = False if shape.element_type.category.value == "pred" else 0
+        return full(shape, zero, device=device)
     place = parse_device(device)
     return wrap(shape, execute.allocate(shape, place), place)
 

@@ -216,12 +216,14 @@ def stub() -> str:
 
 def table() -> str:
     """The whole text of docs/operations.md."""
+    own = ", ".join(f"`{row.name}`" for row in rows() if row.halves)
     lines = [
         "# The operations",
         "",
         "Written by `make generate` from `gpubcast/hlo/rows`.",
         "Error: the largest allowed on either device, in units in the last place of f32 and f64;",
-        "0 is correctly rounded. f16 and bf16 round the f32 result once.",
+        "0 is correctly rounded. f16 and bf16 round the f32 result once; those of "
+        f"{own} are correctly rounded.",
         "",
         "| function | HLO | element types | result | value | at the edges | error |",
         "|---|---|---|---|---|---|---|",

@@ -173,8 +173,7 @@ class Program:
         """Whether an operation takes many registers."""
         if not instruction.args or instruction.sequence:
             return False
-        category = self.type_of(instruction.args[-1]).category
-        return ops.OPS[instruction.op].expensive(category)
+        return ops.OPS[instruction.op].expensive(self.type_of(instruction.args[-1]))
 
     def taken(self, value: int) -> bool:
         """Whether an instruction computes with a value, which then is not only written: one that

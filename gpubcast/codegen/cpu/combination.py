@@ -65,7 +65,7 @@ class Combination:
 
     def combined(self, first: str, second: str) -> str:
         """The expression of two values combined."""
-        text = self._row.cpu_for(self.element_type.category).format(
+        text = self._row.cpu_for(self.element_type).format(
             first, second, bits=self.element_type.bits, type=self.element_type.name
         )
         combined = ELEMENT_TYPES[self._memory] if self._key else self.element_type

@@ -163,5 +163,5 @@ def _calls(program: Program) -> Iterator[tuple[str, str, bool]]:
         if not any(row.ulp) and not operand.is_complex:
             continue  # correctly rounded: no approximation of ours
         machine_type = "f64" if operand.component.compute == "double" else "f32"
-        for name in _CALLED.findall(row.cuda_for(operand.category)):
+        for name in _CALLED.findall(row.cuda_for(operand)):
             yield name, machine_type, operand.is_complex
