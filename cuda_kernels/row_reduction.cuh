@@ -122,7 +122,7 @@ struct RowResults<SLOT, WIDTH, Write<T, K>> : Result<SLOT, LANES_OF_THREAD, T> {
 };
 
 // What was computed from a number is computed again rather than kept in registers over a pass.
-GB_FN void forget(i32& number) {
+template <class T> GB_FN void forget(T& number) {
 #ifndef GB_EMU
   asm volatile("" : "+r"(number));
 #endif
@@ -234,8 +234,9 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, EVEN, WIDTH, Body, List<R...
      ...);
   }
 
-  // Bytes of an element of some operands.
-  template <u64 CHOSEN> static constexpr int BYTES = (0 + ... + (CHOSEN >> I & 1 ? R::SIZE : 0));
+  // Registers of an element of some operands.
+  template <u64 CHOSEN>
+  static constexpr int REGISTERS = (0 + ... + (CHOSEN >> I & 1 ? (R::SIZE + 3) / 4 : 0));
   // What a pass loads as it goes: not what is loaded at once before the first because later passes
   // need it, too.
   template <int P> static constexpr u64 MOVING =
@@ -247,7 +248,7 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, EVEN, WIDTH, Body, List<R...
     const T none = Body::none(Pass<P>{});
     T lane[V];
     const i32 left = length - place(chunk, c);
-    constexpr bool AT_ONCE = BYTES<MOVING<P>> <= (STEPS > 2 * STEPS_OF_CHUNK ? 4 : 8);
+    constexpr bool AT_ONCE = REGISTERS<MOVING<P>> <= (STEPS > 2 * STEPS_OF_CHUNK ? 1 : 2);
     if constexpr (AT_ONCE) {
       GB_UNROLL for (int i = 0; i < CHUNK_STEPS; ++i) load<MOVING<P>>(chunk, c * CHUNK_STEPS + i);
     }
@@ -265,7 +266,10 @@ struct RowOfThreads<GROUP, BLOCK_WIDE, STEPS, HELD, EVEN, WIDTH, Body, List<R...
   }
 
   template <int P> GB_FN void passes() {
-    if constexpr (!EVEN && P > 1) forget(length);
+    if constexpr (!EVEN && P > 1) {
+      forget(length);
+      forget(t);
+    }
     if constexpr (P <= Body::PASSES) {
       using T = terms_t<Body, P>;
       if constexpr (HELD && P == 1) {

@@ -10,6 +10,7 @@ from gpubcast.fusion.source_lines import refusal_at_line
 from gpubcast.fusion.trace import ArrayTracer, Trace, Tracer
 from gpubcast.hlo import xla_messages
 from gpubcast.hlo.expression import Place
+from gpubcast.hlo.labels import ELLIPSIS
 from gpubcast.hlo.op import Op
 
 
@@ -46,7 +47,10 @@ def reduced_labels(trace: Trace, name: str, keyword: str, value: Tracer, given: 
     """
     text = plain_text(given)
     entries = [text] if text is not None else list(given) if _listed(given) else [given]
-    labels = [label_of(trace, name, keyword, entry) for entry in entries]
+    labels: list[str] = []
+    for entry in entries:
+        every = plain_text(entry) == ELLIPSIS
+        labels += trace.frame.ellipsis if every else [label_of(trace, name, keyword, entry)]
     known = trace.frame.order
     for label in labels:
         if labels.count(label) > 1:

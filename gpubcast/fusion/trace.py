@@ -365,6 +365,7 @@ class Frame:
         sizes: for each label, where its size is found.
         number: the pattern's number in the trace.
         order: the labels in the order of their first appearance in the function's text.
+        ellipsis: the labels that stand for ``...``.
         scope: values with dimensions are used in the scope that made them only.
     """
 
@@ -374,9 +375,11 @@ class Frame:
         sizes: dict[str, expression.Size],
         number: int = 0,
         order: tuple[str, ...] = (),
+        ellipsis: tuple[str, ...] = (),
     ) -> None:
         self.pattern = pattern
         self.order = order
+        self.ellipsis = ellipsis
         self.sizes = sizes
         self.number = number
         self.scope = 0 if pattern is None else number + 1

@@ -37,8 +37,9 @@ class KernelReport:
             Where no access has 16 bytes those of 8 are wide, and where none has 8, all are.
         whole: the same with what is before and behind such a loop: one pass, from the first
             instruction to the end.
-        usual: of a kernel without such loops the longest of these paths that calls nothing: what
-            is computed where no element is one of the few that a branch is for.
+        usual: of a kernel without such loops the longest of these paths that calls nothing and
+            stores no element by itself: what is computed where no element is one of the few that a
+            branch is for.
         opcodes: how often each opcode occurs, by its name without modifiers.
         wide_loads, wide_stores: 16-byte (or wider) accesses to global memory.
         half_loads, half_stores: those of 8 bytes.
@@ -300,8 +301,8 @@ def _best_path(
         back: the label that the path ends with a branch to; None: it ends with an EXIT.
         widths: of wide accesses.
         never: lines that the path does not touch.
-        longest: whether of paths with as many wide accesses the longest that calls nothing is
-            taken, not the shortest.
+        longest: whether of paths with as many wide accesses the longest that calls nothing and
+            stores no element by itself is taken, not the shortest.
 
     Returns:
         The path; ``NO_PATH`` if there is none.
@@ -329,6 +330,8 @@ def _best_path(
             passed.append(name)
             if name.startswith(("LDG", "STG")):
                 if guarded and _stored_bits(name) == widest:
+                    break
+                if longest and name.startswith("STG") and not _wide(name, widths):
                     break
                 wide += _wide(name, widths)
                 stores += name.startswith("STG") and _wide(name, widths)
