@@ -3,7 +3,7 @@ program of C that runs them on files.
 
     python -m tests.support.emulated_reductions neoverse-n1 LABEL ...
 
-prints what ``reduction_bits`` prints, of calls of one kernel.
+prints what ``reduction_bits`` prints.
 """
 
 from __future__ import annotations
@@ -58,45 +58,49 @@ def main(target: str, *labels: str) -> int:
 
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        declarations, calls, told = [], [], []
+        declarations, calls, told, units = [], [], [], []
         for label in labels:
             for plan, operands in reduction_bits.CALLS[label]():
-                number = len(told)
-                only = plan.broadcast_plan
-                chosen = schedule(only, CpuTarget(1, 1 << 62), (0,) * len(only.accesses))
-                symbol, image = made(kernel_source(only, chosen))
-                unit, mine = folder / f"{number}.o", f"kernel{number}"
-                unit.write_bytes(image)
-                subprocess.run(
-                    [PROGRAMS[2], "--redefine-sym", f"{symbol}={mine}",
-                     "--keep-global-symbol", mine, str(unit)],
-                    check=True,
-                )  # fmt: skip
-                packed = parameters(only, chosen)
-                (folder / f"{number}.p").write_bytes(packed)
+                number, result = len(told), plan.output_shape
+                call = plan._call_plan()
+                memory = [
+                    f'from("{folder}/{number}.{k}", {x.nbytes})' for k, x in enumerate(operands)
+                ]
+                for shape in (result, *call.temporaries):
+                    memory.append(f"(long)aligned_alloc(64, {shape.byte_size + 127} / 64 * 64)")
                 for slot, x in enumerate(operands):
                     x.tofile(folder / f"{number}.{slot}")
-                result = plan.output_shape
-                lines = [
-                    f'long *table = (long *)from("{folder}/{number}.p", {len(packed)});',
-                    f"long out = (long)aligned_alloc(64, {result.byte_size + 127} / 64 * 64);",
-                ]
-                for slot, read in enumerate(only.reads):
-                    if not read.generated:
-                        name = f"{folder}/{number}.{read.operand}"
-                        size = operands[read.operand].nbytes
-                        lines.append(f'table[{slot}] = from("{name}", {size});')
-                lines.append(f"table[{len(only.reads)}] = out;")
-                declarations.append(f"int {mine}(void *, void *, long, long, long);")
-                calls.append(
-                    f"{{ {' '.join(lines)} void *none[2];"
-                    f" {mine}(none, none + 1, (long)table, 0, {chosen.iterations});"
-                    f' to("{folder}/{number}", out, {result.byte_size}); }}'
+                lines = [f"long memory[] = {{{', '.join(memory)}}}; void *none[2]; long *table;"]
+                for step, one in enumerate(call.kernels):
+                    only = one.plan
+                    chosen = schedule(only, CpuTarget(1, 1 << 62), (0,) * len(only.accesses))
+                    symbol, image = made(kernel_source(only, chosen))
+                    mine = f"kernel{number}_{step}"
+                    unit, table = folder / f"{mine}.o", folder / f"{mine}.p"
+                    unit.write_bytes(image)
+                    units.append(str(unit))
+                    subprocess.run(
+                        [PROGRAMS[2], "--redefine-sym", f"{symbol}={mine}",
+                         "--keep-global-symbol", mine, str(unit)],
+                        check=True,
+                    )  # fmt: skip
+                    packed = parameters(only, chosen)
+                    table.write_bytes(packed)
+                    lines.append(f'table = (long *)from("{table}", {len(packed)});')
+                    for slot, (place, access) in enumerate(
+                        zip(one.arguments, only.accesses, strict=True)
+                    ):
+                        if not access.generated:
+                            lines.append(f"table[{slot}] = memory[{place}];")
+                    lines.append(f"{mine}(none, none + 1, (long)table, 0, {chosen.iterations});")
+                    declarations.append(f"int {mine}(void *, void *, long, long, long);")
+                lines.append(
+                    f'to("{folder}/{number}", memory[{len(operands)}], {result.byte_size});'
                 )
+                calls.append(f"{{ {' '.join(lines)} }}")
                 told.append((label, result))
         text = "\n".join([HEAD, *declarations, "int main() {", *calls, "return 0; }"])
         (folder / "main.c").write_text(text)
-        units = [str(folder / f"{number}.o") for number in range(len(told))]
         program = str(folder / "main")
         source = str(folder / "main.c")
         subprocess.run([PROGRAMS[1], "-static", "-o", program, source, *units, "-lm"], check=True)
