@@ -165,6 +165,17 @@ def test_aarch64_has_the_same_bits(target: str, repository: Path) -> None:
     assert set(found) == set(here)
 
 
+@pytest.mark.long
+@pytest.mark.skipif(
+    bool(emulated_processor.missing()), reason="no qemu-aarch64 or compiler for AArch64"
+)
+@pytest.mark.parametrize("target", ["neoverse-n1", "neoverse-v1"])
+def test_reductions_have_the_same_bits_on_aarch64(target: str, repository: Path) -> None:
+    labels = [*REDUCTIONS, "reduce_prod c64", "reduce_sum bf16", "argmax f32", "reduce_xor s4"]
+    here = bits(processor_bits.runnable()[0], repository, *labels, by="reduction_bits")
+    assert bits(target, repository, *labels, by="emulated_reductions") == here
+
+
 def test_one_wrong_bit_in_a_result_is_seen() -> None:
     x = processor_bits.sample("f32", 0)
     y = x.copy()

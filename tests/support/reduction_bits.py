@@ -32,42 +32,55 @@ def operand(kind: str, *dims: int) -> Array:
     return values(np.random.default_rng([18, *dims]), kind, dims)
 
 
-def reduced(op: str, kind: str) -> Iterator[Array]:
+Made = tuple[gb.Plan, tuple[Array, ...]]
+
+
+def planned(labels: str | None, function: Callable[..., Any], *operands: Array) -> Made:
+    """The plan of a function, and operands for it."""
+    shapes = [gb.Shape(x.dtype, x.shape) for x in operands]
+    return gb.fuse(labels)(function).plan(*shapes), operands
+
+
+def reduced(op: str, kind: str) -> Iterator[Made]:
     """A reduction of rows and of columns."""
     for length in LENGTHS:
         x = operand(kind, 5, length)
         for array, axis in ((x, 1), (np.ascontiguousarray(x.T), 0)):
-            if op in ("argmax", "argmin"):
-                yield np.asarray(getattr(gb, op)(array, axis=axis))
-            else:
-                yield np.asarray(getattr(gb, op)(array, axes=(axis,)))
+            said = {"axis": axis} if op in ("argmax", "argmin") else {"axes": (axis,)}
+            yield gb.plan(op, gb.Shape(array.dtype, array.shape), **said), (array,)
 
 
-def _normalised(kind: str) -> Iterator[Array]:
+def _normalised(kind: str) -> Iterator[Made]:
     for length in LENGTHS:
         x = operand(kind, 5, length)
         for function in (gb.nn.softmax, gb.nn.layer_norm, gb.nn.logsumexp):
-            yield np.asarray(function(x))
-            yield np.asarray(function(np.ascontiguousarray(x.T), axis=0))
+            yield planned("r c -> r c" if function is not gb.nn.logsumexp else "r c -> r",
+                          _along_c(function), x)  # fmt: skip
+            yield planned("c r -> c r" if function is not gb.nn.logsumexp else "c r -> r",
+                          _along_c(function), np.ascontiguousarray(x.T))  # fmt: skip
 
 
-def _pairs(kind: str) -> Iterator[Array]:
-    @gb.fuse("i d, j d, j -> i")
-    def kernel_sum(x: Any, y: Any, w: Any) -> Any:
-        return gb.reduce_sum(gb.exp(-gb.reduce_sum(gb.square(x - y), "d")) * w, "j")
+def _along_c(function: Callable[..., Any]) -> Callable[[Any], Any]:
+    return lambda x: function(x, axis="c")
 
+
+def _kernel_sum(x: Any, y: Any, w: Any) -> Any:
+    return gb.reduce_sum(gb.exp(-gb.reduce_sum(gb.square(x - y), "d")) * w, "j")
+
+
+def _pairs(kind: str) -> Iterator[Made]:
     for depth, count in itertools.product((3, 140), (50, 700)):
         given = operand(kind, 7, depth), operand(kind, count, depth), operand(kind, count)
-        yield np.asarray(kernel_sum(*given))
+        yield planned("i d, j d, j -> i", _kernel_sum, *given)
 
 
-def _whole(kind: str) -> Iterator[Array]:
-    yield np.asarray(gb.reduce_sum(operand(kind, 70_001), (0,)))
-    yield np.asarray(gb.reduce_sum(operand(kind, 30, 40, 50), (0, 1, 2)))
-    yield np.asarray(gb.reduce_sum(operand(kind, 3, 200, 4, 5), (1, 3)))
+def _whole(kind: str) -> Iterator[Made]:
+    for dims, axes in (((70_001,), (0,)), ((30, 40, 50), (0, 1, 2)), ((3, 200, 4, 5), (1, 3))):
+        x = operand(kind, *dims)
+        yield gb.plan("reduce_sum", gb.Shape(x.dtype, dims), axes=axes), (x,)
 
 
-CALLS: dict[str, Callable[[], Iterator[Array]]] = {
+CALLS: dict[str, Callable[[], Iterator[Made]]] = {
     f"{op} {kind}": lambda op=op, kind=kind: reduced(op, kind)  # type: ignore[misc]
     for op, kind in every_reduction()
 }
@@ -83,7 +96,7 @@ def main(target: str, *labels: str) -> int:
     """Print the digests of a processor."""
     vector_kernels.aim(target)
     for label in labels or CALLS:
-        found = [digest(one) for one in CALLS[label]()]
+        found = [digest(np.asarray(plan(*operands))) for plan, operands in CALLS[label]()]
         print(json.dumps([label, " ".join(found)]), flush=True)
     return 0
 
