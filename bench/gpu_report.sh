@@ -1,16 +1,27 @@
 #!/usr/bin/env bash
 # Everything worth knowing from a machine with a GPU, in one call of under 10 minutes, without a
-# network: the GPU tests, the benchmark report with all peers and what calls cost the host, and with
-# NVIDIA's tools memory checks. Run from anywhere:
+# network, the most important first. Run from anywhere:
 #
 #   bench/gpu_report.sh [OUT_DIR] [--dry-run] [options of gpubcast bench, e.g. --cases NAME,NAME]
 #
-# Files in OUT_DIR (default: bench/results/<time>): pytest.log, pytest.xml, report.json, report.txt,
-# report.log, calls.json, calls.txt, calls.log; where the tool is there, memcheck.log. --dry-run goes
-# the same way on the CPU at small sizes. PYTHON names the interpreter (default: python3), which
-# needs NumPy, numba, ml_dtypes, rich, pytest and CuPy. Each part is a process of its own with a
-# limit in seconds (TEST_SECONDS and so on, below); all of them together have TOTAL_SECONDS, of which
-# what one part leaves over is for the others.
+# The parts, in this order, with the seconds that are planned for each (DEVICE_SECONDS and so on; all
+# of them together have TOTAL_SECONDS). A part is a process of its own; what one leaves over is for
+# those behind it, and none takes what is planned for another:
+#
+#   device       the device works, and what copies reach
+#   hardware     tests of what a GPU alone has: streams, graphs, several GPUs, 64-bit offsets
+#   tests        the GPU tests, split over processes; pytest-xdist is not needed
+#   cases        every case, type and size of the benchmark
+#   predictions  what was expected, beside it
+#   peers        the cases beside CuPy, cupy.fuse, PyTorch, torch.compile, JAX and CUB
+#   calls        what calls cost the host
+#   memcheck     memory checks, where NVIDIA's compute-sanitizer is installed
+#
+# Files in OUT_DIR (default: bench/results/<time>), each written while its part runs, so that a kill
+# leaves what was done: report.txt, everything to read; report.log, everything else that was said;
+# tests.jsonl, a line for each test that ended, and tests.txt; report.json, peers.json, calls.json.
+# --dry-run goes the same way on the CPU at small sizes. PYTHON names the interpreter (default:
+# python3), which needs NumPy, numba, ml_dtypes, rich, pytest and CuPy.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -24,103 +35,131 @@ cd "$root" || exit 2
 
 python=${PYTHON:-python3}
 total_seconds=${TOTAL_SECONDS:-585}
-test_seconds=${TEST_SECONDS:-170}
-report_seconds=${REPORT_SECONDS:-290}
-calls_seconds=${CALLS_SECONDS:-40}
-check_seconds=${CHECK_SECONDS:-60}
-dry="" options=() words=()
+dry="" options=()
 for option in "$@"; do
     if [[ $option == --dry-run ]]; then dry=1; else options+=("$option"); fi
 done
 if [[ -n $dry ]]; then
-    words=(--device cpu --sizes "small,cache" --peers NumPy --samples 3 --dtype f32)
+    device=cpu check=(--bytes 8000000) tests=(-m "not gpu and not long")
+    cases=(--sizes "small,cache" --samples 3 --dtype f32 --peers none)
+    peers=(--sizes cache --samples 3 --dtype f32 --peers "NumPy,jax.jit")
+    more_peers=(--sizes "small,cache" "${peers[@]:2}")
 else
-    words=(--device cuda --full --peers "CuPy,cupy.fuse,PyTorch,jax.jit")
+    device=cuda check=() tests=()
+    cases=(--full --peers none)
+    peers=(--sizes memory --peers "CuPy,cupy.fuse,cub,PyTorch,torch.compile,jax.jit")
+    more_peers=(--sizes "cache,memory" "${peers[@]:2}")
 fi
 export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
 export PYTHONUNBUFFERED=1 XLA_PYTHON_CLIENT_PREALLOCATE=false
-rm -f "$out"/{report,calls}.{json,json.running,txt,log} "$out"/{pytest,memcheck}.log \
-    "$out"/pytest.xml
+rm -f "$out"/{report,peers,calls}.{json,json.running} "$out"/report.{txt,log} "$out"/tests.{jsonl,txt}
+[[ -n $dry ]] && echo "DRY RUN: no figure here says anything about a GPU." >"$out/report.txt"
 
-worst=0
-note() {
-    echo "gpu_report: $1: exit status $2"
-    if (($2 > worst)); then worst=$2; fi
+worst=0 planned=0 allowed=0
+say() { echo "$*" | tee -a "$out/report.txt"; }
+# part NAME SECONDS FUNCTION: calls the function, which has so many seconds and what is left over,
+# and says how it ended.
+part() {
+    local name=$1 began=$SECONDS status
+    planned=$((planned + $2))
+    allowed=$((planned < total_seconds ? planned - SECONDS : total_seconds - SECONDS))
+    say "== $name: $2 s planned, $allowed s allowed"
+    if ((allowed < 3)); then
+        status=124
+    else
+        "$3"
+        status=$?
+    fi
+    say "gpu_report: $name: exit status $status after $((SECONDS - began)) s"
+    if ((status > worst)); then worst=$status; fi
 }
-# The seconds that a part may take: its own, or what is left of all.
-allowed() {
-    local left=$((total_seconds - SECONDS))
-    echo $(($1 < left ? $1 : left))
-}
-# within SECONDS LOG COMMAND...: its exit status; 124 where its time, or that of all, was over.
+# within SECONDS COMMAND...: its exit status; 124 where the time was over. What it prints is shown
+# and kept, what it says on stderr is kept in the log.
 within() {
-    local seconds log=$2
-    seconds=$(allowed "$1")
-    ((seconds > 5)) || return 124
-    timeout -k 5 "$seconds" "${@:3}" >>"$log" 2>&1
+    timeout -k 2 "$1" "${@:2}" 2>>"$out/report.log" | tee -a "$out/report.txt"
+    return "${PIPESTATUS[0]}"
 }
-# The report goes on in a new process where a kernel took the device (status 3), or the process
-# ended amid a unit, which report.json.running then names.
-report() {
-    local began=$SECONDS seconds left resume=() status=124 lost=0
-    seconds=$(allowed "$report_seconds")
+
+check_device() { within $((allowed - 2)) "$python" -m bench.measure.device_check --device $device "${check[@]}"; }
+
+run_tests() {
+    within $((allowed - 1)) "$python" -m tests.support.gpu_tests "$out" --part "$1" \
+        --seconds $((allowed > 8 ? allowed - 6 : 2)) -- "${tests[@]}"
+}
+hardware_tests() { run_tests hardware; }
+other_tests() { run_tests others; }
+
+# measure FILE SECONDS WORD...: the benchmark goes on in a new process where a kernel took the device
+# (status 3), or the process ended amid a unit, which FILE.running then names.
+measure() {
+    local json="$out/$1" until=$((SECONDS + $2)) left resume=() status=124 lost=0
+    [[ -f $json ]] && resume=(--resume)
     for _ in 1 2 3 4; do
-        left=$((seconds - (SECONDS - began)))
-        ((left > 20)) || break
-        timeout -k 5 "$left" "$python" -m bench "${words[@]}" --json "$out/report.json" --hang 75 \
-            --seconds $((left - 15)) "${resume[@]}" "${options[@]}" >/dev/null 2>>"$out/report.log"
+        left=$((until - SECONDS))
+        ((left > 12)) || break
+        timeout -k 2 $((left - 2)) "$python" -m bench --device $device "${@:3}" --json "$json" \
+            --hang 60 --seconds $((left - 10)) "${resume[@]}" "${options[@]}" \
+            >/dev/null 2>>"$out/report.log"
         status=$?
         resume=(--resume)
-        [[ $status -eq 3 || -f $out/report.json.running ]] || break
+        [[ $status -eq 3 || -f $json.running ]] || break
         lost=3
     done
-    [[ -n $dry ]] && echo "DRY RUN: no figure here says anything about a GPU." >"$out/report.txt"
-    "$python" -m bench --no-color --from "$out/report.json" >>"$out/report.txt" 2>>"$out/report.log"
-    cat "$out/report.txt"
-    ((status)) && tail -n 20 "$out/report.log"
-    note report $status
-    if ((lost)); then note "report: a kernel took the device" $lost; fi
+    ((status && status != 124)) && tail -n 20 "$out/report.log"
+    if ((lost)); then say "gpu_report: ${1%.json}: a kernel took the device: exit status $lost"; fi
+    return $((status > lost ? status : lost))
 }
+show() { "$python" -m bench --no-color --from "$out/$1" "${@:2}" 2>>"$out/report.log" | tee -a "$out/report.txt"; }
 
-# The project's pytest settings pin versions and turn warnings into errors; a foreign machine has
-# what it has, so only what the tests need is said here. A dry run collects the tests.
-pytest=(-m pytest -c /dev/null --rootdir "$root" --import-mode=importlib -p no:cacheprovider
-    -ra -m gpu -o faulthandler_timeout=120 tests/gpu)
-more=(--durations=10 --junitxml "$out/pytest.xml")
-if [[ -n $dry ]]; then
-    more+=(--collect-only -q)
-elif "$python" -c "import xdist" 2>/dev/null; then
-    more+=(-n 4)
-fi
-within "$test_seconds" "$out/pytest.log" "$python" "${pytest[@]}" "${more[@]}"
-status=$?
-tail -n 3 "$out/pytest.log"
-note "GPU tests" $status
-
-report
-
-within "$calls_seconds" "$out/calls.log" "$python" -m bench --targets bench/targets.json \
-    --cases calls "${words[@]:0:2}" --json "$out/calls.json"
-status=$?
-"$python" -m bench --no-color --from "$out/calls.json" --targets bench/targets.json \
-    >"$out/calls.txt" 2>>"$out/calls.log"
-cat "$out/calls.txt"
-((status == 1)) || note "what calls cost" $status # 1: a target is missed, which calls.txt says
-
+measure_cases() {
+    measure report.json "$allowed" "${cases[@]}"
+    local status=$?
+    show report.json
+    return $status
+}
+predictions() { within "$allowed" "$python" -m bench.predictions "$out/report.json"; }
+# The large sizes first; what time is left is for those in the cache.
+measure_peers() {
+    local until=$((SECONDS + allowed)) status
+    measure peers.json "$allowed" "${peers[@]}"
+    status=$?
+    if ((status <= 1 && until - SECONDS > 25)); then
+        measure peers.json $((until - SECONDS)) "${more_peers[@]}" --resume
+        status=$?
+    fi
+    show peers.json
+    return $status
+}
+measure_calls() {
+    timeout -k 2 "$((allowed - 5))" "$python" -m bench --targets bench/targets.json --cases calls \
+        --device $device --json "$out/calls.json" >/dev/null 2>>"$out/report.log"
+    local status=$?
+    show calls.json --targets bench/targets.json
+    return $((status == 1 ? 0 : status)) # 1: a target is missed, which the table says
+}
 # What a tool finds is in its log and counts; that its time was over does not.
-tool() {
-    local status=$2
-    ((status == 124 || status == 137)) && echo "gpu_report: $1: its time was over" && return
-    note "$1" "$status"
-}
-if [[ -z $dry ]] && command -v compute-sanitizer >/dev/null; then
-    sanitizer=(compute-sanitizer --error-exitcode 9 --target-processes all)
+memcheck() {
     # Without CuPy's pool, which hides where one allocation ends.
-    unpooled="import cupy, pytest, sys; cupy.cuda.set_allocator(None); \
+    local status unpooled="import cupy, pytest, sys; cupy.cuda.set_allocator(None); \
 sys.exit(pytest.main(sys.argv[1:]))"
-    within "$check_seconds" "$out/memcheck.log" "${sanitizer[@]}" --tool memcheck \
-        "$python" -c "$unpooled" "${pytest[@]:2}" -x -q -k "family or unaligned or padding or alone"
-    tool memcheck $?
+    timeout -k 2 "$((allowed - 2))" compute-sanitizer --error-exitcode 9 --target-processes all \
+        --tool memcheck "$python" -c "$unpooled" -c /dev/null --rootdir "$root" \
+        --import-mode=importlib -p no:cacheprovider -m gpu -x -q \
+        -k "family or unaligned or padding or alone" tests/gpu >>"$out/report.log" 2>&1
+    status=$?
+    ((status == 124 || status == 137)) && say "memcheck: its time was over" && return 0
+    return $status
+}
+
+part device "${DEVICE_SECONDS:-30}" check_device
+part hardware "${HARDWARE_SECONDS:-70}" hardware_tests
+part tests "${TEST_SECONDS:-130}" other_tests
+part cases "${CASES_SECONDS:-130}" measure_cases
+part predictions "${PREDICTION_SECONDS:-5}" predictions
+part peers "${PEERS_SECONDS:-150}" measure_peers
+part calls "${CALLS_SECONDS:-30}" measure_calls
+if [[ -z $dry ]] && command -v compute-sanitizer >/dev/null; then
+    part memcheck "${CHECK_SECONDS:-40}" memcheck
 fi
-echo "gpu_report: results are in $out after $SECONDS s"
+say "gpu_report: results are in $out after $SECONDS s"
 exit "$worst"

@@ -122,6 +122,7 @@ __all__ = [
     "expm1",
     "floor",
     "ge",
+    "get_dimension_size",
     "gt",
     "imag",
     "integer_pow",
@@ -281,9 +282,13 @@ def _module(name: str) -> Any:
         if error.name != path:
             raise
     from gpubcast.errors import quoted
+    from gpubcast.fusion.fused_function import Fused
     from gpubcast.hlo.ops import suggestion
 
-    raise UnknownNameError(f"gpubcast has no {quoted(name)}{suggestion(name)}")
+    near = suggestion(name)
+    if isinstance(getattr(_loaded("gpubcast.nn"), name, None), Fused):
+        near = f"; it is gpubcast.nn.{name}"
+    raise UnknownNameError(f"gpubcast has no {quoted(name)}{near}")
 
 
 def __dir__() -> list[str]:

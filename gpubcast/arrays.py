@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from gpubcast import locks
-from gpubcast.backends.array_types import DeviceArray
+from gpubcast.backends.array_types import DeviceArray, byte_span
 from gpubcast.errors import (
     DeviceError,
     ElementTypeError,
     ExportError,
     LayoutError,
     ShapeError,
+    UnknownNameError,
     allocates,
     brief,
     shortened,
 )
-from gpubcast.hlo import expression
+from gpubcast.hlo import expression, ops
 from gpubcast.hlo.operators import Operators, operation
 from gpubcast.planning.plan import Operand
 from gpubcast.runtime import eager_call, execute, state
@@ -32,9 +33,9 @@ from gpubcast.runtime.operands import (
     offers,
     scalar_view,
     strided_of,
-    strided_over,
     view_of,
 )
+from gpubcast.runtime.strides import strided_over
 from gpubcast.runtime.view import View
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape, as_shape
@@ -115,7 +116,7 @@ class Array(DeviceArray, Operators):
     @allocates
     def numpy(self) -> np.ndarray[Any, Any]:
         """The logical elements as a new NumPy array, copied from the device if need be."""
-        return state.backend(self._device[0]).to_host(self.view())
+        return state.backend(self._device[0]).to_host(_dense(self).view())
 
     @allocates
     def to_device(self, device: str) -> Array:
@@ -239,6 +240,31 @@ class Array(DeviceArray, Operators):
         interface: dict[str, Any] = self.view().__cuda_array_interface__
         return interface
 
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, given: Any, keywords: Any
+    ) -> Any:
+        """NumPy's functions see a NumPy array, but its reductions are refused: they would add in
+        another order."""
+        name = getattr(function, "__name__", "")
+        ours = ops.reduction(name)
+        if ours:
+            raise ElementTypeError(
+                f"numpy.{name} does not take a gpubcast Array; gpubcast calls it {ours!r}",
+                rule="A3",
+                kind="gpubcast:foreign reduction",
+            )
+        return np.empty(0).__array_function__(function, (), given, keywords)
+
+    # A type checker that saw it would take every name for an attribute.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            hint = "" if name.startswith("_") else ops.of_method(name)
+            if not hint:
+                text = f"'Array' object has no attribute {name!r}"
+                raise AttributeError(text, name=name, obj=self)
+            raise UnknownNameError(f"an Array has no {name!r}{hint}")
+
     def __bool__(self) -> bool:
         return bool(self._one("bool"))
 
@@ -286,7 +312,9 @@ def _restored(shape: Shape, data: np.ndarray[Any, Any], device: str) -> Array:
             rule="A9",
             kind="gpubcast:memory of an array",
         )
-    return wrap(shape, state.backend(place[0]).from_host(data), place)
+    host = state.backend(place[0])
+    with host.on(place[1]):
+        return wrap(shape, host.from_host(data), place)
 
 
 def wrap(shape: Shape, buffer: Any, device: Device) -> Array:
@@ -341,9 +369,8 @@ def empty(shape: Shape | str, *, device: str = "cpu") -> Array:
     """
     shape = as_shape(shape)
     if shape.layout.padding_value.written:
-        return full(
-            shape, False if shape.element_type.category.value == "pred" else 0, device=device
-        )
+        zero = False if shape.element_type.category.value == "pred" else 0
+        return full(shape, zero, device=device)
     place = parse_device(device)
     return wrap(shape, execute.allocate(shape, place), place)
 
@@ -373,19 +400,37 @@ def from_dlpack(x: Any) -> Array:
             rule="A3",
             kind="gpubcast:not an array",
         )
-    return from_strided(*strided_of(x))
+    return from_strided(*strided_of(x, written=True))
+
+
+# A slice leaves a GPU with the memory between its elements where that is at most so many bytes, or
+# as large as the elements so many times.
+_DENSE_BYTES, _DENSE_RATIO = 1 << 20, 4
+
+
+def _dense(source: Array) -> Array:
+    """What leaves its device as one flat copy: the array, or a packed copy of a slice whose
+    elements lie far apart there."""
+    if source._buffer is not None or source._device[0] == "cpu":
+        return source
+    strided = source.view()
+    low, high = byte_span(strided.shape, strided.strides, strided.dtype.itemsize)
+    if high - low <= max(_DENSE_BYTES, _DENSE_RATIO * strided.nbytes):
+        return source
+    execute.refuse_temporary(source._device, "elements that lie far apart are packed first")
+    return source.with_layout(source.layout)
 
 
 def _packed_on(source: Array, device: Device) -> Array:
     """A copy on another device through one flat transfer, in the same axis order."""
     here, there = state.backend(source._device[0]), state.backend(device[0])
+    source = _dense(source)
     shape = source.xla_shape
     if source._buffer is not None:
         memory = source._buffer
     else:
         memory = source.view().transpose(tuple(reversed(shape.layout.minor_to_major)))
-    with here.on(source._device[1]):
-        data = here.to_host(memory)
+    data = here.to_host(memory)
     with there.on(device[1]):
         return wrap(shape, there.from_host(data), device)
 

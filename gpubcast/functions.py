@@ -57,6 +57,7 @@ __all__ = [
     "expm1",
     "floor",
     "ge",
+    "get_dimension_size",
     "gt",
     "imag",
     "integer_pow",
@@ -282,7 +283,7 @@ def pow(
 
 def max(
     x: ArrayLike,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -311,7 +312,7 @@ def max(
 
 def min(
     x: ArrayLike,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -2096,6 +2097,32 @@ def iota(
     return APPLY.call("iota", (), out, out_layout, dtype, size, device)
 
 
+def get_dimension_size(
+    x: ArrayLike,
+    axis: int | str,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The size of x along ``axis`` (HLO: ``get-dimension-size``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is s32.
+    Edges: a function is traced once for all sizes, so this is how it takes one.
+
+    Args:
+        x: the operand.
+        axis: the axis; inside a function with labels, a label.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("get_dimension_size", (x,), out, out_layout, axis)
+
+
 def reduce_sum(
     x: ArrayLike,
     axes: Sequence[int] | str | Sequence[str],
@@ -2299,8 +2326,8 @@ def argmax(
     out: Any = None,
     out_layout: Layout | None = None,
 ) -> Any:
-    """The first index along ``axis`` at which x is largest (no HLO opcode; reduce (pairs of an
-    element and its index)).
+    """The first index along ``axis`` at which x is largest (no HLO opcode; argmax is a reduce of
+    pairs of an element and its index).
 
     Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
     pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the type ``index_dtype``.
@@ -2328,8 +2355,8 @@ def argmin(
     out: Any = None,
     out_layout: Layout | None = None,
 ) -> Any:
-    """The first index along ``axis`` at which x is smallest (no HLO opcode; reduce (pairs of an
-    element and its index)).
+    """The first index along ``axis`` at which x is smallest (no HLO opcode; argmin is a reduce of
+    pairs of an element and its index).
 
     Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
     pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the type ``index_dtype``.

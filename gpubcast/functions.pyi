@@ -55,6 +55,7 @@ __all__ = [
     "expm1",
     "floor",
     "ge",
+    "get_dimension_size",
     "gt",
     "imag",
     "integer_pow",
@@ -2152,6 +2153,22 @@ def iota(
     out: OutT,
     out_layout: None = None,
     device: str | None = None,
+) -> OutT: ...
+@overload
+def get_dimension_size(
+    x: ArrayT, axis: int | str, *, out: None = None, out_layout: Layout | None = None
+) -> ArrayT: ...
+@overload
+def get_dimension_size(
+    x: HostArrayLike, axis: int | str, *, out: None = None, out_layout: Layout | None = None
+) -> np.ndarray[Any, Any]: ...
+@overload
+def get_dimension_size(
+    x: ForeignArray, axis: int | str, *, out: None = None, out_layout: Layout | None = None
+) -> Any: ...
+@overload
+def get_dimension_size(
+    x: ArrayLike, axis: int | str, *, out: OutT, out_layout: None = None
 ) -> OutT: ...
 @overload
 def reduce_sum(

@@ -24,6 +24,7 @@ class _Compiling:
     def __init__(self) -> None:
         self.lock: ReentrantLock = threading.RLock()
         self.is_forking = False
+        self.is_child = False
 
 
 _STATE = _Compiling()
@@ -46,8 +47,14 @@ def before_fork() -> bool:
 
 def after_fork(*, child: bool) -> None:
     """Release what ``before_fork`` holds; a child gets a new lock where it held none."""
+    _STATE.is_child |= child
     if _STATE.is_forking:
         _STATE.is_forking = False
         _STATE.lock.release()
     elif child:
         _STATE.lock = threading.RLock()
+
+
+def forked() -> bool:
+    """Whether this process was forked by one that had imported gpubcast."""
+    return _STATE.is_child

@@ -127,7 +127,11 @@ def function(row: Op) -> str:
     if not row.arity:
         passed.append("device")
     lines = [f"def {row.name}("]
-    lines += [f"    {text}," for text in parameters(row, row.arity * ["ArrayLike"])]
+    kinds = row.arity * ["ArrayLike"]
+    if row.reduction:
+        # A call with one operand is refused by gpubcast, which names the reduction.
+        kinds[-1] += " | None = None"
+    lines += [f"    {text}," for text in parameters(row, kinds)]
     lines.append(") -> Any:")
     lines += textwrap.indent(docstring(row), "    ").splitlines()
     operands = ", ".join(row.operands) + ("," if row.arity == 1 else "")
@@ -212,12 +216,14 @@ def stub() -> str:
 
 def table() -> str:
     """The whole text of docs/operations.md."""
+    own = ", ".join(f"`{row.name}`" for row in rows() if row.halves)
     lines = [
         "# The operations",
         "",
         "Written by `make generate` from `gpubcast/hlo/rows`.",
         "Error: the largest allowed on either device, in units in the last place of f32 and f64;",
-        "0 is correctly rounded. f16 and bf16 round the f32 result once.",
+        "0 is correctly rounded. f16 and bf16 round the f32 result once; those of "
+        f"{own} are correctly rounded.",
         "",
         "| function | HLO | element types | result | value | at the edges | error |",
         "|---|---|---|---|---|---|---|",

@@ -10,8 +10,10 @@ from __future__ import annotations
 import gpubcast as gb
 
 from .base import Library
+from .cub import Cub
 from .gpubcast import Gpubcast
 from .jax import Jax
+from .keops import KeOps
 from .numba import Numba
 from .numexpr import Numexpr
 from .numpy import CuPy, CupyFuse, NumPy
@@ -19,7 +21,8 @@ from .torch import Torch, TorchCompiled
 
 GPUBCAST = Gpubcast()
 PEERS: tuple[Library, ...] = (
-    *(NumPy(), Numexpr(), Numba(), CuPy(), CupyFuse(), Torch(), TorchCompiled(), Jax()),
+    *(NumPy(), Numexpr(), Numba(), CuPy(), CupyFuse(), Cub(), Torch(), TorchCompiled(), Jax()),
+    KeOps(),
 )
 
 

@@ -57,6 +57,13 @@ def memory_of(x: Any) -> Any:
     return x.memory if isinstance(x, DeviceArray) else x
 
 
+def byte_span(extents: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, int]:
+    """Which bytes an array with strides in bytes may touch, from the address of its first element
+    on; end excluded."""
+    steps = [(e - 1) * s for e, s in zip(extents, strides, strict=True)]
+    return sum(step for step in steps if step < 0), itemsize + sum(s for s in steps if s > 0)
+
+
 def cupy_array() -> Any:
     """CuPy's type of arrays, where CuPy is loaded; else None."""
     cupy = sys.modules.get("cupy")

@@ -62,7 +62,12 @@ class Backend(Protocol):
         """A new flat uint8 array on the device with the bytes of a C-contiguous host array."""
 
     def to_host(self, array: Any) -> np.ndarray[Any, Any]:
-        """A NumPy array with the values of a device array of this backend."""
+        """A new NumPy array with the values of a device array of this backend, whichever device is
+        current: on a GPU a copy of all bytes from its first element to its last.
+
+        Raises:
+            DeviceError: the copy failed, or a graph is being captured.
+        """
 
     def view(
         self, buffer: Any, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...],
@@ -76,9 +81,10 @@ class Backend(Protocol):
     ) -> Any:  # fmt: skip
         """A new strided array over a buffer of its own, as cheaply as can be."""
 
-    def adopt(self, array: Any) -> tuple[Any, int]:
+    def adopt(self, array: Any, *, written: bool = False) -> tuple[Any, int]:
         """A foreign array of this device type (DLPack or ``__cuda_array_interface__``) as an
-        array of the backend over the same memory, and the index of its device."""
+        array of the backend over the same memory, and the index of its device. Where it may be
+        ``written``, its ``flags.writeable`` is False for memory that may not be."""
 
     def address(self, array: Any) -> int:
         """Address of an array's first element."""
@@ -106,8 +112,9 @@ class Backend(Protocol):
         """The same for machine code that fills ``lanes`` copies of the parameters in; None where
         it needs no Python for it, or cannot."""
 
-    def capturing(self) -> bool:
-        """Whether the current stream records a graph, so that no memory may be allocated."""
+    def capturing(self, index: int) -> bool:
+        """Whether the current stream of device number ``index`` records a graph, so that no memory
+        may be allocated and no module loaded."""
 
     def synchronize(self) -> None:
         """Wait for all launches on the current stream."""

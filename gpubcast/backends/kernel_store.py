@@ -66,6 +66,24 @@ class Store(NamedTuple):
         except OSError:
             return None
 
+    def found_any(self, prefix: str) -> bytes | None:
+        """The same for whichever key begins so: what was stored last."""
+        try:
+            with self._opened(prefix, make=False) as folder:
+                names = [
+                    one
+                    for one in os.listdir(folder)
+                    if one.startswith(prefix) and one.endswith(f".{self.suffix}")
+                ]
+                stored = {one: os.stat(one, dir_fd=folder).st_mtime for one in names}
+                for name in sorted(names, key=stored.__getitem__, reverse=True):
+                    contents = self._read(folder, name.partition(".")[0])
+                    if contents is not None:
+                        return contents
+        except OSError:
+            pass
+        return None
+
     def fetch(self, key: str, make: Callable[[], bytes]) -> bytes:
         """The contents of a key's file, made and stored if it is missing or damaged; only made,
         where nothing can be stored (see ``warn``).

@@ -212,13 +212,30 @@ def _nvrtc() -> Iterator[Check]:
         return
     known = nvrtc.architectures()
     detail = f"{_dotted(nvrtc.version())}, {known[0]} to {known[-1]}, {_home(library._name)}"
-    strangers = [gpu.arch for gpu in driver.probe().gpus if gpu.arch not in known]
-    if strangers:
-        advice = "install another NVRTC: pip install -U nvidia-cuda-nvrtc"
-        what = f"{detail}; it cannot compile for {', '.join(strangers)}"
+    refused = nvrtc.too_new()
+    if refused is not None:
+        yield Check("NVRTC", Status.FAILED, detail, refused)
+        return
+    strangers = {gpu.arch: _stand_in(gpu.arch) for gpu in driver.probe().gpus}
+    advice = "install another NVRTC: pip install -U nvidia-cuda-nvrtc"
+    lost = [arch for arch, made in strangers.items() if made is None]
+    if lost:
+        what = f"{detail}; it cannot compile for {', '.join(lost)}"
         yield Check("NVRTC", Status.FAILED, what, advice)
         return
+    others = [f"{arch} as {made}" for arch, made in strangers.items() if made != arch]
+    if others:
+        yield Check("NVRTC", Status.OK, f"{detail}; for {', '.join(others)}", advice)
+        return
     yield Check("NVRTC", Status.OK, detail)
+
+
+def _stand_in(arch: str) -> str | None:
+    """What a GPU's kernels are compiled for, or None."""
+    try:
+        return nvrtc.compiled_for(arch)
+    except CompileError:
+        return None
 
 
 def _cache() -> Iterator[Check]:

@@ -13,7 +13,7 @@ from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.runtime import state
 from gpubcast.runtime.target import target_architecture
 from gpubcast.schedules.choose import CudaSchedule, Schedule
-from gpubcast.schedules.cuda.column_reduction import ColumnReduction
+from gpubcast.schedules.cuda.column_reduction import CudaColumnReduction
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.row_reduction import LANES_OF_THREAD, CudaRowReduction
 from gpubcast.schedules.schedule import (
@@ -100,7 +100,7 @@ def _operands(plan: BroadcastPlan, chosen: Schedule) -> str:
 
 
 def _vector(plan: BroadcastPlan, chosen: CudaSchedule) -> str:
-    if isinstance(chosen, Gather | ColumnReduction):
+    if isinstance(chosen, Gather | CudaColumnReduction):
         return f"1 element per access: {chosen.name} computes each element's place"
     moved = [access for access in plan.accesses if not access.generated]
     if isinstance(chosen, CudaRowReduction):

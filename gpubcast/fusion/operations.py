@@ -14,9 +14,9 @@ from gpubcast.errors import Error, ShapeError, located
 from gpubcast.fusion import reductions
 from gpubcast.fusion.source_lines import refusal_at_line, unsupported, untyped, where
 from gpubcast.fusion.trace import ArrayTracer, ScalarTracer, Trace, Tracer
-from gpubcast.hlo import expression, op, operators, ops
+from gpubcast.hlo import expression, op, operators, ops, rules
 from gpubcast.hlo.expression import Apply, Constant, Expression
-from gpubcast.hlo.inference import result_type
+from gpubcast.hlo.inference import result_type, wrong_number
 from gpubcast.hlo.op import ResultType
 from gpubcast.runtime import execute
 from gpubcast.runtime.operands import scalar_operand
@@ -67,8 +67,10 @@ def emit_operation(
     Raises:
         Error: a rule refuses the operation; the text names the line of the function.
     """
-    values = [trace.admit(x) for x in operands]
     row = ops.op(name)
+    if row.reduction and operands[-1] is None:
+        raise located(wrong_number(row, (), 1), where())
+    values = [trace.admit(x) for x in operands]
     if placed:
         told = "out and out_layout" if row.arity else "out, out_layout and device"
         raise unsupported(
@@ -78,6 +80,8 @@ def emit_operation(
         found = _reduction(trace, row, values[0], attributes)
         if found is not None:
             return found
+    if row.rule is rules.SIZE and trace.frame.pattern is not None:
+        return _size_of_label(trace, row, values[0], attributes)
     reason = row.rule.inside_labels
     broadcasts = row.rule.reduces is None
     if broadcasts and any(attributes.get(one.name) is not None for one in row.rule.attributes):
@@ -114,12 +118,30 @@ def _reduction(
         return None
     operand = value if isinstance(value, Tracer) else Tracer(trace, frozenset())
     labels = reductions.reduced_labels(trace, row.name, keyword, operand, given)
-    if not isinstance(value, ArrayTracer) or (keyword == "axis" and len(labels) != 1):
+    if keyword == "axis":
+        reductions.check_one(trace, row.name, labels, given)
+    if not isinstance(value, ArrayTracer):
         return None
     aligned = reductions.with_last_axes(trace, trace.aligned(value), labels)
-    numbers = reductions.numbers_of(trace, labels, attributes, keyword)
+    numbers = reductions.numbers_of(aligned.ndim, labels, attributes, keyword)
     reduced = _apply(trace, row.name, [aligned], type_of(aligned), numbers)
-    return reductions.spread_back(trace, reduced, labels, value.varies)
+    return reductions.spread_back(trace, reduced, value, labels)
+
+
+def _size_of_label(
+    trace: Trace, row: op.Op, value: Any, attributes: Mapping[str, Any]
+) -> ArrayTracer:
+    """The size of a label.
+
+    Raises:
+        ShapeError: E4, E5, what is no label of the function.
+    """
+    label = reductions.label_of(trace, row.name, "axis", attributes.get("axis"))
+    assert trace.frame.pattern is not None
+    operand = _typed(trace, value, ELEMENT_TYPES["f32"])
+    aligned = trace.aligned(operand)
+    number = trace.frame.pattern.axes.index(label)
+    return _apply(trace, row.name, [aligned], type_of(aligned), {"axis": number})
 
 
 def _common_type(
@@ -156,8 +178,8 @@ def _apply(
         raise located(_about_types(error), line) from None
     ranks = [x.ndim for x in args]
     ndim = row.rule.rank(ranks, [type_of(x) for x in args], frozen)
-    changed = row.rule.reduces is None and ndim != max(ranks)
-    if trace.frame.pattern is not None and changed:
+    may_change = row.rule.reduces is not None or row.rule is rules.SIZE
+    if trace.frame.pattern is not None and ndim != max(ranks) and not may_change:
         raise refusal_at_line(
             f"{name} to {found}: a type of another width adds or takes a dimension, and labels "
             "have fixed them",
@@ -171,6 +193,8 @@ def _apply(
     expansion = row.expansion(frozen)
     if expansion.each is not None:
         args = [_through(trace, expansion.each, x) for x in args]
+    if row.rule is rules.SIZE:
+        varies = frozenset()
     return trace.emit(
         expression.applied(expansion, tuple(x.node for x in args)), found, ndim, varies
     )

@@ -8,7 +8,9 @@ from typing import Any
 from gpubcast.errors import ShapeError, brief, plain_text
 from gpubcast.fusion.source_lines import refusal_at_line
 from gpubcast.fusion.trace import ArrayTracer, Trace, Tracer
+from gpubcast.hlo import xla_messages
 from gpubcast.hlo.expression import Place
+from gpubcast.hlo.labels import ELLIPSIS
 from gpubcast.hlo.op import Op
 
 
@@ -45,80 +47,108 @@ def reduced_labels(trace: Trace, name: str, keyword: str, value: Tracer, given: 
     """
     text = plain_text(given)
     entries = [text] if text is not None else list(given) if _listed(given) else [given]
-    labels = []
+    labels: list[str] = []
     for entry in entries:
-        label = plain_text(entry)
-        if label is None:
-            raise _refused(
-                "E4",
-                "axes and labels",
-                f"{name}: {keyword}={brief(given)}: inside '{trace.frame.pattern}' an axis is named "
-                "by its label",
-            )
-        labels.append(label)
+        every = plain_text(entry) == ELLIPSIS
+        labels += trace.frame.ellipsis if every else [label_of(trace, name, keyword, entry)]
     known = trace.frame.order
     for label in labels:
-        if label not in known:
-            raise _refused(
-                "E5",
-                "unknown label",
-                f"{name}: no operand of '{trace.frame.pattern}' has the label {brief(label)}; it "
-                f"has {', '.join(known) or 'none'}",
-            )
         if labels.count(label) > 1:
-            raise _refused(
-                "E2", "repeated axis", f"{name}: {keyword} names the label {label!r} twice"
+            raise refusal_at_line(
+                f"{name}: {keyword} names the label {label!r} twice",
+                rule="E2",
+                kind=xla_messages.DUPLICATE_AXIS,
+                error=ShapeError,
             )
         if label not in value.varies:
             varies = ", ".join(one for one in known if one in value.varies) or "no label"
-            raise _refused(
-                "E6",
-                "reduction of a constant axis",
+            raise refusal_at_line(
                 f"{name}: the value does not vary along {label!r}, but along {varies}; reducing it "
                 "would count a size that cannot be seen",
+                rule="E6",
+                kind="gpubcast:reduction of a constant axis",
+                error=ShapeError,
             )
     return [label for label in known if label in labels]
+
+
+def check_one(trace: Trace, name: str, labels: list[str], given: Any) -> None:
+    """Refuse several labels, and none, where an index along one is asked for.
+
+    Raises:
+        ShapeError: E4.
+    """
+    if len(labels) != 1:
+        raise refusal_at_line(
+            f"{name}: axis={brief(given)}: inside '{trace.frame.pattern}' it is one label",
+            rule="E4",
+            kind="gpubcast:axes and labels",
+            error=ShapeError,
+        )
+
+
+def label_of(trace: Trace, name: str, keyword: str, given: Any) -> str:
+    """A label of the function.
+
+    Raises:
+        ShapeError: E4, a number; E5, one that the function lacks.
+    """
+    label, pattern = plain_text(given), trace.frame.pattern
+    if label is None:
+        raise refusal_at_line(
+            f"{name}: {keyword}={brief(given)}: inside '{pattern}' an axis is named by its label",
+            rule="E4",
+            kind="gpubcast:axes and labels",
+            error=ShapeError,
+        )
+    if label not in trace.frame.order:
+        known = ", ".join(trace.frame.order) or "none"
+        raise refusal_at_line(
+            f"{name}: no operand of '{pattern}' has the label {brief(label)}; it has {known}",
+            rule="E5",
+            kind="gpubcast:unknown label",
+            error=ShapeError,
+        )
+    return label
 
 
 def _listed(given: Any) -> bool:
     return isinstance(given, (tuple, list))
 
 
-def _refused(rule: str, kind: str, text: str) -> ShapeError:
-    error = refusal_at_line(text, rule=rule, kind=f"gpubcast:{kind}", error=ShapeError)
-    assert isinstance(error, ShapeError)
-    return error
-
-
 def with_last_axes(trace: Trace, value: ArrayTracer, labels: list[str]) -> ArrayTracer:
-    """A value of a labelled function whose last axes are some labels, in this order."""
+    """A value of a labelled function with the axes along which it varies, some labels the last."""
     pattern = trace.frame.pattern
     assert pattern is not None and value.element_type is not None
-    order = [*(label for label in pattern.axes if label not in labels), *labels]
+    order = [*_left(trace, value, labels), *labels]
     if order == list(pattern.axes):
         return value
-    place = tuple(order.index(label) for label in pattern.axes)
+    place = tuple(order.index(x) if x in order else None for x in pattern.axes)
     shape = tuple(trace.frame.sizes[label] for label in order)
     node = Place(value.node, place, shape, trace.frame.number)
     return trace.emit(node, value.element_type, len(shape), value.varies)
 
 
+def _left(trace: Trace, value: ArrayTracer, labels: list[str]) -> list[str]:
+    """The labels along which a value still varies when some have been reduced."""
+    assert trace.frame.pattern is not None
+    return [x for x in trace.frame.pattern.axes if x in value.varies and x not in labels]
+
+
 def spread_back(
-    trace: Trace, value: ArrayTracer, labels: list[str], varies: frozenset[str]
+    trace: Trace, reduced: ArrayTracer, value: ArrayTracer, labels: list[str]
 ) -> ArrayTracer:
     """A reduced value with every axis of the labels again, repeated along those that it lacks."""
     pattern = trace.frame.pattern
-    assert pattern is not None and value.element_type is not None
-    left = [label for label in pattern.axes if label not in labels]
+    assert pattern is not None and reduced.element_type is not None
+    left = _left(trace, value, labels)
     place = tuple(pattern.axes.index(label) for label in left)
     shape = tuple(trace.frame.sizes[label] for label in pattern.axes)
-    node = Place(value.node, place, shape, trace.frame.number)
-    return trace.emit(node, value.element_type, len(shape), varies - set(labels))
+    node = Place(reduced.node, place, shape, trace.frame.number)
+    return trace.emit(node, reduced.element_type, len(shape), frozenset(left))
 
 
-def numbers_of(trace: Trace, labels: list[str], attributes: Mapping[str, Any], keyword: str) -> Any:
-    """The keywords of a reduction of the last axes."""
-    assert trace.frame.pattern is not None
-    rank = len(trace.frame.pattern.axes)
+def numbers_of(rank: int, labels: list[str], attributes: Mapping[str, Any], keyword: str) -> Any:
+    """The keywords of a reduction of the last axes of a value."""
     numbers = tuple(range(rank - len(labels), rank))
     return {**attributes, keyword: numbers if keyword == "axes" else numbers[0]}

@@ -123,9 +123,8 @@ class Tracer(Symbolic, Operators):
             raise _needs_size(f".{name}")
         if name.startswith("__") or name.startswith("_repr_"):
             raise AttributeError(name)
-        hint = ops.suggestion(name)
-        known = f"; call gb.{name}(x)" if name in ops.OPS and ops.OPS[name].public else hint
-        raise unsupported(f"a traced array has no {name!r}{known}", error=UnknownNameError)
+        hint = ops.of_method(name) or ops.suggestion(name)
+        raise unsupported(f"a traced array has no {name!r}{hint}", error=UnknownNameError)
 
 
 def _conversion(name: str) -> Callable[[Tracer], NoReturn]:
@@ -366,6 +365,7 @@ class Frame:
         sizes: for each label, where its size is found.
         number: the pattern's number in the trace.
         order: the labels in the order of their first appearance in the function's text.
+        ellipsis: the labels that stand for ``...``.
         scope: values with dimensions are used in the scope that made them only.
     """
 
@@ -375,9 +375,11 @@ class Frame:
         sizes: dict[str, expression.Size],
         number: int = 0,
         order: tuple[str, ...] = (),
+        ellipsis: tuple[str, ...] = (),
     ) -> None:
         self.pattern = pattern
         self.order = order
+        self.ellipsis = ellipsis
         self.sizes = sizes
         self.number = number
         self.scope = 0 if pattern is None else number + 1

@@ -17,9 +17,7 @@ from gpubcast.shapes.element_types import ElementType, element_type
 from gpubcast.shapes.shape import Shape
 
 # jax.lax says what XLA, which has no such instruction, does not.
-EMPTY = (
-    "argmin and argmax require non-empty reduced dimension. operand.shape=<list> axis=<n>"
-)
+EMPTY = "argmin and argmax require non-empty reduced dimension. operand.shape=<list> axis=<n>"
 INDEX = "index_dtype must be an integer type, but got <type>"
 
 
@@ -69,6 +67,25 @@ def chosen(name: str, operand: Shape, axis: int) -> Broadcast:
             operands=(operand,),
         )
     return without(operand, (given,))
+
+
+def size_of(name: str, operand: Shape, axis: int) -> Broadcast:
+    """The dimensions of the size of an axis: a scalar, to which no dimension goes.
+
+    Raises:
+        ShapeError: B2, no integer; E1, an axis that the operand lacks; E7, a size that is no s32.
+    """
+    (given,) = integer_list(name, "axis", (axis,), (operand,))
+    if not 0 <= given < operand.rank:
+        raise _out_of_range(name, operand, "axis", given, given)
+    if operand.dimensions[given] >= 1 << 31:
+        raise ShapeError(
+            f"{name}: axis {given} has a size that is no s32 [E7]\n{listing((operand,))}",
+            rule="E7",
+            kind="gpubcast:size of an axis",
+            operands=(operand,),
+        )
+    return Broadcast((), ((None,) * operand.rank,))
 
 
 def _out_of_range(name: str, operand: Shape, keyword: str, given: object, axis: int) -> ShapeError:

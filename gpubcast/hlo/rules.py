@@ -215,3 +215,17 @@ CHOOSE = Rule(
     ),
     reduces=lambda given: (given["axis"],),
 )
+SIZE = Rule(
+    "size",
+    dimensions=lambda name, shapes, given: reductions.size_of(name, shapes[0], given["axis"]),
+    rank=lambda ranks, types, given: 0,
+    attributes=(
+        Attribute(
+            "axis",
+            AXIS,
+            "the axis; inside a function with labels, a label.",
+            positional=True,
+            hlo="dimensions",
+        ),
+    ),
+)

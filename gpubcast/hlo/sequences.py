@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 LANES = 128
-CHUNK = 4 * LANES
+PER_LANE = 4
+CHUNK = PER_LANE * LANES
 
 
 def sequences(sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:

@@ -95,6 +95,8 @@ def type_of_result(row: Op, shapes: tuple[Shape, ...], given: Given) -> ElementT
     match row.result:
         case ResultType.PRED:
             return element_type("pred")
+        case ResultType.SIZE:
+            return element_type("s32")
         case ResultType.COMPLEX:
             return element_type(_COMPLEXES.get(value.name, value.name))
         case ResultType.REAL:

@@ -10,7 +10,15 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 
 from gpubcast.hlo import ops, rules
-from gpubcast.hlo.expression import Constant, Expression, Node, Parameter, Place, arguments_of
+from gpubcast.hlo.expression import (
+    Apply,
+    Constant,
+    Expression,
+    Node,
+    Parameter,
+    Place,
+    arguments_of,
+)
 from gpubcast.hlo.op import Inferred
 from gpubcast.hlo.verification import refused
 from gpubcast.planning.bitcasts import CONSUMED, Reading, moves_only, reading
@@ -26,7 +34,7 @@ from gpubcast.planning.plan import (
     Places,
     Program,
 )
-from gpubcast.shapes.element_types import ELEMENT_TYPES
+from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 from gpubcast.shapes.layout import PaddingValue
 from gpubcast.shapes.shape import Shape
 
@@ -219,6 +227,8 @@ class Walk:
         if isinstance(node, Parameter) or index in self.readings:
             # Where an expression is cut, a parameter was inferred as an operation.
             return []
+        if isinstance(node, Apply) and ops.OPS[node.op].rule is rules.SIZE:
+            return []
         inferred = self.nodes[index]
         result = inferred.shape.dimensions
         found = []
@@ -247,6 +257,11 @@ class Walk:
         row = ops.OPS[node.op]
         if row.rule is rules.IOTA:
             return self._index(self.nodes[index].shape, dict(node.attributes)["dimension"], axes)
+        if row.rule is rules.SIZE:
+            dimension = dict(node.attributes)["axis"]
+            assert isinstance(dimension, int)
+            size = self.nodes[node.args[0]].shape.dimensions[dimension]
+            return self._number(size, (0,) * len(self.dimensions), element_type)
         source = self.nodes[node.args[0]].shape.element_type
         if moves_only(row, source, element_type):
             return args[0]
@@ -261,16 +276,20 @@ class Walk:
 
     def _index(self, shape: Shape, dimension: Hashable, axes: Places) -> int:
         """The position along a dimension, converted to the element type."""
-        wide = ELEMENT_TYPES["s64"]
         place = tuple(
             axis if d == dimension and shape.dimensions[d] != 1 else None
             for d, axis in enumerate(axes)
         )
         strides = tuple(int(axis in place) for axis in range(len(self.dimensions)))
-        value = self._access(Access(INDEX, wide, strides, 0, self.dimensions))
-        if shape.element_type is wide:
+        return self._number(0, strides, shape.element_type)
+
+    def _number(self, first: int, strides: tuple[int, ...], element_type: ElementType) -> int:
+        """A number and, from there on, steps along axes, which is no part of the code."""
+        wide = ELEMENT_TYPES["s64"]
+        value = self._access(Access(INDEX, wide, strides, first, self.dimensions))
+        if element_type is wide:
             return value
-        return self._instruction(Instruction("convert_element_type", (value,), shape.element_type))
+        return self._instruction(Instruction("convert_element_type", (value,), element_type))
 
     def _instruction(self, instruction: Instruction) -> int:
         if instruction not in self._values:

@@ -48,7 +48,7 @@ def lowered(
     expression: Expression, nodes: tuple[Inferred, ...]
 ) -> tuple[Expression, tuple[Inferred, ...]]:
     """The graph that kernels are made for, and what its nodes are."""
-    made = _Graph()
+    made = _LoweredGraph()
     new: list[int] = []
     for node, inferred in zip(expression.nodes, nodes, strict=True):
         if isinstance(node, Place):
@@ -73,7 +73,7 @@ def lowered(
     return graph, tuple(made.inferred)
 
 
-class _Graph:
+class _LoweredGraph:
     """A graph being made, with what is known of its nodes."""
 
     def __init__(self) -> None:
@@ -137,9 +137,7 @@ class _Graph:
             return arg
         return self.apply("add", arg, self.constant(0, operand.element_type.name))
 
-    def _chunks(
-        self, name: str, arg: int, axes: Sequence[int], elements: int
-    ) -> tuple[int, int]:
+    def _chunks(self, name: str, arg: int, axes: Sequence[int], elements: int) -> tuple[int, int]:
         """The results of a sequence's chunks, along a last dimension; and their number."""
         operand, count = self.shape(arg), num_chunks(elements)
         kept = without(operand, axes)
@@ -153,16 +151,16 @@ class _Graph:
         said = (("axes", tuple(axes)), (CHUNKS, True))
         return self.add(Apply(name, (arg,), said), Inferred(shape, kept.maps)), count
 
+    def _along(self, name: str, arg: int, axis: int) -> int:
+        """A reduction of one axis."""
+        result = infer(name, (self.shape(arg),), {"axes": (axis,)})
+        return self.reduction(name, arg, (axis,), result)
+
     def choice(self, name: str, arg: int, given: dict[str, Any], result: Inferred) -> int:
-        """The least index of an element that equals the extreme, which NaN is where there is one."""
+        """The least index of an element that equals the extreme, NaN where there is one."""
         operand, axis = self.shape(arg), given["axis"]
         dimensions = operand.dimensions
-        extreme = self.reduction(
-            "reduce_max" if name == "argmax" else "reduce_min",
-            arg,
-            (axis,),
-            infer("reduce_max", (operand,), {"axes": (axis,)}),
-        )
+        extreme = self._along("reduce_max" if name == "argmax" else "reduce_min", arg, axis)
         others = tuple(d for d in range(operand.rank) if d != axis)
         spread = self.apply(
             "broadcast_in_dim", extreme, shape=dimensions, broadcast_dimensions=others
@@ -175,9 +173,7 @@ class _Graph:
         largest = self.constant((1 << int(index[1:]) - 1) - 1, index)
         far = self.apply("broadcast_in_dim", largest, shape=dimensions, broadcast_dimensions=())
         candidates = self.apply("select", hit, position, far)
-        found = self.reduction(
-            "reduce_min", candidates, (axis,), infer("reduce_min", (self.shape(candidates),), {"axes": (axis,)})
-        )
+        found = self._along("reduce_min", candidates, axis)
         if index != result.shape.element_type.name:
             found = self.apply("convert_element_type", found, to=result.shape.element_type.name)
         identity = tuple(range(result.shape.rank))

@@ -115,9 +115,7 @@ def _fits(plan: BroadcastPlan) -> bool:
     return len(plan.reads) <= MAX_READS and len(plan.program.code) <= MAX_CODE
 
 
-def kernel_of(
-    plan: BroadcastPlan, operands: int, outputs: int, written: tuple[int, ...]
-) -> Kernel:
+def kernel_of(plan: BroadcastPlan, operands: int, outputs: int, written: tuple[int, ...]) -> Kernel:
     """The kernel of a plan that writes the outputs ``written``; beyond ``outputs``, temporaries."""
     reads = (a.operand if a.operand < operands else a.operand + outputs for a in plan.reads)
     writes = (operands + written[a.operand] for a in plan.writes)

@@ -173,8 +173,7 @@ class Program:
         """Whether an operation takes many registers."""
         if not instruction.args or instruction.sequence:
             return False
-        category = self.type_of(instruction.args[-1]).category
-        return ops.OPS[instruction.op].expensive(category)
+        return ops.OPS[instruction.op].expensive(self.type_of(instruction.args[-1]))
 
     def taken(self, value: int) -> bool:
         """Whether an instruction computes with a value, which then is not only written: one that
@@ -296,7 +295,8 @@ class BroadcastPlan:
         )
 
     def varies(self) -> tuple[frozenset[int], ...]:
-        """For each value of the program, the axes along which it varies."""
+        """For each value of the program, the axes along which it varies. A sequence within the
+        elements of another is reduced for each of them, also where they are all the same."""
         every = range(self.rank)
         known = [frozenset(k for k in every if access.strides[k]) for access in self.reads]
         for instruction in self.program.code:
@@ -305,7 +305,17 @@ class BroadcastPlan:
                 varies = varies.difference(self.axes_of(instruction.sequence))
                 if self.chunked and instruction.sequence == 1:
                     varies |= {self.num_parallel - 1}
+                varies = varies.union(*map(self.axes_of, range(1, instruction.sequence)))
             known.append(varies)
+        return tuple(known)
+
+    def passes(self) -> tuple[int, ...]:
+        """For each value of the program, after how many passes over the first sequence it can be
+        computed."""
+        known = [0] * len(self.reads)
+        for instruction in self.program.code:
+            before = max((known[a] for a in instruction.args), default=0)
+            known.append(before + (instruction.sequence == 1))
         return tuple(known)
 
     @property

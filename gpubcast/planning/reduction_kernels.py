@@ -8,7 +8,6 @@ none are computed into temporaries, which are operands of what is left.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,7 +15,7 @@ from gpubcast.hlo.expression import Apply, Expression, Parameter, arguments_of, 
 from gpubcast.hlo.op import Inferred
 from gpubcast.planning.axis_classes import AxisClasses, Dimension
 from gpubcast.planning.bitcasts import changes_width
-from gpubcast.planning.build import Sequences, build, filled
+from gpubcast.planning.build import Sequences, build, filled, read_as
 from gpubcast.planning.lowering import by_chunks, lowered, reduces
 from gpubcast.planning.partition import (
     MAX_CODE,
@@ -75,9 +74,11 @@ class _Cutting:
 
     def kernels(self) -> Kernels:
         for index in sorted(reachable(self.graph.nodes, self.graph.outputs)):
-            if changes_width(self.graph, self.nodes, index):
+            if self._is_copied(index):
+                while below := self._reductions((index,)):
+                    self._compute_reductions(below)
                 self._compute_elements(index)
-        while left := self._reductions():
+        while left := self._reductions(self.graph.outputs):
             whole = one_kernel(self.graph, self.nodes, self.operands, self.outputs)
             if whole is not None:
                 written = tuple(range(len(self.outputs)))
@@ -110,19 +111,31 @@ class _Cutting:
             self.made.append(Kernel(one.plan, tuple(map(number, one.arguments))))
         self.temporaries += rest.temporaries
 
-    def _reductions(self) -> list[int]:
-        live = reachable(self.graph.nodes, self.graph.outputs)
+    def _is_copied(self, index: int) -> bool:
+        """Whether a bitcast to another width reads what lies in no operand's memory."""
+        if not changes_width(self.graph, self.nodes, index):
+            return False
+        return read_as(self.graph, self.nodes, self.operands, index) is None
+
+    def _reductions(self, results: tuple[int, ...]) -> list[int]:
+        """The reductions that some results are computed from."""
+        live = reachable(self.graph.nodes, results)
         return [i for i in sorted(live) if reduces(self.graph.nodes[i])]
 
     def _compute_reductions(self, left: list[int]) -> None:
         """Compute a reduction that waits for no other, and those that share its pass."""
         first = self._ready(left)
         found = self._kernel((first,))
+        if found is None and first != left[0]:
+            # It is too much together with what is part of it.
+            first = left[0]
+            found = self._kernel((first,))
         if found is None:
             # Its operand is walked in two ways at once, or is too much for one kernel.
             self._compute_elements(arguments_of(self.graph.nodes[first])[0])
             return
-        chosen, (plan, outs) = (first,), found
+        chosen: tuple[int, ...] = (first,)
+        plan, outs = found
         for other in left:
             waits = any(
                 reduces(self.graph.nodes[i]) and i not in (other, *chosen)
@@ -307,6 +320,9 @@ def _axes(
     chunked = any(chunks)
     outputs = [set(classes.axes(i)) - {None} for i in graph.outputs]
     sequence = {axis for one in distinct for axis in one}
+    if len(distinct) == 2 and any(axes & sequence for axes in outputs):
+        # Inner reductions are there while the outer sequence is reduced, and not after it.
+        return None
     # A chunk's number is the last of the parallel axes.
     last = classes.axes(graph.outputs[0])[-1] if chunked else None
     if chunked and not (all(chunks) and set(graph.outputs) <= set(found)):
@@ -320,4 +336,10 @@ def _axes(
     order = (*parallel, *([last] if last is not None else []))
     if any(not set(order) <= axes for axes in outputs):
         return None
+    # What lacks an axis would be reduced again and again along it.
+    for i in found:
+        own = set(classes.axes(i)) | ({last} if chunked and taken[i] == distinct[0] else set())
+        around = set(order) if taken[i] == distinct[0] else {*order, *distinct[0]}
+        if not around <= own:
+            return None
     return _Axes(tuple(order), distinct, chunked)

@@ -211,7 +211,8 @@ def _twin(access: Access, after: BroadcastPlan, before: BroadcastPlan) -> Access
 
 def span(access: Access, plan: BroadcastPlan) -> tuple[int, int]:
     """Lowest and highest offset an access touches, in elements from the array's first."""
-    if plan.num_visited == 0:
+    moved = [axis.extent for axis, stride in zip(plan.axes, access.strides, strict=True) if stride]
+    if plan.num_visited == 0 or 0 in moved:
         return (0, 0)
     steps = [
         (axis.extent - 1) * stride for axis, stride in zip(plan.axes, access.strides, strict=True)

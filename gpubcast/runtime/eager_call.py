@@ -6,18 +6,17 @@ import functools
 from collections.abc import Hashable
 from typing import Any
 
-import numpy as np
-
 from gpubcast.backends.array_types import DeviceArray
 from gpubcast.errors import Error
 from gpubcast.hlo import expression, graph_inference
 from gpubcast.hlo.expression import Attributes, Expression
+from gpubcast.hlo.inference import wrong_number
 from gpubcast.hlo.ops import OPS
 from gpubcast.runtime import call_cache, execute, state
 from gpubcast.runtime.device import parse_device
 from gpubcast.runtime.entry_point import Call, EntryPoint
-from gpubcast.runtime.operands import is_scalar, output_view, scalar_view, view_of
-from gpubcast.runtime.overlap import arrays_share, shared
+from gpubcast.runtime.operands import byte_view, is_scalar, output_view, scalar_view, view_of
+from gpubcast.runtime.overlap import share_memory, shared
 from gpubcast.runtime.protocols import Symbolic
 from gpubcast.runtime.results import new_results
 from gpubcast.runtime.view import View
@@ -65,6 +64,8 @@ def apply_operation(
         if isinstance(x, Symbolic):
             placed = out is not None or out_layout is not None
             return x.trace.apply(name, operands, attributes, placed)
+    if operands[-1] is None and OPS[name].reduction:
+        raise wrong_number(OPS[name], (), 1)
     graph = _graph(name, () if prefix == name else expression.canonical(name, attributes))
     if prefix is None and out_layout is None:
         made = call_cache.again(graph, call)
@@ -130,7 +131,7 @@ def finish(
     targets = [output_view(x) for x in outs]
     if len(outs) > 1 and any([copy_back is not None for _, copy_back in targets]):
         # What stands in for an unaligned array does not show what the array shares.
-        _check_apart([x.view() if isinstance(x, DeviceArray) else x for x in outs])
+        _check_apart([byte_view(x) for x in outs])
     launch, _ = execute.run(graph, views, tuple([t for t, _ in targets]), layouts, wanted)
     if keep and type(out) is (tuple if graph.packed else type(out)):
         call_cache.remember(prefix, call, views, launch, packed=graph.packed)
@@ -140,11 +141,10 @@ def finish(
     return out
 
 
-def _check_apart(outs: list[Any]) -> None:
+def _check_apart(outs: list[View]) -> None:
     for i, one in enumerate(outs):
         for j, other in enumerate(outs[:i]):
-            host = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
-            if host and arrays_share(one, other):
+            if share_memory(one, other):
                 raise shared(j, i)
 
 

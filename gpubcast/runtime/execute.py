@@ -78,8 +78,7 @@ def run(
 def _copied(view: View, device: Device) -> View:
     """An aligned copy of an operand."""
     host = backend(device[0])
-    if host.capturing():
-        raise _no_temporary("an operand is not aligned for the type as which it is read")
+    refuse_temporary(device, "an operand is not aligned for the type as which it is read")
     layout = Layout(view.operand.shape.layout.minor_to_major)
     launch, (buffer,) = run(COPY, (view,), None, (layout,))
     return View(launch.outputs[0], host.address(buffer), device, buffer)
@@ -94,19 +93,26 @@ def temporaries(launch: Launch, slots: list[int]) -> list[Any]:
     if not launch.temporaries:
         return []
     host = launch.backend
-    if host.capturing():
-        raise _no_temporary("the expression needs more than one kernel and temporaries between")
+    refuse_temporary(
+        launch.device, "the expression needs more than one kernel and temporaries between"
+    )
     held = [host.allocate(shape.byte_size) for shape in launch.temporaries]
     slots += [host.address(buffer) for buffer in held]
     return held
 
 
-def _no_temporary(why: str) -> DeviceError:
-    return DeviceError(
-        f"{why}, and a graph being captured must not allocate",
-        rule="A2",
-        kind="gpubcast:temporary during capture",
-    )
+def refuse_temporary(device: Device, why: str) -> None:
+    """Refuse what has to allocate while a graph is being captured.
+
+    Raises:
+        DeviceError: the current stream of the device is capturing.
+    """
+    if backend(device[0]).capturing(device[1]):
+        raise DeviceError(
+            f"{why}, and a graph being captured must not allocate",
+            rule="A2",
+            kind="gpubcast:temporary during capture",
+        )
 
 
 def _run_apart(
@@ -114,10 +120,9 @@ def _run_apart(
 ) -> None:
     """Compute into temporaries, then copy: the results are as if nothing overlapped."""
     host = backend(device[0])
-    if host.capturing():
-        raise _no_temporary(
-            "out shares memory with an operand in another order, which needs a temporary"
-        )
+    refuse_temporary(
+        device, "out shares memory with an operand in another order, which needs a temporary"
+    )
     compact = tuple(Layout(out.operand.shape.layout.minor_to_major) for out in outs)
     launch, buffers = run(graph, views, None, compact)
     for made, buffer, out in zip(launch.outputs, buffers, outs, strict=True):

@@ -105,6 +105,8 @@ class Launch:
 
     def _finish(self, step: LaunchStep, began: float) -> None:
         assert step.source is not None
+        if self.backend.capturing(self.device[1]):
+            return  # nothing runs, and to wait would end the capture
         try:
             self.backend.synchronize()
         except Exception as error:

@@ -10,55 +10,17 @@ from typing import Any
 import numpy as np
 
 from gpubcast.backends.array_types import SCALARS, DeviceArray
-from gpubcast.errors import (
-    DeviceError,
-    ElementTypeError,
-    Error,
-    LayoutError,
-    ShapeError,
-    shortened,
-)
+from gpubcast.errors import DeviceError, ElementTypeError, Error, LayoutError
 from gpubcast.planning.plan import Operand
-from gpubcast.runtime import state
+from gpubcast.runtime import execute, state
 from gpubcast.runtime.device import CPU, Device
 from gpubcast.runtime.overlap import overlaps_itself
+from gpubcast.runtime.strides import strided_over
 from gpubcast.runtime.view import View
 from gpubcast.shapes.element_types import ElementType, element_type
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.scalar_bits import scalar_bits
 from gpubcast.shapes.shape import Shape
-
-
-def strided_over(operand: Operand, buffer: Any, device: Device) -> Any:
-    """The NumPy or CuPy array of the elements that an operand has in a flat buffer.
-
-    Raises:
-        ShapeError: NumPy or CuPy has no such arrays.
-    """
-    shape = operand.shape
-    try:
-        return state.backend(device[0]).view(
-            buffer, 0, shape.element_type.dtype, shape.dimensions, byte_strides(operand)
-        )
-    except ValueError as error:
-        raise no_such_array(shape, error) from None
-
-
-def no_such_array(shape: Shape, error: ValueError) -> ShapeError:
-    """The refusal of a shape that no NumPy or CuPy array can have."""
-    return ShapeError(
-        f"no NumPy or CuPy array can have the shape {shortened(str(shape))}: {error}",
-        rule="A9",
-        kind="gpubcast:view",
-        operands=(shape,),
-    )
-
-
-@functools.lru_cache(4096)
-def byte_strides(operand: Operand) -> tuple[int, ...]:
-    """The strides of an operand as NumPy counts them."""
-    size = operand.shape.element_type.itemsize
-    return tuple([stride * size for stride in operand.strides])
 
 
 def is_operand(x: Any) -> bool:
@@ -111,7 +73,7 @@ def output_view(x: Any) -> tuple[View, Callable[[], None] | None]:
             rule="A2",
             kind="gpubcast:out",
         )
-    strided, device = (x.view(), x._device) if isinstance(x, DeviceArray) else strided_of(x)
+    strided, device = _written(x)
     if not getattr(getattr(strided, "flags", None), "writeable", True):
         raise LayoutError("out is read-only", rule="A2", kind="gpubcast:read-only out")
     size = element_type(strided.dtype).itemsize
@@ -128,10 +90,22 @@ def output_view(x: Any) -> tuple[View, Callable[[], None] | None]:
     if view is not None:
         return view, None
     stand_in = copied_view(strided, device)
-    return stand_in, lambda: strided.__setitem__(..., stand_in.array)
+    return stand_in, lambda: _copy_elements(stand_in.array, strided, device)
 
 
-_CUDA_DLPACK, _CPU_DLPACK = 2, (1, 3)
+def byte_view(out: Any) -> View:
+    """The bytes of a user's ``out``, wherever its elements lie."""
+    return _byte_view(*_written(out))
+
+
+def _written(out: Any) -> tuple[Any, Device]:
+    if isinstance(out, DeviceArray):
+        return out.view(), out._device
+    return strided_of(out, written=True)
+
+
+# Device types of DLPack: CUDA's own memory and managed memory, the host's and pinned memory.
+_CUDA_DLPACK, _CPU_DLPACK = (2, 13), (1, 3)
 
 
 def is_scalar(x: Any) -> bool:
@@ -153,8 +127,13 @@ def is_masked(x: Any) -> bool:
     return masked is not None and isinstance(x, masked.MaskedArray)
 
 
-def strided_of(x: Any) -> tuple[Any, Device]:
+def strided_of(x: Any, *, written: bool = False) -> tuple[Any, Device]:
     """A foreign array as a NumPy or CuPy array over the same memory, and its device.
+
+    Args:
+        x: the array.
+        written: whether it matters if its memory may be written, which ``flags.writeable`` then
+            says; an operand is only read.
 
     Raises:
         ElementTypeError: the elements have no XLA type, or a list is ragged.
@@ -169,9 +148,9 @@ def strided_of(x: Any) -> tuple[Any, Device]:
         return x, ("cuda", int(x.device.id))
     try:
         if offers(x, "__dlpack__") and offers(x, "__dlpack_device__"):
-            return _from_dlpack(x)
+            return _from_dlpack(x, written)
         if offers(x, "__cuda_array_interface__"):
-            return _adopted(x)
+            return _adopted(x, written)
         if isinstance(x, (list, tuple)) and any(is_masked(e) for e in x):
             raise _no_array("a masked array has elements without a value; fill it first")
         if is_scalar(x) or isinstance(x, (list, tuple)) or offers(x, "__array__"):
@@ -191,22 +170,22 @@ def _no_array(text: str) -> ElementTypeError:
     return ElementTypeError(text, rule="A3", kind="gpubcast:not an array")
 
 
-def _from_dlpack(x: Any) -> tuple[Any, Device]:
+def _from_dlpack(x: Any, written: bool) -> tuple[Any, Device]:
     device_type = int(x.__dlpack_device__()[0])
     if device_type in _CPU_DLPACK:
-        return state.backend("cpu").adopt(x)[0], CPU
-    if device_type != _CUDA_DLPACK:
+        return state.backend("cpu").adopt(x, written=written)[0], CPU
+    if device_type not in _CUDA_DLPACK:
         raise DeviceError(
             f"{type(x).__name__} lives on DLPack device type {device_type}; "
             "gpubcast runs on CPU and CUDA",
             rule="A1",
             kind="gpubcast:device",
         )
-    return _adopted(x)
+    return _adopted(x, written)
 
 
-def _adopted(x: Any) -> tuple[Any, Device]:
-    strided, index = state.backend("cuda").adopt(x)
+def _adopted(x: Any, written: bool) -> tuple[Any, Device]:
+    strided, index = state.backend("cuda").adopt(x, written=written)
     return strided, ("cuda", index)
 
 
@@ -238,10 +217,40 @@ def memory_view(strided: Any, device: Device) -> View | None:
 
 
 def copied_view(strided: Any, device: Device) -> View:
-    """The same for an aligned copy of the array."""
-    view = memory_view(strided.copy(order="K"), device)
-    assert view is not None
-    return view
+    """The same for an aligned copy of the array.
+
+    Raises:
+        DeviceError: a graph is being captured.
+    """
+    if device == CPU:
+        view = memory_view(strided.copy(order="K"), device)
+        assert view is not None
+        return view
+    execute.refuse_temporary(device, "elements that are not aligned are copied first")
+    shape, order = strided.shape, _axis_order(strided.shape, strided.strides)
+    operand = Operand.of(Shape(element_type(strided.dtype), shape, Layout(order)))
+    packed = Layout((len(shape), *order))
+    _, (buffer,) = execute.run(execute.COPY, (_byte_view(strided, device),), None, (packed,))
+    copy = strided_over(operand, buffer, device)
+    return View(operand, state.backend(device[0]).address(copy), device, copy)
+
+
+def _copy_elements(source: Any, target: Any, device: Device) -> None:
+    """Copy the elements of an array to another of the same dimensions and type."""
+    if device == CPU:
+        target[...] = source
+        return
+    views = (_byte_view(source, device),), (_byte_view(target, device),)
+    execute.run(execute.COPY, *views)
+
+
+def _byte_view(strided: Any, device: Device) -> View:
+    """The bytes of an array's elements, along one more axis: they may lie anywhere."""
+    shape, strides, size = strided.shape, strided.strides, strided.dtype.itemsize
+    layout = Layout((len(shape), *_axis_order(shape, strides)))
+    dimensions = (*shape, size)
+    operand = Operand(Shape("u8", dimensions, layout), (*strides, 1), dimensions)
+    return View(operand, state.backend(device[0]).address(strided), device, strided)
 
 
 def _axis_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:

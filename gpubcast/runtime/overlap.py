@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 
+from gpubcast.backends.array_types import byte_span
 from gpubcast.backends.native_calls.record import Argument, conflicts
 from gpubcast.errors import LayoutError
 from gpubcast.planning.plan import Operand
@@ -55,16 +55,9 @@ class _OperandMemory:
 def share_memory(one: View, other: View) -> bool:
     """Whether two arrays have a byte in common; where that is too hard to tell, they may."""
     try:
-        return arrays_share(np.asarray(_OperandMemory(one)), np.asarray(_OperandMemory(other)))
-    except ValueError:
-        return True
-
-
-def arrays_share(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
-    """The same for NumPy arrays."""
-    try:
-        return np.shares_memory(one, other, max_work=_PAIR_WORK)  # type: ignore[arg-type]
-    except np.exceptions.TooHardError:
+        arrays = np.asarray(_OperandMemory(one)), np.asarray(_OperandMemory(other))
+        return np.shares_memory(*arrays, max_work=_PAIR_WORK)  # type: ignore[arg-type]
+    except (ValueError, np.exceptions.TooHardError):
         return True
 
 
@@ -75,13 +68,6 @@ def relative_span(operand: Operand) -> tuple[int, int]:
         return 0, 0
     size = operand.shape.element_type.itemsize
     return byte_span(operand.extents, tuple(size * stride for stride in operand.strides), size)
-
-
-def byte_span(extents: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, int]:
-    """Which bytes an array with strides in bytes may touch, from the address of its first element
-    on; end excluded."""
-    steps = [(e - 1) * s for e, s in zip(extents, strides, strict=True)]
-    return sum(step for step in steps if step < 0), itemsize + sum(s for s in steps if s > 0)
 
 
 # Steps that NumPy may take to decide whether an array overlaps itself: some milliseconds.

@@ -159,6 +159,12 @@ def _loaded(host: Backend, device: Device, target: Target, source: KernelSource)
         kernel = STATE.kernels.get(key)
         if kernel is not None:
             return kernel
+        if host.capturing(device[1]):
+            raise DeviceError(
+                "a graph is being captured, in which no kernel can be loaded, and this call needs "
+                "one that was not used before; make the same call once before the capture begins, "
+                "or bind its plan there (plan.bind(...)) and call that while capturing"
+            )
         began = time.perf_counter()
         dump(source, host.device_type)
         kernel = host.load(source)

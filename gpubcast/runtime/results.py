@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gpubcast.backends.array_types import DeviceArray
+from gpubcast.backends.array_types import DeviceArray, byte_span
 from gpubcast.backends.cpu.result_pool import LEAST
 from gpubcast.backends.native_calls.record import FlatResult, NewResult, StridedResult
 from gpubcast.runtime.launch import Launch
-from gpubcast.runtime.operands import byte_strides, no_such_array
-from gpubcast.runtime.overlap import byte_span
+from gpubcast.runtime.strides import byte_strides, no_such_array
 
 # Results of so many bytes come from the backend, which keeps what they leave behind.
 LARGE_RESULT = LEAST

@@ -14,11 +14,13 @@ from typing import overload
 
 from gpubcast.errors import ShapeError
 from gpubcast.planning.plan import BroadcastPlan
+from gpubcast.schedules.cpu.column_reduction import ColumnReduction, column_reduction
 from gpubcast.schedules.cpu.nest import Nest, nest
 from gpubcast.schedules.cpu.row_reduction import RowReduction, row_reduction
 from gpubcast.schedules.cpu.runs import Runs, runs
 from gpubcast.schedules.cpu.tiles import Tiles, tiles
-from gpubcast.schedules.cuda.column_reduction import ColumnReduction, column_reduction
+from gpubcast.schedules.cuda.column_reduction import CudaColumnReduction
+from gpubcast.schedules.cuda.column_reduction import column_reduction as cuda_column_reduction
 from gpubcast.schedules.cuda.flat import Flat, flat
 from gpubcast.schedules.cuda.gather import Gather, gather
 from gpubcast.schedules.cuda.phase import Phase, phase
@@ -30,8 +32,9 @@ from gpubcast.schedules.cuda.vectors import MAX_GRID
 from gpubcast.schedules.cuda.xpose import Xpose, xpose
 from gpubcast.schedules.schedule import CpuTarget, CudaTarget, Target, VectorScheduleBase
 
-CudaSchedule = Flat | Rows | Xpose | Phase | Running | Gather | CudaRowReduction | ColumnReduction
-CpuSchedule = Nest | Runs | Tiles | RowReduction
+CudaReduction = CudaRowReduction | CudaColumnReduction
+CudaSchedule = Flat | Rows | Xpose | Phase | Running | Gather | CudaReduction
+CpuSchedule = Nest | Runs | Tiles | RowReduction | ColumnReduction
 Schedule = CudaSchedule | CpuSchedule
 
 # With accesses of this size a GPU's memory is still kept busy; not with smaller ones.
@@ -68,7 +71,7 @@ def schedule(plan: BroadcastPlan, target: Target, addresses: tuple[int, ...]) ->
     """
     if isinstance(target, CpuTarget):
         if plan.sequences:
-            return row_reduction(plan, target)
+            return column_reduction(plan, target) or row_reduction(plan, target)
         return tiles(plan, target) or runs(plan, target) or nest(plan, target)
     chosen = _cuda_schedule(plan, target, addresses)
     if chosen.grid > MAX_GRID:
@@ -86,7 +89,7 @@ def _cuda_schedule(
 ) -> CudaSchedule:
     if plan.sequences:
         rows_found = cuda_row_reduction(plan, addresses, target)
-        return rows_found or column_reduction(plan, target)
+        return rows_found or cuda_column_reduction(plan, target)
     return flat(plan, addresses, target) or _tiled(plan, addresses, target) or gather(plan)
 
 

@@ -212,6 +212,11 @@ class CpuScheduleBase(ScheduleBase):
         return 0
 
     @property
+    def pattern_axes(self) -> range:
+        """The axes along which an access moves as its pattern says."""
+        return range(self.rank - 1 - self.joined_axes, self.rank)
+
+    @property
     def lengths(self) -> dict[str, int]:
         """The sizes that a kernel is told apart from those of the plan, by the names that it gives
         them."""

@@ -23,13 +23,6 @@ cupy = pytest.importorskip("cupy")
 ENTRIES = (eager_call.APPLY, plans._CALLED, fused_function._CALLED)
 
 
-class Pointer:
-    """What hands a parameter table to a kernel: here it can be read again."""
-
-    def __init__(self, at: int) -> None:
-        self.at = at
-
-
 class Kernel:
     """Stands for every kernel: notes the parameters that it is launched with."""
 
@@ -60,7 +53,7 @@ def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iter
         assert native_handover.process_table() is not None
         monkeypatch.setattr(call_cache, "REPEATS", 0)
         monkeypatch.setattr(state, "repeated", lambda launch: True)
-    monkeypatch.setattr(backend, "CPointer", Pointer)
+    monkeypatch.setattr(backend, "CPointer", fake_gpu.Pointer)
     kernel = Kernel()
     with fake_gpu.gpu(kernel, devices=2) as found:
         found.kernel = kernel
@@ -164,11 +157,11 @@ def test_out_is_looked_at_every_time(gpu: Any, short: Any) -> None:
 
 def test_devices_are_kept_apart(gpu: Any, short: Any) -> None:
     here = gpu.array((6, 8))
-    gpu.device = 1
+    gpu.driver.device = 1
     there = gpu.array((6, 8))
     assert (here.data.device_id, there.data.device_id) == (0, 1)
     for device, x in ((0, here), (1, there)):
-        gpu.device = device
+        gpu.driver.device = device
         for _ in range(3):
             gb.add(x, x)
     with pytest.raises(gb.DeviceError, match="different devices"):
@@ -177,7 +170,7 @@ def test_devices_are_kept_apart(gpu: Any, short: Any) -> None:
     made = gb.add(there, there)
     assert made.data.device_id == 1 and gpu.kernel.addresses()[0] == there.data.ptr
     if gpu.quick:
-        gpu.device = 0
+        gpu.driver.device = 0
         with pytest.raises(LongWay):
             gb.add(there, there)
 

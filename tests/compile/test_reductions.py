@@ -17,7 +17,7 @@ import gpubcast as gb
 from gpubcast.codegen.cuda import kernel
 from gpubcast.errors import CompileError
 from gpubcast.schedules.choose import schedule
-from gpubcast.schedules.cuda.column_reduction import ColumnReduction
+from gpubcast.schedules.cuda.column_reduction import CudaColumnReduction
 from gpubcast.schedules.cuda.row_reduction import LANES_OF_THREAD, CudaRowReduction
 from gpubcast.schedules.schedule import CudaTarget
 from tests.compile.sass import KernelReport, compiled, nvdisasm, report
@@ -25,7 +25,7 @@ from tests.compile.test_operations import EVERY_ARCHITECTURE
 from tests.emulated.test_reductions import layer_norm_of, logsumexp, softmax
 
 long = pytest.mark.long
-Scheduled = CudaRowReduction | ColumnReduction
+Scheduled = CudaRowReduction | CudaColumnReduction
 
 pytestmark = pytest.mark.skipif(nvdisasm() is None, reason="needs the nvidia-cuda-nvdisasm package")
 
@@ -50,7 +50,7 @@ def made(arch: str, function: Any, *shapes: gb.Shape) -> tuple[Scheduled, Kernel
     """A call's only kernel: how it is scheduled, and its machine code."""
     plan = function.plan(*shapes).broadcast_plan
     chosen = schedule(plan, CudaTarget(arch, 132), (0,) * len(plan.accesses))
-    assert isinstance(chosen, CudaRowReduction | ColumnReduction)
+    assert isinstance(chosen, CudaRowReduction | CudaColumnReduction)
     source = kernel.generate(plan, chosen)
     try:
         cubin = compiled(source.text, arch)
@@ -150,5 +150,5 @@ def test_functions_take_no_local_memory(name: str, element_type: str, arch: str)
 def test_columns(function: Any, arch: str) -> None:
     for rows in (500, 5000):
         chosen, found = made(arch, function, gb.Shape("f32", (rows, 4096)))
-        assert isinstance(chosen, ColumnReduction)
+        assert isinstance(chosen, CudaColumnReduction)
         assert not local_memory(found)

@@ -17,7 +17,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.hlo.ops import OPS
-from tests.support import complex_numbers
+from tests.support import complex_numbers, scalars
 from tests.support.scalars import ulp_distance
 
 FILE = Path(__file__).parents[1] / "corpora" / "binary_values.jsonl"
@@ -124,16 +124,12 @@ def compared(
         for (name, position), later in MISTAKEN.items():
             if name == row["id"]:
                 mended = np.array(found.reshape(-1)[position], np.complex128)
-                assert complex_numbers.same(mended, np.array(later)), row["id"]
+                assert scalars.same(mended, np.array(later)), row["id"]
                 skipped.add(position)
         keep = np.array([i for i in range(wanted.size) if i not in skipped], int)
         flat, truth = found.reshape(-1)[keep], wanted.reshape(-1)[keep]
         if wanted.dtype.kind == "c":
-            good = (
-                near(row["op"], flat, truth)
-                if row.get("inexact")
-                else complex_numbers.same(flat, truth)
-            )
+            good = near(row["op"], flat, truth) if row.get("inexact") else scalars.same(flat, truth)
         elif wanted.dtype.kind in "biu":
             good = flat == truth
         elif tolerance(row):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import weakref
 from typing import Any
@@ -13,34 +12,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.backends.cpu import dlpack
-
-
-class Managed(ctypes.Structure):
-    """DLPack's ``DLManagedTensor``."""
-
-    _fields_ = (("tensor", dlpack._Tensor), ("context", ctypes.c_void_p), ("done", ctypes.c_void_p))
-
-
-class Exporter:
-    """Hands out two-byte words as elements of a DLPack type."""
-
-    def __init__(self, words: np.ndarray[Any, Any], code: int) -> None:
-        self.words = words
-        self.shape = (ctypes.c_int64 * words.ndim)(*words.shape)
-        self.strides = (ctypes.c_int64 * words.ndim)(*(s // 2 for s in words.strides))
-        tensor = dlpack._Tensor(
-            words.ctypes.data, 1, 0, words.ndim, code, 16, 1, self.shape, self.strides, 0
-        )
-        self.managed = Managed(tensor, None, None)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
-
-    def __dlpack__(self, **_: Any) -> Any:
-        new = ctypes.pythonapi.PyCapsule_New
-        new.restype = ctypes.py_object
-        new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-        return new(ctypes.addressof(self.managed), b"dltensor", None)
+from tests.support.dlpack_exporters import Exporter, Jax, Old, Tensor, Versioned
 
 
 @pytest.mark.parametrize("refusal", [RuntimeError, BufferError])
@@ -81,34 +53,6 @@ def test_other_unknown_types_are_refused() -> None:
         gb.neg(Exporter(np.ones(4, np.uint16), 9))
 
 
-class Versioned(Exporter):
-    """Hands out versioned capsules, which say whether the memory is read-only."""
-
-    def __init__(self, words: np.ndarray[Any, Any], flags: int, major: int = 1) -> None:
-        super().__init__(words, 4)
-        self.versioned = dlpack._VersionedTensor(major, 0, None, None, flags, self.managed.tensor)
-
-    def __dlpack__(self, max_version: Any = None, **_: Any) -> Any:
-        assert max_version is not None
-        new = ctypes.pythonapi.PyCapsule_New
-        new.restype = ctypes.py_object
-        new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-        return new(ctypes.addressof(self.versioned), b"dltensor_versioned", None)
-
-
-class Old(Exporter):
-    """One from before there were versions."""
-
-    def __dlpack__(self, stream: Any = None) -> Any:  # type: ignore[override]
-        return super().__dlpack__()
-
-
-class Tensor(Old):
-    """PyTorch's, as far as can be told."""
-
-    __module__ = "torch"
-
-
 @pytest.mark.parametrize(
     ("exporter", "writable"),
     [
@@ -117,11 +61,12 @@ class Tensor(Old):
         (lambda words: Tensor(words, 4), True),
         (lambda words: Versioned(words, 0), True),
         (lambda words: Versioned(words, 1), False),
+        (lambda words: Jax(words, 0), False),
     ],
-    ids=["no version", "old", "PyTorch", "writable", "read-only"],
+    ids=["no version", "old", "PyTorch", "writable", "read-only", "JAX"],
 )
 def test_only_what_may_be_written_is(exporter: Any, writable: bool) -> None:
-    """An array of JAX's is immutable, and its capsule has no version."""
+    """An array of JAX's is immutable, whether its capsule has a version or not."""
     words = np.zeros(3, np.uint16)
     given, ones = exporter(words), np.ones(3, ml_dtypes.bfloat16)
     for _ in range(40):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gpubcast.backends.cpu.jit import object_cache
-from tests.support import emulated_processor, processor_bits, vector_kernels
+from tests.support import emulated_processor, processor_bits, reduction_bits, vector_kernels
 
 # AArch64 with NEON alone and with vectors of a length that code does not know; x86 with SSE2 alone.
 TARGETS = (
@@ -126,6 +126,28 @@ def test_every_function_has_the_same_bits_on_every_processor(repository: Path) -
     here = processor_bits.runnable()
     found = {target: bits(target, repository) for target in here}
     assert set(found[here[0]]) == {kernel.label for kernel in vector_kernels.kernels()}
+    for target in here[1:]:
+        apart = {k for k, digest in found[target].items() if digest != found[here[0]][k]}
+        assert not apart, target
+
+
+# By lanes and across them, of keys, of narrow types; sequences within sequences, chunks of chunks.
+REDUCTIONS = ("reduce_sum f32", "reduce_max f64", "normalised f32", "pairs f32", "whole f32")
+
+
+def test_reductions_have_the_same_bits_on_processors_that_run_here(repository: Path) -> None:
+    here = processor_bits.runnable()
+    targets = {here[0], here[-1]}
+    found = [bits(target, repository, *REDUCTIONS, by="reduction_bits") for target in targets]
+    assert set(found[0]) == set(REDUCTIONS) and found == found[:1] * len(found)
+
+
+@pytest.mark.long
+def test_every_reduction_has_the_same_bits_on_every_processor(repository: Path) -> None:
+    here = processor_bits.runnable()
+    here = [here[0], here[1], here[-1]]
+    found = {target: bits(target, repository, by="reduction_bits") for target in here}
+    assert set(found[here[0]]) == set(reduction_bits.CALLS)
     for target in here[1:]:
         apart = {k for k, digest in found[target].items() if digest != found[here[0]][k]}
         assert not apart, target

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import cupy
@@ -20,6 +19,7 @@ from gpubcast.backends.cuda import backend
 from gpubcast.codegen.source import KernelSource
 from gpubcast.runtime import state
 from gpubcast.schedules.schedule import CudaTarget
+from tests.support import fake_gpu
 from tests.support.emulator.backend import EmulatorBackend
 
 _MEMORY = cupy.cuda.memory
@@ -48,18 +48,6 @@ class Device(backend.CupyBackend):
 
         return start
 
-    def from_host(self, data: np.ndarray[Any, Any]) -> Any:
-        return put(np.ascontiguousarray(data).reshape(-1).view(np.uint8))
-
-    def to_host(self, array: Any) -> np.ndarray[Any, Any]:
-        return get(array)
-
-    def capturing(self) -> bool:
-        return False
-
-    def synchronize(self) -> None:
-        """Launches are synchronous."""
-
 
 def memory(array: Any) -> np.ndarray[Any, Any]:
     """A CuPy array's memory as a NumPy array with its strides."""
@@ -83,13 +71,8 @@ def get(array: Any) -> np.ndarray[Any, Any]:
 @contextlib.contextmanager
 def device(emulator: EmulatorBackend) -> Iterator[Device]:
     """CUDA is this device, and CuPy allocates from it."""
-    real = backend._runtime
-    stub = SimpleNamespace(
-        getDevice=lambda: 0, getDeviceCount=lambda: 1, CUDARuntimeError=real.CUDARuntimeError
-    )
     before = cupy.cuda.get_allocator()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(backend, "_runtime", stub)
+    with fake_gpu.driver(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(backend, "_target", lambda index: CudaTarget(emulator.arch, 132))
         patch.setattr(backend, "_by_value", lambda parameters: parameters)
         made = Device(emulator)

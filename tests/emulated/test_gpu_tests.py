@@ -67,6 +67,15 @@ def test_written_padding(device: Place, padding: Any, kind: str, value: float) -
     test_arrays.test_written_padding(device, padding, kind, value, (0, 1))
 
 
+@pytest.mark.parametrize("layout", [gb.Layout((1, 0)), gb.Layout((0, 1), (50, 90))], ids=str)
+def test_strided_arrays_leave_the_device(device: Place, layout: gb.Layout) -> None:
+    test_arrays.test_strided_arrays_leave_the_device(device, layout)
+
+
+def test_fields_of_records(device: Place) -> None:
+    test_arrays.test_elements_that_lie_anywhere(device, "f64")
+
+
 @pytest.mark.parametrize("key", [np.s_[2:7, 3:40], np.s_[8:3:-1, 1:2]])
 def test_out_leaves_the_rest_alone(device: Place, key: Any) -> None:
     test_arrays.test_out_leaves_the_rest_alone(device, key)
@@ -106,3 +115,34 @@ def test_case(device: Place, case: Case) -> None:
     made = sized.operands(np, test_cases.SEED)
     operands = tuple(gb.array(device.put(x.numpy()), layout=x.layout) for x in made)
     test_cases.check(device, sized, operands)
+
+
+@pytest.mark.parametrize("key", [np.s_[:], np.s_[::-2, 1:5], np.s_[2, ::3], np.s_[7:]], ids=str)
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "c128"])
+@pytest.mark.parametrize("gap", [0, 1])
+def test_elements_that_lie_anywhere(device: Place, dtype: str, key: Any, gap: int) -> None:
+    """An operand, then a result, where kernels cannot read and write elements as such: they are
+    copied byte by byte, and nothing beside them changes."""
+    element = gb.element_type(dtype).dtype
+    step = element.itemsize + gap
+    strides = 20 * step, step
+    host = np.arange(7 * 20 * step + 9, dtype=np.uint8) % 59
+    wanted = np.ndarray((7, 20), element, host, 1, strides)[key]
+    raw = device.put(host)
+    x = cupy.ndarray((7, 20), element, raw.data + 1, strides)[key]
+    found = gb.bitcast_convert_type(x, dtype)
+    assert device.get(found).tobytes() == wanted.tobytes()
+    assert gb.array(x).numpy().tobytes() == wanted.tobytes()
+    changed = np.ascontiguousarray(wanted[..., ::-1])
+    assert gb.bitcast_convert_type(device.put(changed), dtype, out=x) is x
+    np.ndarray((7, 20), element, host, 1, strides)[key] = changed
+    np.testing.assert_array_equal(device.get(raw), host)
+
+
+def test_a_sparse_slice_is_packed_first(device: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpubcast.arrays._DENSE_BYTES", 64)
+    x = np.arange(41 * 30, dtype=np.float32).reshape(41, 30)
+    array = gb.array(device.put(x))
+    for key in (np.s_[:, 3], np.s_[::-9, 1:3], np.s_[5:30:3, 29]):
+        np.testing.assert_array_equal(array[key].numpy(), x[key])
+        np.testing.assert_array_equal(array.T[key[::-1]].to_device("cpu").numpy(), x.T[key[::-1]])

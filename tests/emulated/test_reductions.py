@@ -17,7 +17,7 @@ from gpubcast.planning.lowering import by_chunks
 from gpubcast.runtime import state
 from gpubcast.schedules.choose import schedule
 from gpubcast.schedules.cuda import column_reduction
-from gpubcast.schedules.cuda.column_reduction import ColumnReduction
+from gpubcast.schedules.cuda.column_reduction import CudaColumnReduction
 from gpubcast.schedules.cuda.row_reduction import CudaRowReduction
 from gpubcast.schedules.schedule import CudaTarget
 from tests.emulated import campaign
@@ -324,4 +324,4 @@ def test_families() -> None:
     assert isinstance(again, CudaRowReduction) and not again.held
     assert "read 3 times" in again.reason
     crossed = chosen(softmax, gb.Shape("f32", (64, 500), gb.Layout((0, 1))))
-    assert isinstance(crossed, ColumnReduction)
+    assert isinstance(crossed, CudaColumnReduction)

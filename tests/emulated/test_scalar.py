@@ -70,7 +70,7 @@ def operation(name: str, t: ElementType, n: int, **said: Any) -> Case:
     operand = t.storage
     reads = ("pred", operand, operand) if row.rule is rules.SELECT else (operand,) * row.arity
     write = "pred" if row.result.value == "pred" else operand
-    text = row.cuda_for(t.category).format("a0", "a1", "a2", bits=t.bits, type=t.storage, **said)
+    text = row.cuda_for(t).format("a0", "a1", "a2", bits=t.bits, type=t.storage, **said)
     entry = "_".join(str(word).replace("-", "minus") for word in (name, t, *said.values()))
     return case(f"op_{entry}", text, reads, write, n)
 

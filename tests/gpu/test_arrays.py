@@ -129,9 +129,57 @@ def test_jax(device: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     found = gb.add(x, x)
     assert isinstance(found, device.xp.ndarray)
     assert_same(device.get(found), np.arange(0, 24, 2, dtype=np.float32).reshape(3, 4))
+    held = gb.from_dlpack(x)
+    for out in (x, held, held[:], held.T.T):
+        with pytest.raises(gb.LayoutError, match="out is read-only"):
+            gb.add(x, x, out=out)
+    assert_same(held.numpy(), np.arange(12, dtype=np.float32).reshape(3, 4))
 
 
 # --- memory: layouts, padding, views, out= -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [gb.Layout((1, 0)), gb.Layout((0, 1)), gb.Layout((0, 1), (50, 90), gb.PaddingValue.ONE)],
+    ids=str,
+)
+def test_strided_arrays_leave_the_device(device: Place, layout: gb.Layout) -> None:
+    """Whole, transposed and sliced, densely and far apart; each in one copy."""
+    x = np.arange(41 * 83, dtype=np.float32).reshape(41, 83)
+    a = gb.array(device.put(x), layout=layout)
+    keys: tuple[Any, ...] = (
+        (), np.s_[1:], np.s_[::-3, 5:80:7], np.s_[:, 11], np.s_[20:20], np.s_[7, 3],
+    )  # fmt: skip
+    for key in keys:
+        assert_same(a[key].numpy(), x[key])
+        assert_same(a.T[key].to_device("cpu").numpy(), x.T[key])
+    wide = gb.array(device.put(np.tile(x, (40, 20))))
+    for column in (wide[:, 1000], wide.T[5, ::-2], wide[::100, 3:5]):
+        assert_same(column.numpy(), column.to_device("cpu").numpy())
+    assert_same(wide[:, 1000].numpy(), np.tile(x, (40, 20))[:, 1000])
+
+
+@pytest.mark.parametrize("kind", ["f16", "f32", "f64"])
+def test_elements_that_lie_anywhere(device: Place, kind: str) -> None:
+    """Fields of packed records, as operand and as result."""
+    dtype = element_type(kind).dtype
+    records = np.zeros(30, np.dtype([("tag", "u1"), ("value", dtype)]))
+    records["value"] = np.arange(30)
+    memory = device.put(records.view(np.uint8))
+
+    def field(of: Any) -> Any:
+        whole, step = device.xp.ndarray, records.itemsize
+        at = of[1:] if device.kind == "cpu" else of.data + 1
+        return whole((30,), dtype, at, strides=(step,))
+
+    assert_same(device.get(gb.add(field(memory), field(memory))), 2 * np.arange(30).astype(dtype))
+    assert_same(gb.array(field(memory))[::-4].numpy(), np.arange(30).astype(dtype)[::-4])
+    target = field(memory)
+    assert gb.neg(target, out=target) is target
+    records["value"] = -records["value"]
+    assert_same(device.get(memory), records.view(np.uint8))
+
 
 PADDED = (
     (gb.PaddingValue.ZERO, "f32", 0.0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -221,6 +222,59 @@ def test_capture_refuses_a_temporary(gpu: Place) -> None:
             stream.end_capture()
 
 
+def test_a_capture_survives_what_is_refused(gpu: Place) -> None:
+    """A first call, a copy and an unaligned operand: each is refused before CUDA is asked."""
+    cupy = gpu.xp
+    x, out = cupy.arange(1, 51, dtype=cupy.float32), cupy.zeros(50, cupy.float32)
+    array = gb.array(x)
+    odd = cupy.ndarray((50,), cupy.float32, cupy.zeros(201, cupy.uint8).data + 1)
+    bound = gb.plan("add", "f32[50]", "f32[50]").bind(x, x, out=out)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.runtime.deviceSynchronize()
+    with stream:
+        stream.begin_capture()
+        try:
+            for call in (
+                lambda: gb.atan2(x, x, out=out), array.numpy, lambda: gb.neg(odd),
+                lambda: gb.array(np.ones(3), device="cuda"),
+            ):  # fmt: skip
+                with pytest.raises(gb.DeviceError, match="captur"):
+                    call()
+            bound()
+        finally:
+            graph = stream.end_capture()
+        graph.launch(stream=stream)
+        stream.synchronize()
+    np.testing.assert_array_equal(out.get(), 2 * np.arange(1, 51, dtype=np.float32))
+
+
+def test_copies_wait_for_their_own_devices_stream(gpu: Place) -> None:
+    """On another GPU than the current one, after kernels of that one's current stream."""
+    cupy = gpu.xp
+    if cupy.cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("there is one GPU only")
+    with cupy.cuda.Device(1):
+        x = cupy.zeros(1 << 26, cupy.float32)
+        cupy.cuda.runtime.deviceSynchronize()
+        with cupy.cuda.Stream(non_blocking=True):
+            for _ in range(50):
+                gb.add(x, 1.0, out=x)
+            with cupy.cuda.Device(0):
+                array = gb.from_dlpack(x)
+                assert array[-1].item() == 50.0
+                assert array[::1_000_000].numpy().max() == 50.0
+                assert pickle.loads(pickle.dumps(array[:5])).device == "cuda:1"
+
+
+def test_managed_memory(gpu: Place) -> None:
+    cupy = gpu.xp
+    with cupy.cuda.using_allocator(cupy.cuda.malloc_managed):
+        x = cupy.arange(12, dtype=cupy.float32)
+        assert x.__dlpack_device__()[0] == 13
+        found = gb.add(gb.from_dlpack(x), 1.0)
+        assert gb.from_dlpack(found).numpy().tolist() == list(range(1, 13))
+
+
 def _run(code: str, **environment: str) -> str:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)],
@@ -255,6 +309,18 @@ def test_a_second_process_finds_the_cubin(gpu: Place, tmp_path: Path) -> None:
     assert _run(WITHOUT_NVRTC + CALL, **folder) == "84.0\n"
     cubins[0].write_bytes(b"damaged")
     assert _run(CALL, **folder) == "84.0\n"
+
+
+def test_the_driver_compiles_ptx(gpu: Place, tmp_path: Path) -> None:
+    """As for a GPU that NVRTC does not know."""
+    unknown = """
+    from gpubcast.backends.cuda import nvrtc
+    nvrtc.architectures = lambda: ("sm_75",)
+"""
+    assert _run(unknown + CALL, GPUBCAST_CACHE_DIR=str(tmp_path)) == "84.0\n"
+    (image,) = tmp_path.rglob("*.cubin")
+    if gpu.xp.cuda.Device().compute_capability[:-1] != "7":
+        assert b".target sm_75" in image.read_bytes()
 
 
 def test_a_forked_child_is_told(gpu: Place) -> None:
@@ -292,6 +358,23 @@ def test_a_forked_child_is_told(gpu: Place) -> None:
         print(float(gb.add(x, x).sum()))
     """
     assert _run(code) == "132.0\n"
+
+
+def test_a_child_of_a_process_that_used_cupy_alone(gpu: Place) -> None:
+    code = """
+        import os
+        import cupy, gpubcast as gb
+        assert int(cupy.arange(3).sum()) == 3
+        child = os.fork()
+        if not child:
+            try:
+                gb.empty("f32[2]", device="cuda")
+            except gb.DeviceError as error:
+                print(error, flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+    """
+    assert "forked child" in _run(code)
 
 
 def test_debug_and_sync(

@@ -18,7 +18,7 @@ from gpubcast.hlo import rules
 from gpubcast.hlo.op import Op
 from gpubcast.hlo.ops import OPS
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
-from tests.support.scalars import made, special_values
+from tests.support.scalars import made, same, special_values
 
 Array = np.ndarray[Any, Any]
 
@@ -206,16 +206,6 @@ def check(row: Op, kind: ElementType, device: str) -> None:
             worst = int(np.argmax(off))
             at = [x[worst] for x in chosen]
             assert off[worst] <= 1, f"{label}{at}: {off[worst]} times the bound"
-
-
-def same(found: Array, wanted: Array) -> Array:
-    """Where two arrays have the same elements: NaN equals NaN, -0.0 differs from 0.0."""
-    if found.dtype.kind == "c":
-        return same(found.real, wanted.real) & same(found.imag, wanted.imag)
-    if found.dtype.kind in "biu":
-        return found == wanted
-    number = (found == wanted) & (np.signbit(found) == np.signbit(wanted))
-    return number | (np.isnan(found) & np.isnan(wanted))
 
 
 def assert_same(found: Array, wanted: Array, label: str) -> None:

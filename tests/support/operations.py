@@ -15,7 +15,7 @@ from gpubcast.hlo import rules
 from gpubcast.hlo.op import Op
 from gpubcast.hlo.ops import OPS
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
-from tests.support import complex_numbers, scalars
+from tests.support import scalars
 
 TYPES = list(ELEMENT_TYPES.values())
 # The types that a first release promises; the emulator compiles these.
@@ -125,7 +125,7 @@ def assert_same(found: Any, wanted: Any, label: str, *, signed_zeros: bool = Tru
     assert found.dtype == wanted.dtype, f"{label}: {found.dtype} is not {wanted.dtype}"
     same = found == wanted
     if found.dtype.kind == "c":
-        same = complex_numbers.same(found, wanted)
+        same = scalars.same(found, wanted)
     elif found.dtype.kind not in "biu":
         nan = np.isnan(found.astype(np.float64)) & np.isnan(wanted.astype(np.float64))
         if signed_zeros:

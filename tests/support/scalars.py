@@ -133,6 +133,16 @@ def special_values(kind: ElementType) -> np.ndarray[Any, Any]:
         return np.array([*signed, np.nan], np.float64).astype(kind.dtype)
 
 
+def same(found: Any, wanted: Any) -> Any:
+    """Where two arrays have the same elements: NaN equals NaN, -0.0 differs from 0.0."""
+    if found.dtype.kind == "c":
+        return same(found.real, wanted.real) & same(found.imag, wanted.imag)
+    if found.dtype.kind in "biu":
+        return found == wanted
+    number = (found == wanted) & (np.signbit(found) == np.signbit(wanted))
+    return number | (np.isnan(found) & np.isnan(wanted))
+
+
 def ulp_distance(found: Any, wanted: Any, floor: Any = 0) -> Any:
     """|found - wanted| in units in the last place of ``found``'s type; 0 for equal or both NaN.
 

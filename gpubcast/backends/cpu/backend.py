@@ -89,7 +89,7 @@ class CpuBackend:
             return np.ndarray(shape, dtype, lease, 0, strides)
         return self.view(self.allocate(num_bytes), 0, dtype, shape, strides)
 
-    def adopt(self, array: Any) -> tuple[np.ndarray[Any, Any], int]:
+    def adopt(self, array: Any, *, written: bool = False) -> tuple[np.ndarray[Any, Any], int]:
         return dlpack.adopt(array), 0
 
     def address(self, array: Any) -> int:
@@ -132,7 +132,7 @@ class CpuBackend:
     ) -> None:  # fmt: skip
         """Machine code calls kernels itself."""
 
-    def capturing(self) -> bool:
+    def capturing(self, index: int) -> bool:
         return False
 
     def synchronize(self) -> None:
@@ -169,6 +169,7 @@ def _namespace() -> dict[str, Any]:
     from gpubcast.backends.cpu.intrinsics import (
         complex_numbers,
         elementary,
+        lanes,
         rounding,
         transpose,
         vector,
@@ -180,4 +181,5 @@ def _namespace() -> dict[str, Any]:
     integers = tuple(f"{u}int{bits}" for u in ("", "u") for bits in (8, 16, 32, 64))
     scope = {name: getattr(numba.types, name) for name in names + integers}
     functions = FUNCTIONS | rounding.FUNCTIONS | complex_numbers.FUNCTIONS | elementary.functions()
-    return scope | namespace() | vector.functions() | transpose.functions() | functions
+    functions |= lanes.functions() | vector.functions() | transpose.functions()
+    return scope | namespace() | functions

@@ -1,4 +1,4 @@
-"""Devices, memory and launches through CuPy: the only module that imports it."""
+"""Devices, memory and launches through CuPy."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from typing import Any
 import cupy
 import numpy as np
 
+from gpubcast import locks
+from gpubcast.backends.array_types import byte_span
 from gpubcast.backends.base import Driven
-from gpubcast.backends.cuda import cubins, nvrtc
+from gpubcast.backends.cuda import cubins, foreign_arrays, nvrtc
 from gpubcast.codegen.source import KernelSource
-from gpubcast.errors import DeviceError, OutOfMemoryError
+from gpubcast.errors import CompileError, DeviceError, Error, OutOfMemoryError
 from gpubcast.schedules.schedule import CudaTarget
 
 try:
@@ -25,21 +27,42 @@ except ImportError:  # pragma: no cover - depends on the CuPy release
     CPointer = None
 
 _runtime = cupy.cuda.runtime
-_FAILURES = (
+# Of CUDA, and beside them what CuPy adds: its own checks are plain RuntimeErrors, NVRTC's and the
+# driver's errors are derived from that.
+_CUDA_FAILURES = (
     cupy.cuda.memory.OutOfMemoryError,
     cupy.cuda.driver.CUDADriverError,
     _runtime.CUDARuntimeError,
 )
-# The number of that error in CUDA's runtime and in its driver.
-_OUT_OF_MEMORY = 2
+_FAILURES = (*_CUDA_FAILURES, cupy.cuda.compiler.CompileException, RuntimeError)
+# The numbers of errors in CUDA's runtime and in its driver.
+_OUT_OF_MEMORY, _NOT_INITIALIZED, _CAPTURED_ELSEWHERE = 2, 3, 906
+# Errors of the driver for code that it cannot load: no binary for this GPU, PTX that is invalid or
+# of a version it does not know, and a source or an image that is none.
+_NOT_LOADABLE = frozenset({200, 209, 218, 222, 300})
+_FORKED = (
+    "CUDA cannot be used in a forked child; start worker processes with the 'spawn' or "
+    "'forkserver' method"
+)
 
 
 def device_count() -> int:
-    """Number of usable GPUs; 0 without a driver."""
+    """Number of usable GPUs; 0 without a driver.
+
+    Raises:
+        DeviceError: this process is the forked child of one that used CUDA, which CuPy alone may
+            have done.
+    """
     try:
         return int(_runtime.getDeviceCount())
-    except _runtime.CUDARuntimeError:
-        return 0
+    except _runtime.CUDARuntimeError as error:
+        if error.status != _NOT_INITIALIZED:
+            return 0
+        if locks.forked():
+            raise DeviceError(_FORKED) from error
+        raise DeviceError(
+            f"CUDA: {error}. If this process was forked by one that had used CUDA: {_FORKED}"
+        ) from error
 
 
 @functools.cache
@@ -54,8 +77,25 @@ def _reported() -> Iterator[None]:
     """CUDA's and CuPy's failures as our own."""
     try:
         yield
+    except Error:
+        raise
     except _FAILURES as error:
         raise _failure(error) from error
+
+
+class _Current:
+    """A device that is the current one for a while."""
+
+    def __init__(self, index: int) -> None:
+        self._device = cupy.cuda.Device(index)
+
+    def __enter__(self) -> None:
+        with _reported():
+            self._device.__enter__()
+
+    def __exit__(self, *raised: Any) -> None:
+        with _reported():
+            self._device.__exit__(*raised)
 
 
 def _failure(error: Exception) -> DeviceError:
@@ -87,8 +127,7 @@ class CupyBackend:
         with _reported():
             if _runtime.getDevice() == index:
                 return contextlib.nullcontext()
-        device: contextlib.AbstractContextManager[Any] = cupy.cuda.Device(index)
-        return device
+        return _Current(index)
 
     def target(self) -> CudaTarget:
         self._same_process()
@@ -107,13 +146,24 @@ class CupyBackend:
 
     def to_host(self, array: Any) -> np.ndarray[Any, Any]:
         self._same_process()
-        with _reported():
-            if array.dtype.isbuiltin == 1:
-                host: np.ndarray[Any, Any] = cupy.asnumpy(array)
-                return host
-            # CuPy holds elements of ml_dtypes, and cannot copy all of them; it can copy bytes.
-            words = cupy.asnumpy(array.view(f"uint{8 * array.dtype.itemsize}"))
-            return words.view(array.dtype)  # type: ignore[no-any-return]
+        if not array.size:
+            return np.empty(array.shape, array.dtype)
+        # One flat copy: CuPy would compile and launch a kernel that packs the elements first.
+        low, high = byte_span(array.shape, array.strides, array.dtype.itemsize)
+        host = np.empty(high - low, np.uint8)
+        with self.on(array.data.device_id), _reported():
+            stream = cupy.cuda.get_current_stream()
+            if _is_capturing(stream):
+                raise DeviceError(
+                    "a graph is being captured, in which nothing can be copied to the host; copy "
+                    "after the capture has ended"
+                )
+            memory, way = array.data.ptr + low, _runtime.memcpyDeviceToHost
+            _runtime.memcpyAsync(host.ctypes.data, memory, host.size, way, stream.ptr)
+            stream.synchronize()
+        seen: np.ndarray[Any, Any]
+        seen = np.ndarray(array.shape, array.dtype, host, -low, array.strides)
+        return seen if seen.flags.forc else np.array(seen)
 
     def view(
         self, buffer: Any, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...],
@@ -131,11 +181,12 @@ class CupyBackend:
         except _FAILURES as error:
             raise _failure(error) from error
 
-    def adopt(self, array: Any) -> tuple[Any, int]:
+    def adopt(self, array: Any, *, written: bool = False) -> tuple[Any, int]:
         self._same_process()
-        # DLPack first: it orders streams, and knows bf16.
-        exchange = cupy.from_dlpack if hasattr(array, "__dlpack__") else cupy.asarray
-        strided = exchange(array)
+        try:
+            strided = foreign_arrays.adopt(array, written=written)
+        except _CUDA_FAILURES as error:
+            raise _failure(error) from error
         return strided, int(strided.device.id)
 
     def address(self, array: Any) -> int:
@@ -146,7 +197,12 @@ class CupyBackend:
         with _reported():
             # What a RawModule makes of a file. It keeps modules by path, and there may be no file.
             module = cupy.cuda.function.Module()
-            module.load(image)
+            try:
+                module.load(image)
+            except cupy.cuda.driver.CUDADriverError as error:
+                if error.status in _NOT_LOADABLE:
+                    raise _not_loadable(error, source) from error
+                raise
             kernel = module.get_function(source.entry)
             # Modules load lazily; a first launch inside a graph capture must find the code there.
             driver = cupy.cuda.driver
@@ -199,15 +255,35 @@ class CupyBackend:
         with _reported():
             cupy.cuda.get_current_stream().synchronize()
 
-    def capturing(self) -> bool:
-        return bool(cupy.cuda.get_current_stream().is_capturing())
+    def capturing(self, index: int) -> bool:
+        with self.on(index), _reported():
+            return _is_capturing(cupy.cuda.get_current_stream())
 
     def _same_process(self) -> None:
         if self._forked:
-            raise DeviceError(
-                "CUDA cannot be used in a forked child; start worker processes with the "
-                "'spawn' or 'forkserver' method"
-            )
+            raise DeviceError(_FORKED)
+
+
+def _is_capturing(stream: Any) -> bool:
+    """Whether a stream records a graph, or is the default one and waits for streams that do."""
+    try:
+        return bool(stream.is_capturing())
+    except _runtime.CUDARuntimeError as error:
+        if error.status == _CAPTURED_ELSEWHERE:
+            return True
+        raise
+
+
+def _not_loadable(error: Exception, source: KernelSource) -> CompileError:
+    """The refusal of a driver that does not take machine code or PTX."""
+    with contextlib.suppress(CompileError):
+        why = nvrtc.too_new()
+        if why is not None:
+            return CompileError(f"CUDA: {error}: {why}", source=source.text)
+    return CompileError(
+        f"CUDA: {error}: the driver does not load what NVRTC made; run `gpubcast doctor`",
+        source=source.text,
+    )
 
 
 def _specimens(index: int) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ Source: the CUDA driver API's documentation (https://docs.nvidia.com/cuda/cuda-d
 from __future__ import annotations
 
 import ctypes
+import functools
 from dataclasses import dataclass
 
 _NO_DEVICE = 100
@@ -41,6 +42,21 @@ class Driver:
     gpus: tuple[Gpu, ...]
     problem: str = ""
     broken: bool = False
+
+
+@functools.cache
+def version() -> tuple[int, int] | None:
+    """The newest CUDA version that the driver runs, e.g. (13, 0); None where there is no driver.
+
+    The driver is not started by it, so that a child which is forked later may start it.
+    """
+    try:
+        lib = ctypes.CDLL("libcuda.so.1")
+        number = ctypes.c_int()
+        status = lib.cuDriverGetVersion(ctypes.byref(number))
+    except (OSError, AttributeError):
+        return None
+    return None if status else (number.value // 1000, number.value % 1000 // 10)
 
 
 def probe() -> Driver:

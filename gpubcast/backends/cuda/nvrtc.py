@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes.util
 import functools
 import os
+import re
 import threading
 from collections.abc import Iterator
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_void_p
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from gpubcast.backends.cuda import headers
+from gpubcast.backends.cuda import driver, headers
 from gpubcast.codegen.source import KernelSource
 from gpubcast.errors import CompileError, numbered
 from gpubcast.hashing import digest
@@ -33,6 +34,8 @@ OPTIONS = (
 # What the user may give up with fast_math=True; denormals are kept all the same.
 _FAST = ("-fmad=true", "-prec-div=false", "-prec-sqrt=false")
 _MAJORS = (13, 12)
+# Code for these integrated GPUs runs on no other, and no other's on them.
+_INTEGRATED = frozenset({53, 62, 72, 87, 88, 101, 110})
 # Leaves out what no kernel here uses: textures, surfaces, launches from the device.
 _SHORTER, _SHORTER_SINCE = ("-minimal",), 13
 # The linker's build id is in the first page of the library's file.
@@ -43,21 +46,34 @@ _LOCK = threading.RLock()
 
 @dataclass(frozen=True, slots=True)
 class Cubin:
-    """Machine code of one program: the ELF image and the compiler's log (registers, spills)."""
+    """Machine code of one program: the ELF image, or PTX where the driver has to compile it, and
+    the compiler's log (registers, spills)."""
 
     image: bytes
     log: str
 
 
 def _candidates() -> Iterator[str]:
+    """Where an NVRTC may be: first those whose code this machine's driver loads, which is that of
+    its own major version and of older ones; the wheels' before a toolkit's."""
+    found = driver.version()
+    newest = max(_MAJORS) if found is None else found[0]
+    for majors in (
+        [major for major in _MAJORS if major <= newest],
+        [major for major in reversed(_MAJORS) if major > newest],
+    ):
+        yield from _places(majors)
+
+
+def _places(majors: list[int]) -> Iterator[str]:
     spec = find_spec("nvidia")
     roots = list(spec.submodule_search_locations or ()) if spec else []
-    for major in _MAJORS:
+    for major in majors:
         for root in roots:
             for library in sorted(Path(root).glob(f"*/lib/libnvrtc.so.{major}")):
                 yield str(library)
     toolkit = os.environ.get("CUDA_PATH") or os.environ.get("CUDA_HOME")
-    for major in _MAJORS:
+    for major in majors:
         if toolkit:
             yield f"{toolkit}/lib64/libnvrtc.so.{major}"
         yield f"libnvrtc.so.{major}"
@@ -95,6 +111,8 @@ def _declare(lib: ctypes.CDLL) -> ctypes.CDLL:
         "nvrtcGetProgramLog": [c_void_p, c_char_p],
         "nvrtcGetCUBINSize": [c_void_p, POINTER(c_size_t)],
         "nvrtcGetCUBIN": [c_void_p, c_char_p],
+        "nvrtcGetPTXSize": [c_void_p, POINTER(c_size_t)],
+        "nvrtcGetPTX": [c_void_p, c_char_p],
         "nvrtcDestroyProgram": [POINTER(c_void_p)],
     }.items():
         function = getattr(lib, name)
@@ -142,6 +160,44 @@ def architectures() -> tuple[str, ...]:
     return tuple(f"sm_{number}" for number in numbers)
 
 
+def compiled_for(arch: str) -> str:
+    """What the kernels of a GPU are compiled for.
+
+    That is its own architecture; where this NVRTC does not know it, the nearest lower one of the
+    same major number, whose machine code it runs; and where there is none, the highest lower one as
+    PTX (``"compute_90"``), which the driver compiles when it loads it.
+
+    Source: "CUDA C++ Programming Guide", binary and PTX compatibility.
+
+    Raises:
+        CompileError: the architecture is none, or older than all that NVRTC knows.
+    """
+    known = architectures()
+    if arch in known:
+        return arch
+    plain = re.fullmatch(r"sm_([0-9]+)", arch)
+    number = int(plain[1]) if plain else 0
+    lower = [int(one[3:]) for one in known if int(one[3:]) < number]
+    shared = [one for one in lower if one not in _INTEGRATED]
+    same = [one for one in shared if one // 10 == number // 10]
+    if same and number not in _INTEGRATED:
+        return f"sm_{max(same)}"
+    if shared:
+        return f"compute_{max(shared)}"
+    raise CompileError(f"NVRTC {version()} cannot compile for {arch}; it knows {', '.join(known)}")
+
+
+def too_new() -> str | None:
+    """Why the driver may refuse what this NVRTC makes; None where it will not."""
+    found, made = driver.version(), version()
+    if found is None or made[0] <= found[0]:
+        return None
+    return (
+        f"NVRTC {made[0]}.{made[1]} is for a newer driver than this one, which runs CUDA up to "
+        f"{found[0]}.{found[1]}; pip install 'nvidia-cuda-nvrtc-cu{found[0]}' has one for it"
+    )
+
+
 def options_of(source: KernelSource) -> tuple[str, ...]:
     """The flags that a kernel asks for beside ``OPTIONS``."""
     return _FAST if source.fast_math else ()
@@ -152,17 +208,14 @@ def compile_cubin(text: str, arch: str, options: tuple[str, ...] = ()) -> Cubin:
 
     Args:
         text: CUDA source; it may include the headers of ``cuda_kernels/`` by name.
-        arch: e.g. ``"sm_90"``.
+        arch: e.g. ``"sm_90"``; see ``compiled_for``.
         options: flags beside ``OPTIONS``, or in place of them.
 
     Raises:
         CompileError: no NVRTC, an unknown architecture, or refused source; carries source and log.
     """
-    if arch not in architectures():
-        known = ", ".join(architectures())
-        raise CompileError(f"NVRTC {version()} cannot compile for {arch}; it knows {known}")
     with _LOCK:
-        return _compile(library(), text, flags(arch, options))
+        return _compile(library(), text, flags(compiled_for(arch), options))
 
 
 def flags(arch: str, options: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -199,9 +252,10 @@ def _compile(lib: ctypes.CDLL, text: str, flags: tuple[str, ...]) -> Cubin:
                 log=log,
                 options=flags,
             )
-        lib.nvrtcGetCUBINSize(program, byref(size))
+        form = "PTX" if flags[0].startswith("-arch=compute_") else "CUBIN"
+        getattr(lib, f"nvrtcGet{form}Size")(program, byref(size))
         image = ctypes.create_string_buffer(size.value)
-        lib.nvrtcGetCUBIN(program, image)
+        getattr(lib, f"nvrtcGet{form}")(program, image)
         return Cubin(image.raw, log)
     finally:
         lib.nvrtcDestroyProgram(byref(program))

@@ -61,9 +61,12 @@ def signature(operands: tuple[Any, ...], out: Any) -> tuple[tuple[Any, ...], lis
 
 def _address(memory: Any) -> int | None:
     """Where the memory of an array begins; None where it is neither NumPy's nor CuPy's."""
-    if type(memory) is np.ndarray:
+    cls, on_gpu = type(memory), cupy_array()
+    if cls is np.ndarray:
         return address(memory)
-    return int(memory.data.ptr) if type(memory) is cupy_array() else None
+    # A subclass is memory that may not be written, which whoever writes asks for.
+    is_on_gpu = cls is on_gpu or (on_gpu is not None and issubclass(cls, on_gpu))
+    return int(memory.data.ptr) if is_on_gpu else None
 
 
 def words(what: Any, signed: Iterable[Any], keywords: Iterable[Any]) -> list[int] | None:

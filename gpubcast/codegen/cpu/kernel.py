@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import assert_never
 
 from gpubcast.codegen.bit_carriers import carried
-from gpubcast.codegen.cpu import nest, row_reduction, runs, tiles
+from gpubcast.codegen.cpu import column_reduction, nest, row_reduction, runs, tiles
 from gpubcast.codegen.cpu.parameter_table import INDENT, ParameterTable
 from gpubcast.codegen.source import KernelSource, entry_name, kernel_key
 from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.schedules.choose import CpuSchedule
+from gpubcast.schedules.cpu.column_reduction import ColumnReduction
 from gpubcast.schedules.cpu.nest import Nest
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 from gpubcast.schedules.cpu.runs import Runs
@@ -51,4 +52,6 @@ def _loops(table: ParameterTable, schedule: CpuSchedule) -> list[str]:
             return tiles.loops(table, schedule)
         case RowReduction():
             return row_reduction.loops(table, schedule)
+        case ColumnReduction():
+            return column_reduction.loops(table, schedule)
     assert_never(schedule)

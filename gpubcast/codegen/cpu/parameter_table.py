@@ -99,7 +99,7 @@ class ParameterTable:
 
     def strided(self, slot: int, axis: int) -> bool:
         """Whether the stride along an axis is not known from the pattern of the access."""
-        return axis < self.inner or self.patterns[slot] not in _STEPS
+        return axis not in self.schedule.pattern_axes or self.patterns[slot] not in _STEPS
 
     def step(self, slot: int, axis: int, index: str) -> str:
         """How far some steps along an axis are."""

@@ -6,11 +6,16 @@ other, chunk by chunk, and once more for results that have its axes.
 
 from __future__ import annotations
 
-from gpubcast.codegen.cpu.combination import ELEMENTS, RESULTS, Combination
-from gpubcast.codegen.cpu.parameter_table import INDENT, ParameterTable
-from gpubcast.codegen.cpu.scalar_code import expression, scratch_type
-from gpubcast.hlo.sequences import CHUNK, LANES
-from gpubcast.schedules.cpu.row_reduction import RowReduction, passes
+from collections.abc import Callable
+
+from gpubcast.codegen.cpu.combination import ELEMENTS, INNER, RESULTS, Combination, indented
+from gpubcast.codegen.cpu.parameter_table import ParameterTable
+from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
+from gpubcast.codegen.cpu.scalar_code import scratch_type
+from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
+from gpubcast.schedules.cpu.cost import STRETCH
+from gpubcast.schedules.cpu.row_reduction import RowReduction
+from gpubcast.schedules.schedule import AccessPattern
 
 
 def loops(table: ParameterTable, schedule: RowReduction) -> list[str]:
@@ -18,199 +23,164 @@ def loops(table: ParameterTable, schedule: RowReduction) -> list[str]:
     return _RowLoops(table, schedule).lines()
 
 
-def indented(lines: list[str], levels: int = 1) -> list[str]:
-    return [INDENT * levels + line for line in lines]
-
-
-class _RowLoops:
-    """Names: ``i<axis>`` is an index, ``o<slot>_<axis>`` how far an access is after the step along
-    an axis, ``j`` the number of an element of the sequence, ``t<value>`` the memory of a reduction
-    or of a value that is kept, ``c<value>`` what the elements of a sequence or of a chunk came to,
-    ``e`` an element of a chunk."""
+class _RowLoops(ReductionLoops):
+    """Names: ``j`` is the number of an element of a sequence, ``begin`` and ``count`` are where a
+    chunk begins and how many elements it has, ``l`` is a lane; those of a sequence within another
+    one end in ``2``."""
 
     def __init__(self, table: ParameterTable, schedule: RowReduction) -> None:
-        self.table = table
-        self.schedule = schedule
-        self.plan = table.plan
-        self.program = table.plan.program
-        self.reads = len(table.plan.reads)
-        self.parallel = table.plan.num_parallel
-        self.varies = table.plan.varies()
-        self.after = passes(table.plan)
-        self.kept = schedule.kept
-        values = range(self.reads, len(self.varies))
-        self.combinations = {
-            v: Combination(self.program, v)
-            for v in values
-            if self.program.code[v - self.reads].sequence
-        }
-        self.inner = [v for v in self.combinations if self._sequence(v) == 2]
-        self.available = set[int]()  # the values that are kept by now
-
-    def _sequence(self, value: int) -> int:
-        return self.program.code[value - self.reads].sequence
-
-    def _depth(self, value: int) -> int:
-        """In how many sequences a value lies."""
-        numbers = range(len(self.plan.sequences), 0, -1)
-        return next((k for k in numbers if self.varies[value] & {*self.plan.axes_of(k)}), 0)
-
-    def _level(self, value: int) -> int:
-        """In how many loops over parallel axes a value lies that is outside of sequences."""
-        return max((axis + 1 for axis in self.varies[value]), default=0)
-
-    # --- parallel axes ---------------------------------------------------------------------------
+        super().__init__(table, schedule, tuple(range(table.plan.num_parallel)))
+        self.stored = schedule.stored
+        self.long, self.far, self.streamed = schedule.long, schedule.far, schedule.streamed
+        self.available = set[int]()  # the values that are stored by now
 
     def lines(self) -> list[str]:
         lines = [one.allocation() for one in self.combinations.values()]
-        lines += [
-            f"t{v} = scratch_{scratch_type(self.program.type_of(v))}()" for v in self.kept
-        ]
-        return lines + self._values_at(0) + self._loop(0)
-
-    def _values_at(self, level: int) -> list[str]:
-        """The values that are computed once per step of so many loops, before any pass."""
-        return [
-            self._value(v, self._offset(v, level))
-            for v in self._needed_outside()
-            if self.after[v] == 0 and self._level(v) == level
-        ]
-
-    def _needed_outside(self) -> list[int]:
-        """The values that lie in no sequence."""
-        return [v for v in self.program.needed(self.program.results) if self._depth(v) == 0]
-
-    def _loop(self, axis: int) -> list[str]:
-        if axis == self.parallel:
-            return self._body()
-        span = "low, high" if axis == self.schedule.split_axis else f"n{axis}"
-        body = []
-        for slot in range(len(self.table.patterns)):
-            if self.table.moves(slot, axis):
-                body.append(f"o{slot}_{axis} = {self._moved(slot, axis, f'i{axis}')}")
-        body += self._values_at(axis + 1) + self._loop(axis + 1)
-        return [f"for i{axis} in range({span}):", *indented(body)]
-
-    def _offset(self, slot: int, before: int) -> str:
-        """How far an access is from its first element, in front of the loop over an axis."""
-        if slot >= len(self.table.patterns):
-            return "0"
-        moved = [k for k in range(before) if self.table.moves(slot, k)]
-        return f"o{slot}_{moved[-1]}" if moved else "0"
-
-    def _moved(self, slot: int, axis: int, index: str) -> str:
-        """How far an access is after some steps along an axis."""
-        if not self.table.moves(slot, axis):
-            return self._offset(slot, axis)
-        before, step = self._offset(slot, axis), self.table.step(slot, axis, index)
-        return step if before == "0" else f"{before} + {step}"
-
-    def _value(self, value: int, index: str) -> str:
-        """The statement that computes a value; that of an access, at an index."""
-        if value in self.kept and value in self.available:
-            return f"v{value} = load_{scratch_type(self.program.type_of(value))}(t{value}, j)"
-        if value < self.reads:
-            return self.table.load(value, index)
-        return f"v{value} = {expression(self.program, value)}"
-
-    # --- the sequence ----------------------------------------------------------------------------
-
-    def _body(self) -> list[str]:
-        """What is done for each index of the parallel axes."""
-        lines = [f"length = {self._length(1)}"]
-        first, last = "0", "length"
-        if self.plan.chunked:
-            lines.append(f"first = i{self.parallel - 1} * {CHUNK}")
-            lines.append(f"last = min(first + {CHUNK}, length)")
-            first, last = "first", "last"
-        for number in range(max(self.after, default=0)):
-            chosen = [
-                one
-                for v, one in self.combinations.items()
-                if self._sequence(v) == 1 and self.after[v] == number + 1
+        scratch = "long_scratch" if self.long else "scratch"
+        lines += [f"t{v} = {scratch}_{self._memory(v)}()" for v in self.stored]
+        if self.streamed:
+            lines.append(f"r0 = scratch_{self.plan.writes[0].element_type.name}()")
+        body = self.span()
+        for number in self.passes:
+            body += self._pass(1, self.reduced_by(number), "first", "last")
+            body += [
+                self.value(v, "")
+                for v in self.needed
+                if self.after[v] == number + 1 and not self.depth(v) and v not in self.combinations
             ]
-            lines += self._pass(1, chosen, first, last)
-            lines += [
-                self._value(v, "")
-                for v in self._needed_outside()
-                if self.after[v] == number + 1 and v not in self.combinations
-            ]
-        return lines + self._stores()
+        lines += self.values_at(0) + self.loop(0, body + self._stores())
+        return lines + ["fence()"] * self.streamed
 
-    def _length(self, sequence: int) -> str:
-        return " * ".join(f"n{axis}" for axis in self.plan.axes_of(sequence))
+    def _memory(self, value: int) -> str:
+        return scratch_type(self.program.type_of(value))
 
-    def _pass(
-        self, sequence: int, chosen: list[Combination], first: str, last: str
-    ) -> list[str]:
+    # --- a pass ----------------------------------------------------------------------------------
+
+    def _pass(self, sequence: int, chosen: list[Combination], first: str, last: str) -> list[str]:
         """A walk over a sequence, and what some reductions make of it."""
-        begin, count = ("begin", "count") if sequence == 1 else ("begin2", "count2")
+        own = "" if sequence == 1 else "2"
+        begin, count = f"begin{own}", f"count{own}"
         lines = [f"c{one.value} = {one.identity}" for one in chosen]
         body = [f"{count} = min({CHUNK}, {last} - {begin})"]
         body += self._chunk(sequence, chosen, begin, count)
-        lengthy = f"{last} - {first} > {CHUNK}" if first != "0" else f"{last} > {CHUNK}"
-        chunked = self.plan.chunked and sequence == 1
-        for one in chosen:
-            body.append(f"c{one.value} = {one.load('0')}")
-            if not chunked:
-                body.append(one.store(f"{RESULTS} + {begin} // {CHUNK}", f"c{one.value}"))
+        whole = not (self.plan.chunked and sequence == 1)
+        if whole:
+            body += [
+                one.store(f"{RESULTS} + {begin} // {CHUNK}", f"c{one.value}") for one in chosen
+            ]
         lines += [f"for {begin} in range({first}, {last}, {CHUNK}):", *indented(body)]
-        if not chunked:
-            lines.append(f"if {lengthy}:")
-            lines.append(f"{INDENT}chunks = ({last} + {CHUNK - 1}) // {CHUNK}")
+        if whole:
+            lines += [f"if {last} > {CHUNK}:", f"    chunks = ({last} + {CHUNK - 1}) // {CHUNK}"]
             for one in chosen:
                 lines += indented(one.from_memory(RESULTS, "chunks"))
-                lines.append(f"{INDENT}c{one.value} = {one.load('0')}")
-        return lines + [one.result() for one in chosen]
+        return lines + [f"v{one.value} = {one.final(f'c{one.value}')}" for one in chosen]
 
-    def _chunk(
-        self, sequence: int, chosen: list[Combination], begin: str, count: str
-    ) -> list[str]:
-        """The elements of a chunk, combined into lane 0 of each reduction."""
-        lines: list[str] = []
-        inner = self._inner_of(chosen) if sequence == 1 else []
-        if inner:
-            lines += self._inner_sequences(inner, begin, count)
+    def _chunk(self, sequence: int, chosen: list[Combination], begin: str, count: str) -> list[str]:
+        """The elements of a chunk combined, as ``c<value>`` of each reduction."""
+        lines = self._inner_sequences(chosen, begin, count) if sequence == 1 else []
+        lines += self._next_row(chosen, begin)
         if len(self.plan.axes_of(sequence)) != 1:
             lines += self._gathered(sequence, chosen, begin, count)
-            for one in chosen:
-                lines += one.from_memory(ELEMENTS, count)
-            return lines
+
+            def gathered(place: str) -> list[str]:
+                return [f"b{one.value} = {one.load(f'{ELEMENTS} + {place}')}" for one in chosen]
+
+            return lines + self._combined(chosen, count, gathered)
         values = self._values_of(sequence, [one.operand for one in chosen])
-        keeps = [v for v in self.kept if v in values and v not in self.available]
-        for one in chosen:
-            lines += one.cleared()
-        body = [f"j = {begin} + k + l"]
-        body += self._elements(sequence, values)
-        body += [f"store_{scratch_type(self.program.type_of(v))}(t{v}, j, v{v})" for v in keeps]
-        body += [one.taken(f"v{one.operand}") for one in chosen]
-        lines += [
-            f"for k in range(0, {count}, {LANES}):",
-            f"{INDENT}for l in range(min({LANES}, {count} - k)):",
+        new = [v for v in self.stored if v in values and v not in self.available]
+        stores = [f"store_{self._memory(v)}(t{v}, j, v{v})" for v in new]
+        if any(map(self._is_expensive, values)) or len(values) > 4 * PER_LANE:
+            # The compiler makes the better loop of one that only computes.
+            body = self._elements(sequence, values, f"{begin} + e")
+            body += [one.store(f"{ELEMENTS} + e", one.entered(f"v{one.operand}")) for one in chosen]
+            lines += [f"for e in range({count}):", *indented(body + stores)]
+            self.available.update(new)
+
+            def loaded(place: str) -> list[str]:
+                return [f"b{one.value} = {one.load(f'{ELEMENTS} + {place}')}" for one in chosen]
+
+            return lines + self._combined(chosen, count, loaded)
+
+        def elements(place: str) -> list[str]:
+            found = self._elements(sequence, values, f"{begin} + {place}")
+            return found + [f"b{one.value} = {one.entered(f'v{one.operand}')}" for one in chosen]
+
+        return lines + self._combined(chosen, count, elements)
+
+    def _is_expensive(self, value: int) -> bool:
+        code = self.program.code
+        return value >= self.reads and self.program.expensive(code[value - self.reads])
+
+    def _next_row(self, chosen: list[Combination], begin: str) -> list[str]:
+        """Asks for the next row, while this one is computed with and memory would wait."""
+        last = self.passes[-1] + 1
+        if not self.far or not self.parallel or self.after[chosen[0].value] != last or last == 1:
+            return []
+        outer, lines = self.parallel[-1], []
+        for slot, pattern in enumerate(self.table.patterns[: self.reads]):
+            if pattern is AccessPattern.LINEAR and self.table.moves(slot, outer):
+                size = self.plan.reads[slot].element_type.itemsize
+                ahead = f"{size} * ({self.offset(slot)} + s{slot}_{outer} + {begin})"
+                lines.append(f"fetch(p{slot} + {ahead}, {size} * {CHUNK})")
+        return lines
+
+    def _combined(
+        self, chosen: list[Combination], count: str, elements: Callable[[str], list[str]]
+    ) -> list[str]:
+        """The elements of a chunk, which ``elements`` calls ``b<value>`` at a place of it, combined
+        as ``c<value>``: those of a lane at once, but from memory in an order in which a processor
+        reads ahead."""
+        full = []
+        width = 1 if self.far else PER_LANE
+        for first in range(0, PER_LANE, width):
+            body = [f"a{one.value} = {one.load('l')}" for one in chosen if first]
+            for number in range(first, first + width):
+                body += elements(f"{LANES * number} + l" if number else "l")
+                for one in chosen:
+                    own = f"b{one.value}"
+                    text = one.combined(f"a{one.value}", own) if number else own
+                    body.append(f"a{one.value} = {text}")
+            body += [one.store("l", f"a{one.value}") for one in chosen]
+            full += [f"for l in range({LANES}):", *indented(body)]
+        begin, some = "0", [line for one in chosen for line in one.cleared()]
+        if not all(one.has_identity for one in chosen):
+            body = elements("l") + [one.store("l", f"b{one.value}") for one in chosen]
+            begin = str(LANES)
+            some = [f"for l in range(min({LANES}, {count})):", *indented(body)]
+        body = elements("k + l") + [one.taken("l", f"b{one.value}") for one in chosen]
+        some += [
+            f"for k in range({begin}, {count}, {LANES}):",
+            f"    for l in range(min({LANES}, {count} - k)):",
             *indented(body, 2),
         ]
-        self.available.update(keeps)
-        for one in chosen:
-            lines += one.tree()
-        return lines
+        lines = [f"if {count} == {CHUNK}:", *indented(full), "else:", *indented(some)]
+        return lines + [line for one in chosen for line in one.tree(count)]
 
     def _values_of(self, sequence: int, results: list[int]) -> list[int]:
         """The values in a sequence that some others are computed from."""
-        known = tuple(v for v in self.kept if v in self.available)
-        needed = self.program.needed(tuple(results), stop=(*known, *self.combinations))
-        return [v for v in needed if self._depth(v) == sequence]
+        stop = (*(v for v in self.stored if v in self.available), *self.combinations)
+        return [v for v in self.program.needed(tuple(results), stop) if self.depth(v) == sequence]
 
-    def _elements(self, sequence: int, values: list[int]) -> list[str]:
-        """Values at the element ``j`` of a sequence of one axis."""
+    def _elements(self, sequence: int, values: list[int], element: str) -> list[str]:
+        """Values at an element of a sequence of one axis."""
         (axis,) = self.plan.axes_of(sequence)
-        lines = []
+        lines = [f"j = {element}"]
         for v in values:
-            if v in self.inner:
-                one = self.combinations[v]
-                lines.append(f"v{v} = {one.load(f'{ELEMENTS} + k + l')}")
+            if v in self.stored and v in self.available:
+                lines.append(f"v{v} = load_{self._memory(v)}(t{v}, j)")
+            elif v in self.combinations:
+                lines.append(f"v{v} = {self.combinations[v].load_result(f'{INNER} + j - begin')}")
             else:
-                lines.append(self._value(v, self._moved(v, axis, "j") if v < self.reads else ""))
+                lines.append(self.value(v, self._along(v, sequence, {axis: "j"})))
         return lines
+
+    def _along(self, value: int, sequence: int, steps: dict[int, str]) -> str:
+        """Where a read is after some steps in a sequence."""
+        if value >= self.reads:
+            return ""
+        outer = [k for k in self.plan.axes_of(1) if sequence == 2 and self.table.moves(value, k)]
+        before = f"o{value}_{outer[-1]}" if outer else self.offset(value)
+        return self.along(value, before, steps)
 
     # --- sequences of several axes ---------------------------------------------------------------
 
@@ -219,111 +189,103 @@ class _RowLoops:
     ) -> list[str]:
         """The elements of a chunk, run by run of the last axis, into the reductions' memory."""
         axes = self.plan.axes_of(sequence)
-        values = self._values_of(sequence, [one.operand for one in chosen])
-        lines = self._position(sequence, begin)
+        if not axes:
+            return self._lone(sequence, chosen)
         last = axes[-1]
-        lines += ["done = 0", f"while done < {count}:"]
         body = [f"run = min(n{last} - i{last}, {count} - done)"]
-        body += self._offsets(sequence, values, axes[:-1])
-        inner = []
-        for v in values:
-            if v in self.inner:
-                one = self.combinations[v]
-                inner.append(f"v{v} = {one.load(f'{2 * ELEMENTS} + done + e')}")
-            else:
-                index = self._moved(v, last, f"(i{last} + e)") if v < self.reads else ""
-                inner.append(self._value(v, index))
-        inner += [one.store(f"{ELEMENTS} + done + e", f"v{one.operand}") for one in chosen]
-        body += ["for e in range(run):", *indented(inner), "done += run", f"i{last} += run"]
-        lines += indented(body + self._carried(axes))
-        return lines
-
-    def _position(self, sequence: int, element: str) -> list[str]:
-        """The indices of an element of a sequence."""
-        axes = self.plan.axes_of(sequence)
-        lines = [f"left = {element}"]
-        for axis in reversed(axes[1:]):
-            lines += [f"i{axis} = left % n{axis}", f"left = left // n{axis}"]
-        return [*lines, f"i{axes[0]} = left"] if axes else lines
-
-    def _carried(self, axes: range) -> list[str]:
-        """The indices, where the last one may have reached its end."""
-        lines = []
-        for outer, axis in zip(reversed(axes[:-1]), reversed(axes[1:]), strict=True):
-            lines += [f"if i{axis} == n{axis}:", f"{INDENT}i{axis} = 0", f"{INDENT}i{outer} += 1"]
-        return lines
-
-    def _offsets(self, sequence: int, values: list[int], axes: range) -> list[str]:
-        """How far the reads among values are along some axes of a sequence, by their indices."""
-        lines = []
-        for axis in axes:
-            for v in (*values, *self._full_slots()):
-                moves = v < len(self.table.patterns) and self.table.moves(v, axis)
-                if moves and (v < self.reads or v in self._full_slots()):
-                    lines.append(f"o{v}_{axis} = {self._moved(v, axis, f'i{axis}')}")
-        return lines
-
-    # --- a sequence within the elements of another -------------------------------------------------
-
-    def _inner_of(self, chosen: list[Combination]) -> list[Combination]:
-        needed = self.program.needed(tuple(one.operand for one in chosen))
-        return [self.combinations[v] for v in self.inner if v in needed]
-
-    def _inner_sequences(self, inner: list[Combination], begin: str, count: str) -> list[str]:
-        """The inner reductions of each element of a chunk, into their memory."""
-        axes = self.plan.axes_of(1)
-        values = self._values_of(2, [one.operand for one in inner])
-        before = [
-            v
-            for v in self.program.needed(tuple(one.operand for one in inner))
-            if self._depth(v) == 1 and v not in self.inner
+        run = []
+        for v in self._values_of(sequence, [one.operand for one in chosen]):
+            if v in self.combinations:
+                run.append(f"v{v} = {self.combinations[v].load_result(f'{INNER} + done + e')}")
+                continue
+            if v < self.reads:
+                # Where the run begins.
+                steps = {axis: f"i{axis}" for axis in axes}
+                body.append(f"b{v} = {self._along(v, sequence, steps)}")
+            index = f"b{v} + {self.table.step(v, last, 'e')}" if self._moves(v, last) else f"b{v}"
+            run.append(self.value(v, index))
+        run += [
+            one.store(f"{ELEMENTS} + done + e", one.entered(f"v{one.operand}")) for one in chosen
         ]
-        body = self._position(1, f"{begin} + d")
-        body += self._offsets(1, [*values, *before], axes)
-        body += [self._value(v, self._offset(v, axes.stop)) for v in before]
-        body.append(f"length2 = {self._length(2)}")
+        body += ["for e in range(run):", *indented(run), "done += run", f"i{last} += run"]
+        for outer, axis in zip(reversed(axes[:-1]), reversed(axes[1:]), strict=True):
+            body += [f"if i{axis} == n{axis}:", f"    i{axis} = 0", f"    i{outer} += 1"]
+        start = self.position(sequence, begin)
+        return [*start, "done = 0", f"while done < {count}:", *indented(body)]
+
+    def _lone(self, sequence: int, chosen: list[Combination]) -> list[str]:
+        """The only element of a sequence without axes."""
+        values = self._values_of(sequence, [one.operand for one in chosen])
+        lines = [self.value(v, self._along(v, sequence, {})) for v in values]
+        return lines + [one.store(f"{ELEMENTS}", one.entered(f"v{one.operand}")) for one in chosen]
+
+    def _moves(self, value: int, axis: int) -> bool:
+        return value < self.reads and self.table.moves(value, axis)
+
+    # --- a sequence within the elements of another -----------------------------------------------
+
+    def _inner_sequences(self, chosen: list[Combination], begin: str, count: str) -> list[str]:
+        """The inner reductions of each element of a chunk, into their memory."""
+        needed = self.program.needed(tuple(one.operand for one in chosen))
+        inner = [one for v, one in self.combinations.items() if v in needed and one.sequence == 2]
+        if not inner:
+            return []
+        axes = self.plan.axes_of(1)
+        body = self.position(1, f"{begin} + d")
+        below = self.program.needed(tuple(one.operand for one in inner))
+        for slot in below:
+            moved = [axis for axis in axes if self._moves(slot, axis)]
+            if moved:
+                steps = {axis: f"i{axis}" for axis in moved}
+                body.append(f"o{slot}_{moved[-1]} = {self.along(slot, self.offset(slot), steps)}")
+        for v in below:
+            if self.depth(v) == 1:
+                body.append(self.value(v, self._along(v, 2, {})))
+        body.append(f"length2 = {self.length(2)}")
         body += self._pass(2, inner, "0", "length2")
-        # The elements of an inner chunk lie where those of an outer one lie, if it is gathered.
-        place = 2 * ELEMENTS if len(axes) != 1 else ELEMENTS
-        if len(self.plan.axes_of(2)) != 1:
-            place = 2 * ELEMENTS
-        body += [one.store(f"{place} + d", f"v{one.value}") for one in inner]
+        body += [one.store_result(f"{INNER} + d", f"v{one.value}") for one in inner]
         return [f"for d in range({count}):", *indented(body)]
 
     # --- results ---------------------------------------------------------------------------------
 
-    def _full_slots(self) -> list[int]:
-        """The outputs that have an axis of the sequence."""
-        return [
-            slot
-            for slot in range(self.reads, len(self.table.patterns))
-            if any(self.table.moves(slot, axis) for axis in self.plan.axes_of(1))
-        ]
-
     def _stores(self) -> list[str]:
         """The outputs, those that have the axes of the sequence in one more walk."""
-        lines, full = [], self._full_slots()
-        for slot in range(self.reads, len(self.table.patterns)):
+        lines, full = [], self.full()
+        for output, result in enumerate(self.program.results):
+            slot = self.reads + output
             if slot not in full:
-                output = slot - self.reads
-                value = f"v{self.program.results[output]}"
-                lines.append(self.table.store(output, self._offset(slot, self.parallel), value))
+                lines.append(self.table.store(output, self.offset(slot), f"v{result}"))
         if not full:
             return lines
         axes = self.plan.axes_of(1)
         results = [self.program.results[slot - self.reads] for slot in full]
-        values = self._values_of(1, results)
-        body = []
-        if len(axes) == 1:
-            body.append(f"j = i{axes[0]}")
-        for v in values:
-            index = self._moved(v, axes[-1], f"i{axes[-1]}") if v < self.reads else ""
-            body.append(self._value(v, index))
+        body = [f"j = i{axes[-1]}"]
+        steps = {axis: f"i{axis}" for axis in axes}
+        for v in self._values_of(1, results):
+            if v in self.stored:
+                body.append(f"v{v} = load_{self._memory(v)}(t{v}, j)")
+            else:
+                body.append(self.value(v, self._along(v, 1, steps)))
+        if self.streamed:
+            return lines + self._streamed_store(full[0], body)
         for slot, result in zip(full, results, strict=True):
-            index = self._moved(slot, axes[-1], f"i{axes[-1]}")
+            index = self.along(slot, self.offset(slot), steps)
             body.append(self.table.store(slot - self.reads, index, f"v{result}"))
-        nest = [f"for i{axes[-1]} in range(n{axes[-1]}):", *indented(body)]
-        for axis in reversed(axes[:-1]):
-            steps = self._offsets(1, values, range(axis, axis + 1))
-            nest = [f"for i{axis} in range(n{axis}):", *indented([*steps, *nest])]
-        return lines + nest
+        for axis in reversed(axes):
+            body = [f"for i{axis} in range(n{axis}):", *indented(body)]
+        return lines + body
+
+    def _streamed_store(self, slot: int, body: list[str]) -> list[str]:
+        """A result along the sequence, stretch by stretch past the caches."""
+        (axis,), output = self.plan.axes_of(1), slot - self.reads
+        element_type = self.plan.writes[output].element_type
+        name, size = element_type.name, element_type.itemsize
+        place = f"store_{name}(r{output}, i{axis} - begin, v{self.program.results[output]})"
+        return [
+            f"for begin in range(0, n{axis}, {STRETCH}):",
+            f"    count = min({STRETCH}, n{axis} - begin)",
+            f"    for i{axis} in range(begin, begin + count):",
+            *indented([*body, place], 2),
+            f"    to = p{slot} + {size} * ({self.offset(slot)} + begin)",
+            f"    stream(to, r{output}, {size} * count)",
+        ]

@@ -40,7 +40,7 @@ def expression(program: Program, value: int) -> str:
         text = f"from_bits_{result.name}(to_bits_{operand.name}({names[0]}))"
     else:
         said = {"bits": operand.bits, "type": operand.name, **dict(instruction.attributes)}
-        text = f"{compute_name(result)}({row.cpu_for(operand.category).format(*names, **said)})"
+        text = f"{compute_name(result)}({row.cpu_for(operand).format(*names, **said)})"
     # A value only written is rounded by the store; one that is used again is rounded here.
     return f"round_{result.name}({text})" if result.rounds and program.taken(value) else text
 

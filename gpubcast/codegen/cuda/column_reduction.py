@@ -9,13 +9,13 @@ from gpubcast.hlo.sequences import CHUNK, LANES, num_chunks
 from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.schedules.cuda.column_reduction import (
     LANES_OF_GROUP,
-    ColumnReduction,
+    CudaColumnReduction,
     num_columns,
     sequence_length,
 )
 
 
-def template(plan: BroadcastPlan, schedule: ColumnReduction) -> Template:
+def template(plan: BroadcastPlan, schedule: CudaColumnReduction) -> Template:
     bits, outer, inner = schedule.index_bits, *_ranks(plan)
     return Template(
         "column_reduction",
@@ -33,7 +33,7 @@ def template(plan: BroadcastPlan, schedule: ColumnReduction) -> Template:
     )
 
 
-def parameters(plan: BroadcastPlan, schedule: ColumnReduction) -> bytes:
+def parameters(plan: BroadcastPlan, schedule: CudaColumnReduction) -> bytes:
     """The members of ``ColumnReductionParams`` behind the slots."""
     axes = _axes(plan, schedule)
     strides = [access.strides[k] for k in axes for access in plan.accesses]
@@ -60,7 +60,7 @@ def _ranks(plan: BroadcastPlan) -> tuple[int, int]:
     return outer, sum(inner)
 
 
-def _axes(plan: BroadcastPlan, schedule: ColumnReduction) -> tuple[int, ...]:
+def _axes(plan: BroadcastPlan, schedule: CudaColumnReduction) -> tuple[int, ...]:
     """The axes in the struct's order."""
     return (*schedule.axes, *range(plan.num_parallel, plan.rank))
 

@@ -146,7 +146,7 @@ def expression(program: Program, instruction: Instruction, index: int, names: li
     if row.rule is rules.BITCAST:
         return f"bitcast<{cuda_type(result)}, {cuda_type(operand)}>({names[0]})"
     said = {"bits": operand.bits, "type": cuda_type(operand), **dict(instruction.attributes)}
-    text = row.cuda_for(operand.category).format(*names, **said)
+    text = row.cuda_for(operand).format(*names, **said)
     # A value only written is rounded by the store; one that is used again is rounded here.
     rounded = result.rounds and program.taken(index)
     return f"round_to<{cuda_type(result)}>({text})" if rounded else text

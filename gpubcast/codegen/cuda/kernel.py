@@ -29,7 +29,7 @@ from gpubcast.codegen.source import KernelSource, entry_name, kernel_key
 from gpubcast.hlo import ops
 from gpubcast.planning.plan import BroadcastPlan, Program
 from gpubcast.schedules.choose import CudaSchedule
-from gpubcast.schedules.cuda.column_reduction import ColumnReduction
+from gpubcast.schedules.cuda.column_reduction import CudaColumnReduction
 from gpubcast.schedules.cuda.flat import Flat
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.phase import Phase
@@ -95,7 +95,7 @@ def _template(plan: BroadcastPlan, schedule: CudaSchedule) -> Template:
             return gather.template(plan, schedule)
         case CudaRowReduction():
             return row_reduction.template(plan, schedule)
-        case ColumnReduction():
+        case CudaColumnReduction():
             return column_reduction.template(plan, schedule)
     assert_never(schedule)
 
@@ -116,7 +116,7 @@ def _members(plan: BroadcastPlan, schedule: CudaSchedule) -> bytes:
             return gather.parameters(plan, schedule)
         case CudaRowReduction():
             return row_reduction.parameters(plan, schedule)
-        case ColumnReduction():
+        case CudaColumnReduction():
             return column_reduction.parameters(plan, schedule)
     assert_never(schedule)
 
@@ -163,5 +163,5 @@ def _calls(program: Program) -> Iterator[tuple[str, str, bool]]:
         if not any(row.ulp) and not operand.is_complex:
             continue  # correctly rounded: no approximation of ours
         machine_type = "f64" if operand.component.compute == "double" else "f32"
-        for name in _CALLED.findall(row.cuda_for(operand.category)):
+        for name in _CALLED.findall(row.cuda_for(operand)):
             yield name, machine_type, operand.is_complex

@@ -184,7 +184,7 @@ class _Functor:
     def _combined(self, value: int, first: str, second: str) -> str:
         own = self.program.type_of(value)
         row = ops.OPS[self.program.code[value - self.reads].op]
-        text = row.cuda_for(own.category).format(
+        text = row.cuda_for(own).format(
             first, second, bits=own.bits, type=cuda_type(own)
         )  # fmt: skip
         return f"static_cast<{self._type(value)}>({text})"

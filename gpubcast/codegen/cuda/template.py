@@ -43,11 +43,21 @@ def fill_members(plan: BroadcastPlan) -> bytes:
     )
 
 
+# Bits of a dividend of ShortDiv.
+SHORT_BITS = 12
+
+
 def fast_div(divisor: int) -> bytes:
     """FastDiv: n // d as (umulhi(n, m) + n) >> s, for n < 2**31."""
     shift = (divisor - 1).bit_length()
     multiplier = ((1 << 32) * ((1 << shift) - divisor)) // divisor + 1
     return struct.pack("<3I", divisor, multiplier, shift)
+
+
+def short_div(divisor: int) -> bytes:
+    """ShortDiv: n // d as n * m >> s, and n % d as n less a multiple of d, for n < 2**12."""
+    shift = SHORT_BITS + (divisor - 1).bit_length()
+    return struct.pack("<3I", -divisor % 2**32, -(-(1 << shift) // divisor), shift)
 
 
 def fast_div64(divisor: int) -> bytes:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpubcast.hlo.op import REAL, Code, Identity, Op, Reference, ResultType, by
-from gpubcast.hlo.references import greatest, least
 from gpubcast.hlo.reductions import check_index
+from gpubcast.hlo.references import greatest, least
 from gpubcast.hlo.rows import arithmetic, bits
 from gpubcast.hlo.rules import CHOOSE, REDUCE
 
@@ -53,7 +53,7 @@ def _choice(name: str, doc: str) -> Op:
         keyword_check=check_index,
         doc=f"the first index along ``axis`` at which x is {doc}",
         edges="the first NaN, if there is one; +0.0 and -0.0 are equal",
-        decomposition="reduce (pairs of an element and its index)",
+        decomposition=f"{name} is a reduce of pairs of an element and its index",
     )
 
 
@@ -63,8 +63,8 @@ ROWS = (
         "add",
         Identity.ZERO,
         "the sum of the elements",
-        f"begins at +0.0, in the order of the law of sums; {_WIDE}; 0 where there are none; logical "
-        "or on pred",
+        f"begins at +0.0, in the order of the law of sums; {_WIDE}; 0 where there are none; "
+        "logical or on pred",
         aliases=("sum", "nansum"),
         cuda=by(
             pred="{0} || {1}",
@@ -96,7 +96,7 @@ ROWS = (
         "on pred",
         aliases=("amax",),
         cuda=by(pred="{0} || {1}", integral="{0} > {1} ? {0} : {1}", floating="greatest({0}, {1})"),
-        cpu=by(pred="{0} | {1}", integral="max({0}, {1})", floating="greatest({0}, {1})"),
+        cpu=by(pred="{0} | {1}", real="max({0}, {1})"),
         reference=greatest,
     ),
     _reduction(
@@ -108,7 +108,7 @@ ROWS = (
         "and on pred",
         aliases=("amin",),
         cuda=by(pred="{0} && {1}", integral="{0} < {1} ? {0} : {1}", floating="least({0}, {1})"),
-        cpu=by(pred="{0} & {1}", integral="min({0}, {1})", floating="least({0}, {1})"),
+        cpu=by(pred="{0} & {1}", real="min({0}, {1})"),
         reference=least,
     ),
     _reduction(

@@ -32,7 +32,7 @@ NEIGHBOURS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnReduction(CudaScheduleBase):
+class CudaColumnReduction(CudaScheduleBase):
     """A sequence for each column of a block, shared by threads.
 
     Attributes:
@@ -77,7 +77,7 @@ class ColumnReduction(CudaScheduleBase):
         return self.index_bits
 
 
-def column_reduction(plan: BroadcastPlan, target: CudaTarget) -> ColumnReduction:
+def column_reduction(plan: BroadcastPlan, target: CudaTarget) -> CudaColumnReduction:
     """COLUMN_REDUCTION, for any plan with a sequence."""
     axes = counted_axes(plan)
     columns = num_columns(plan)
@@ -111,7 +111,7 @@ def column_reduction(plan: BroadcastPlan, target: CudaTarget) -> ColumnReduction
     wide = min(block // threads, _power_of_two(columns))
     far = max(columns + wide, length, reach(plan)) >= 2**31
     shared = f", shared by {threads} threads each" if threads > 1 else ""
-    return ColumnReduction(
+    return CudaColumnReduction(
         reads=tuple(_pattern(access, plan) for access in plan.reads),
         writes=tuple(
             AccessPattern.PARTIAL if _lacks_sequence(access, plan) else AccessPattern.GATHERED

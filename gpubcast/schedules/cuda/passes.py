@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpubcast.planning.plan import CONSTANT, BroadcastPlan
-from gpubcast.schedules.cpu.row_reduction import passes
 
 # Bytes of a register.
 REGISTER = 4
@@ -26,7 +25,7 @@ class Passes:
     def __init__(self, plan: BroadcastPlan) -> None:
         self.program = plan.program
         base = len(plan.reads)
-        self.after = passes(plan)
+        self.after = plan.passes()
         sequences = [(k, {*plan.axes_of(k)}) for k in range(len(plan.sequences), 0, -1)]
         self.depth = tuple(
             next((k for k, axes in sequences if axes & varies), 0) for varies in plan.varies()

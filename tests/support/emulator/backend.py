@@ -310,7 +310,7 @@ class EmulatorBackend:
     ) -> None:  # fmt: skip
         """Launches are all the same here."""
 
-    def capturing(self) -> bool:
+    def capturing(self, index: int) -> bool:
         """There are no graphs."""
         return False
 

@@ -41,7 +41,7 @@ class Installed:
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """The run of one case beside NumPy."""
         return subprocess.run(
-            [*self._command, "--cases", "col*", "--peers", "numpy", *words],
+            [*self._command, "--cases", "colum?", "--peers", "numpy", *words],
             cwd=self._folder, capture_output=True, text=True, timeout=300, check=False,
             env={name: text for name, text in CLEAN.items() if name != "GPUBCAST_REVISION"},
         )  # fmt: skip
@@ -96,7 +96,7 @@ def test_the_json_has_every_sample_and_what_it_was_made_on(
     counts = {name: len(one.samples) for name, one in results.items()}
     assert counts.pop(("gpubcast", "first")) == 1
     assert min(counts.values()) >= 3
-    assert {ceiling.name for ceiling in report.ceilings} == {"copy", "fill", "triad"}
+    assert {ceiling.name for ceiling in report.ceilings} == {"read", "copy", "fill", "triad"}
     assert all(len(ceiling.samples) > 1 for ceiling in report.ceilings)
     made_on = report.environment
     assert set(made_on) == ENVIRONMENT
@@ -319,25 +319,36 @@ def test_the_environment_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_script(repository: Path, tmp_path: Path) -> None:
     """The one call, as it is made on a GPU, but for ``--dry-run``."""
     script = repository / "bench" / "gpu_report.sh"
-    limits = {f"{part}_SECONDS": "600" for part in ("TOTAL", "TEST", "REPORT", "CALLS")}
+    parts = "TOTAL", "DEVICE", "HARDWARE", "TEST", "CASES", "PREDICTION", "PEERS", "CALLS"
+    limits = {f"{part}_SECONDS": "600" for part in parts}
     done = subprocess.run(
         [str(script), str(tmp_path), "--dry-run", "--cases", "row bias"],
-        capture_output=True, text=True, timeout=600, check=False,
+        capture_output=True, text=True, timeout=800, check=False,
         env={**os.environ, **limits, "PYTHON": sys.executable, "GPUBCAST_REVISION": "1234abc"},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "calls.json", "calls.log", "calls.txt", "pytest.log", "pytest.xml", "report.json",
-        "report.log", "report.txt",
+        "calls.json", "peers.json", "report.json", "report.log", "report.txt", "tests.jsonl",
+        "tests.txt",
     ]  # fmt: skip
     report = schema.load(tmp_path / "report.json")
     assert (report.finished, {r.size for r in report.results}) == (True, {"small", "cache"})
+    assert {r.library for r in report.results} == {"gpubcast"}
+    peers = schema.load(tmp_path / "peers.json")
+    assert (peers.finished, {r.size for r in peers.results}) == (True, {"small", "cache"})
+    assert {"gpubcast", "NumPy"} <= {r.library for r in peers.results}
     assert len(schema.load(tmp_path / "calls.json").latencies) == 8
-    text = (tmp_path / "report.txt").read_text()
-    assert text.startswith("DRY RUN: no figure here says anything about a GPU.\n")
-    for name in ("report.txt", "calls.txt"):
-        assert (tmp_path / name).read_text() in done.stdout
-    assert "test_cuda.py::test_stream_order" in (tmp_path / "pytest.log").read_text()
+    first, _, text = (tmp_path / "report.txt").read_text().partition("\n")
+    assert first == "DRY RUN: no figure here says anything about a GPU."
+    assert text in done.stdout
+    parts = [line.split()[1] for line in text.splitlines() if line.startswith("== ")]
+    assert parts == [
+        "device:", "hardware:", "tests:", "cases:", "predictions:", "peers:", "calls:"
+    ]  # fmt: skip
+    tests = [json.loads(line) for line in (tmp_path / "tests.jsonl").read_text().splitlines()]
+    ended = {one["test"]: one["outcome"] for one in tests}
+    assert set(ended.values()) <= {"passed", "skipped"} and len(ended) > 60
+    assert "tests/gpu/test_arrays.py::test_out_as_array[cpu]" in ended
     assert f"results are in {tmp_path}" in done.stdout
 
 

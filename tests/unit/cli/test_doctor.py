@@ -211,10 +211,15 @@ def test_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nvrtc(monkeypatch: pytest.MonkeyPatch) -> None:
-    _drive(monkeypatch, Driver((13, 0), (Gpu("New", (99, 0), 1),)))
+    _drive(monkeypatch, Driver((13, 0), (Gpu("Old", (5, 2), 1), H200)))
     check = _section("NVRTC")["NVRTC"]
     assert check.status is Status.FAILED
-    assert check.detail.endswith("it cannot compile for sm_990")
+    assert check.detail.endswith("it cannot compile for sm_52")
+    monkeypatch.setattr(nvrtc, "architectures", lambda: ("sm_75", "sm_100"))
+    _drive(monkeypatch, Driver((13, 0), (Gpu("B300", (10, 3), 1), Gpu("New", (99, 0), 1))))
+    check = _section("NVRTC")["NVRTC"]
+    assert check.status is Status.OK and "-U nvidia-cuda-nvrtc" in check.advice
+    assert check.detail.endswith("; for sm_103 as sm_100, sm_990 as compute_100")
 
     def missing() -> None:
         raise CompileError("NVRTC was not found; install it")
@@ -222,6 +227,16 @@ def test_nvrtc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvrtc, "library", missing)
     assert _section("NVRTC")["NVRTC"].detail == "NVRTC was not found"
     assert _section("CUDA compile")["CUDA compile"].status is Status.ABSENT
+
+
+def test_an_nvrtc_that_is_newer_than_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "version", lambda: (12, 4))
+    monkeypatch.setattr(nvrtc, "version", lambda: (13, 5))
+    _drive(monkeypatch, Driver((12, 4), (H200,)))
+    check = _section("NVRTC")["NVRTC"]
+    assert check.status is Status.FAILED and "nvidia-cuda-nvrtc-cu12" in check.advice
+    monkeypatch.setattr(nvrtc, "version", lambda: (12, 9))
+    assert _section("NVRTC")["NVRTC"].status is Status.OK
 
 
 def test_the_cache_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

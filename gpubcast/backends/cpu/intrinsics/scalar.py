@@ -218,28 +218,6 @@ def _min_nan(x: Any, y: Any) -> Any:
     return x if (x < y or x != x) else y
 
 
-def _extreme(predicate: str, both: str) -> Any:
-    """The greater or lesser of two floats: a NaN where one is, and an order of the zeros."""
-
-    @Intrinsic
-    def extreme(typing_context: Any, x: Any, y: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            first, second = args
-            word = ir.IntType(signature.return_type.bitwidth)
-            bits = [builder.bitcast(one, word) for one in args]
-            # Equal numbers that differ are zeros, of which one has no sign.
-            zero = builder.bitcast(getattr(builder, both)(*bits), first.type)
-            wins = builder.fcmp_unordered(predicate, first, second)
-            lost = builder.fcmp_unordered("uno", second, second)
-            found = builder.select(wins, first, second)
-            found = builder.select(builder.fcmp_ordered("==", first, second), zero, found)
-            return builder.select(lost, second, found)
-
-        return x(x, y), codegen
-
-    return extreme
-
-
 def _sign_floating(x: Any) -> Any:
     return 1.0 if x > 0 else (-1.0 if x < 0 else x)
 
@@ -357,8 +335,6 @@ FUNCTIONS: dict[str, Any] = {
     "integer_pow": Intrinsic(_integer_pow, literal=True),
     "pow_signed": _pow_signed,
     "pow_unsigned": _pow_unsigned,
-    "greatest": _extreme(">", "and_"),
-    "least": _extreme("<", "or_"),
     "max_nan": _max_nan,
     "min_nan": _min_nan,
     "sign_floating": _sign_floating,

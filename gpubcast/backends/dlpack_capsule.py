@@ -1,0 +1,83 @@
+"""What a DLPack capsule says: its structs, and whether its memory may be written.
+
+Source: DLPack's specification (https://dmlc.github.io/dlpack/latest/c_api.html).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, NamedTuple
+
+# The version whose capsules say whether memory is read-only, and the flag by which they do.
+VERSION, _READ_ONLY = (1, 0), 1
+# Libraries whose arrays are never written, though their capsules do not say so.
+_IMMUTABLE = ("jax", "jaxlib")
+
+
+class Tensor(ctypes.Structure):
+    """DLPack's ``DLTensor``, with which its ``DLManagedTensor`` begins."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+class VersionedTensor(ctypes.Structure):
+    """DLPack's ``DLManagedTensorVersioned``."""
+
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("done", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", Tensor),
+    )
+
+
+class Described(NamedTuple):
+    """A capsule's tensor.
+
+    Attributes:
+        tensor: its description; it lives as long as the capsule.
+        read_only: whether its memory may not be written; None where the capsule is of a version
+            that cannot say.
+    """
+
+    tensor: Tensor
+    read_only: bool | None
+
+
+def described(capsule: Any) -> Described | None:
+    """What a capsule holds; None where it is no unused capsule of a version that is known."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    valid = ctypes.pythonapi.PyCapsule_IsValid
+    valid.restype, valid.argtypes = ctypes.c_int, (ctypes.py_object, ctypes.c_char_p)
+    if valid(capsule, b"dltensor_versioned"):
+        managed = VersionedTensor.from_address(pointer(capsule, b"dltensor_versioned"))
+        if managed.major != VERSION[0]:
+            return None
+        return Described(managed.tensor, bool(managed.flags & _READ_ONLY))
+    if valid(capsule, b"dltensor"):
+        return Described(Tensor.from_address(pointer(capsule, b"dltensor")), None)
+    return None
+
+
+def is_from(array: Any, libraries: tuple[str, ...]) -> bool:
+    """Whether an object's type is one of some libraries', or derived from one."""
+    return any(cls.__module__.partition(".")[0] in libraries for cls in type(array).__mro__)
+
+
+def is_immutable(array: Any) -> bool:
+    """Whether an object is of a library whose arrays are never written: JAX's."""
+    return is_from(array, _IMMUTABLE)

@@ -1,0 +1,145 @@
+"""Arrays of other libraries on a GPU: managed memory, and memory that may not be written.
+
+CuPy's own arrays and the real backend, over a driver that copies in this process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from gpubcast import arrays
+from gpubcast.runtime import call_cache, native_handover, state
+from tests.support import dlpack_exporters as exporters
+from tests.support import fake_gpu
+
+cupy = pytest.importorskip("cupy")
+THERE = ("cuda", 1)
+
+
+class Interface:
+    """An exporter of ``__cuda_array_interface__`` alone."""
+
+    def __init__(self, x: Any, *, read_only: bool) -> None:
+        self.held = x
+        self.__cuda_array_interface__ = {
+            "shape": x.shape, "typestr": "<f4", "data": (x.data.ptr, read_only), "version": 3,
+            "strides": None,
+        }  # fmt: skip
+
+
+class Half(Interface):
+    """One that has DLPack's older half, too, which does not say where the memory is."""
+
+    def __dlpack__(self) -> None:
+        raise BufferError("no")
+
+
+class Both(exporters.Exporter):
+    """A capsule without a version, and the interface, which says what the capsule cannot."""
+
+    def __init__(self, words: Any, device: Any, *, read_only: bool) -> None:
+        super().__init__(words, exporters.F32[0], device)
+        self.__cuda_array_interface__ = {"data": (words.ctypes.data, read_only)}
+
+
+VALUES = np.arange(12, dtype=np.float32).reshape(3, 4)
+F32_CODE, HERE = exporters.F32[0], (exporters.CUDA, 0)
+WORDS = np.zeros((3, 4), np.float32)
+READ_ONLY: dict[str, Callable[[Any], Any]] = {
+    "DLPack's flag": lambda x: exporters.Versioned(WORDS, 1, code=F32_CODE, device=HERE),
+    "JAX": lambda x: exporters.Jax(WORDS, 0, code=F32_CODE, device=HERE),
+    "the interface's flag": lambda x: Interface(x, read_only=True),
+    "both": lambda x: Both(WORDS, HERE, read_only=True),
+}
+WRITABLE: dict[str, Callable[[Any], Any]] = {
+    "DLPack's flag": lambda x: exporters.Versioned(WORDS, 0, code=F32_CODE, device=HERE),
+    "no version": lambda x: exporters.Exporter(WORDS, F32_CODE, HERE),
+    "the interface's flag": lambda x: Interface(x, read_only=False),
+    "both": lambda x: Both(WORDS, HERE, read_only=False),
+    "half": lambda x: Half(x, read_only=False),
+}
+
+
+def writers(x: Any, out: Any) -> tuple[Callable[[], Any], ...]:
+    """Every way to write an array."""
+    plan = gb.plan("add", "f32[3,4]", "f32[3,4]")
+    fused = gb.fuse(lambda a, b: (a + b, a - b))
+    other = cupy.ndarray((3, 4), np.float32, x.data)
+    return (
+        lambda: gb.add(x, x, out=out), lambda: plan(x, x, out=out),
+        lambda: plan.bind(x, x, out=out), lambda: fused(x, x, out=(other, out)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READ_ONLY)
+def test_read_only_memory_is_not_written(gpu: Any, name: str) -> None:
+    x = gpu.put(VALUES, device=0)
+    out = READ_ONLY[name](gpu.put(VALUES, device=0))
+    for write in writers(x, out):
+        for _ in range(3):
+            with pytest.raises(gb.LayoutError, match="out is read-only"):
+                write()
+    assert not gpu.kernel.noted and not gpu.loaded
+    assert gb.add(x, out).shape == (3, 4), "it may be read"
+
+
+@pytest.mark.parametrize("name", WRITABLE)
+def test_memory_that_may_be_written_is(gpu: Any, name: str) -> None:
+    x = gpu.put(VALUES, device=0)
+    out = WRITABLE[name](gpu.put(VALUES, device=0))
+    for write in writers(x, out):
+        write()
+    assert gb.add(x, x, out=out) is out
+
+
+@pytest.mark.parametrize("replayed", ["machine code", "python"])
+def test_an_imported_array_stays_read_only(
+    gpu: Any, monkeypatch: pytest.MonkeyPatch, replayed: str
+) -> None:
+    """Its views too, and where a call like this one has been recorded; a copy may be written."""
+    if replayed == "machine code":
+        assert native_handover.process_table() is not None
+        monkeypatch.setattr(call_cache, "REPEATS", 0)
+        monkeypatch.setattr(state, "repeated", lambda launch: True)
+    x = arrays.from_strided(gpu.put(VALUES, device=0), ("cuda", 0))
+    alike = arrays.from_strided(gpu.put(VALUES, device=0), ("cuda", 0))
+    jax = gb.from_dlpack(exporters.Jax(fake_gpu.aligned(WORDS), 0, code=F32_CODE, device=HERE))
+    assert jax.device == "cuda:0"
+    for _ in range(20):
+        assert gb.add(x, x, out=alike) is alike
+        assert gb.add(x, x, out=alike.view()) is not None
+        gb.add(jax, x)
+    launched = len(gpu.kernel.noted)
+    for out in (jax, jax.T.T, jax[:], jax.view(), jax.view()[:]):
+        for _ in range(3):
+            with pytest.raises(gb.LayoutError, match="out is read-only"):
+                gb.add(x, x, out=out)
+    assert len(gpu.kernel.noted) == launched
+    own = type(jax.view())((3, 4), np.float32)
+    assert own.flags.writeable and gb.add(x, x, out=own) is own, "memory that a copy of it has"
+    copy = gb.array(jax)
+    assert gb.add(x, x, out=copy) is copy
+    assert type(gb.add(jax, jax)) is gb.Array and type(gb.add(jax.view(), 1.0)) is cupy.ndarray
+
+
+def test_a_replayed_operand_may_be_read_only(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call with it is recorded like any other."""
+    jax = gb.from_dlpack(exporters.Jax(fake_gpu.aligned(WORDS), 0, code=F32_CODE, device=HERE))
+    for _ in range(3):
+        gb.add(jax, jax)
+    monkeypatch.setattr("gpubcast.runtime.execute.run", lambda *_, **__: pytest.fail("anew"))
+    gb.add(jax, jax)
+
+
+def test_managed_memory_is_cudas(gpu: Any) -> None:
+    given = exporters.Versioned(WORDS, 0, code=F32_CODE, device=(exporters.MANAGED, 1))
+    assert gb.add(given, given).data.device_id == 1
+    assert gb.from_dlpack(given).device == "cuda:1"
+    assert gb.add(given, given, out=given) is given
+    with pytest.raises(gb.DeviceError, match="DLPack device type 4;"):
+        gb.neg(exporters.Exporter(WORDS, F32_CODE, (4, 0)))
