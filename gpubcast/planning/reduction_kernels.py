@@ -303,6 +303,10 @@ def _axes(
         (outer,) = (s for s in distinct if s != inner)
         if set(inner) & set(outer):
             return None
+        # The elements of an inner sequence are walked once.
+        within = [i for i in found if taken[i] == inner]
+        if any(k != i and k in reachable(graph.nodes, (i,)) for i in within for k in within):
+            return None
         for i in found:
             if taken[i] == inner and not any(
                 taken[k] == outer

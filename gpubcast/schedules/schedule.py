@@ -127,6 +127,11 @@ class CudaScheduleBase(ScheduleBase):
         return BLOCK_THREADS
 
     @property
+    def launch_bounds(self) -> str:
+        """What the compiler is told of blocks, in CUDA's words."""
+        return str(self.most_threads)
+
+    @property
     def streams(self) -> bool:
         """Whether the results are written past the caches of a CPU."""
         return False

@@ -65,7 +65,7 @@ def generate(plan: BroadcastPlan, schedule: CudaSchedule) -> KernelSource:
         *(f"  {line}" for line in members),
         "};",
         "}  // namespace gb",
-        f'extern "C" __global__ void __launch_bounds__({schedule.most_threads})',
+        f'extern "C" __global__ void __launch_bounds__({schedule.launch_bounds})',
         f"{entry}(const __grid_constant__ gb::{template.parameters} p) {{",
         f"  gb::{template.function}<{arguments}, gb::{body}, {operands}>(p);",
         "}",

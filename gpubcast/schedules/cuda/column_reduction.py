@@ -64,6 +64,11 @@ class CudaColumnReduction(CudaScheduleBase):
         return f"ranks {ranks}{chunks} | {self.index_bits}-bit"
 
     @property
+    def launch_bounds(self) -> str:
+        # Else some registers are spilled to fit more blocks.
+        return f"{self.most_threads}, 1"
+
+    @property
     def most_threads(self) -> int:
         return HELD_THREADS if self.held else BLOCK_THREADS
 

@@ -29,9 +29,11 @@ STEPS_OF_CHUNK = CHUNK // LANES
 # Threads of a block that share a row, at most, and registers of each in which elements are held
 # between passes: half of those that it may have. With fewer threads, which have more elements each,
 # twice as many registers are left for what is computed: that is needed where rows have an end to
-# look out for, and where numbers take two registers.
+# look out for, where numbers take two registers, and where what is cached is made of several reads.
 WIDE_THREADS, WIDE_REGISTERS, FEW_REGISTERS = 512, 64, 32
 NARROW_REGISTERS = 128
+# More steps than these leave no registers for a second block.
+MANY_STEPS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,12 @@ class CudaRowReduction(CudaScheduleBase):
         )
 
     @property
+    def launch_bounds(self) -> str:
+        # Else some registers are spilled to fit more blocks; where the elements take most of them,
+        # there is one anyway, and what is said of it makes the compiler take them all.
+        return f"{self.threads}, 1" if self.steps <= MANY_STEPS else str(self.threads)
+
+    @property
     def most_threads(self) -> int:
         return self.threads
 
@@ -109,7 +117,9 @@ def row_reduction(
     group, steps, warps = WARP, STEPS_OF_CHUNK, 1
     threads = BLOCK_THREADS
     if wide:
-        threads, of_warp, held = _of_block(plan, num_chunks(length), registers)
+        of_reads = [r for r in passes.values(1, cached) if r < len(plan.reads)]
+        several = bool(cached) and len(of_reads) > 1
+        threads, of_warp, held = _of_block(plan, num_chunks(length), registers, several=several)
         warps = min(-(-num_chunks(length) // of_warp), threads // WARP)
         even = length % CHUNK == 0 and (not held or length == warps * of_warp * CHUNK)
         steps = of_warp * STEPS_OF_CHUNK
@@ -157,9 +167,17 @@ def row_reduction(
     )
 
 
-def _of_block(plan: BroadcastPlan, chunks: int, registers: int) -> tuple[int, int, bool]:
+def _of_block(
+    plan: BroadcastPlan, chunks: int, registers: int, *, several: bool
+) -> tuple[int, int, bool]:
     """The most threads of a block that shares a row, chunks of each warp, and whether it holds
-    them; an element takes so many registers."""
+    them.
+
+    Args:
+        chunks: of the row.
+        registers: that an element takes.
+        several: whether what is cached is made of several reads.
+    """
     pairs = any(t.itemsize > REGISTER for t in map(plan.program.type_of, _values(plan)))
     for threads in (WIDE_THREADS, BLOCK_THREADS):
         warps = threads // WARP
@@ -167,7 +185,7 @@ def _of_block(plan: BroadcastPlan, chunks: int, registers: int) -> tuple[int, in
         uneven = plan.axes[plan.num_parallel].size % (CHUNK * of_warp) != 0
         room = NARROW_REGISTERS
         if threads == WIDE_THREADS:
-            room = FEW_REGISTERS if pairs or uneven else WIDE_REGISTERS
+            room = FEW_REGISTERS if pairs or uneven or several else WIDE_REGISTERS
         if of_warp * STEPS_OF_CHUNK * LANES_OF_THREAD * registers <= room:
             return threads, of_warp, True
     return BLOCK_THREADS, 1, False
