@@ -24,8 +24,8 @@ STRIDED = ("image_normalise", "rotary_embedding")
 ALIGNED = [name for name in NAMES if name not in STRIDED]
 # They walk their operands once for every result.
 PAIRS = ("k_means", "rbf_kernel_sum")
-# What several rows share, a mask or what belongs to a column, a kernel that reduces rows reads again
-# for each of them, from the cache.
+# What several rows share, a mask or what belongs to a column, is read again for each of them by a
+# kernel that reduces rows, from the cache.
 SHARED = ("layernorm", "masked_softmax", "rms_norm")
 FAMILIES = ("FLAT", "ROWS", "ROW_REDUCTION")
 SECTOR = 32
