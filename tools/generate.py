@@ -183,6 +183,8 @@ def docstring(row: Op) -> str:
     return "\n".join(parts)
 
 
+# Whose error grows with the number of elements.
+_LAW = "law of sums"
 _NAMED = (ResultType.TO, ResultType.DTYPE)
 
 
@@ -231,6 +233,8 @@ def table() -> str:
     for row in rows():
         accepted = " ".join(sorted((t.name for t in row.accepts), key=_type_order))
         error = "0" if row.ulp == (0, 0) else f"{row.ulp[0]}, {row.ulp[1]}"
+        if _LAW in row.edges:
+            error = f"of floats that of the [{_LAW}](rules.md#the-{_LAW.replace(' ', '-')})"
         hlo = f"`{row.opcode}`" if row.opcode else f"none: {row.decomposition}"
         result = f"`{row.result.value}`" if row.result in _NAMED else row.result.value
         cells = (f"`{row.name}`", hlo, accepted, result, row.doc, row.edges, error)

@@ -31,10 +31,8 @@ def namespace(xp: Any, sized: Sized) -> dict[str, Any]:
     """The functions that formulas and steps name, of NumPy or CuPy."""
     names = ("add", "subtract", "multiply", "divide", "tanh", "exp", "log", "sqrt", "where")
     found = {name: getattr(xp, name) for name in (*names, "copyto", "invert")}
-    integral, dtype = sized.output.element_type.is_integral, sized.output.element_type.dtype
     for name in REDUCTIONS:
-        # NumPy would add narrow integers in a wide type.
-        given: dict[str, Any] = {"dtype": dtype} if integral and name == "sum" else {}
+        given = sum_type(sized) if name == "sum" else {}
         found[name] = sized.by_label(getattr(xp, name), keepdims=True, **given)
     return found
 
@@ -43,6 +41,13 @@ def constant(sized: Sized) -> Callable[[float], Any] | None:
     """What makes a constant of a number: bf16 beside a Python number would become f32."""
     dtype: Any = sized.output.element_type.dtype
     return dtype.type if sized.dtype == "bf16" else None
+
+
+def sum_type(sized: Sized) -> dict[str, Any]:
+    """The keyword of a sum without which NumPy, and what is like it, adds narrow integers in a wide
+    type."""
+    given = sized.output.element_type
+    return {"dtype": given.dtype} if given.is_integral else {}
 
 
 def expected(sized: Sized, xp: Any, views: tuple[Any, ...]) -> Any:

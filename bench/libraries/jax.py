@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..cases import Sized
+from ..cases import Sized, check
 from ..cases.formula import REDUCTIONS
 from ..timing import Call
 from .base import Library, Ready, Views
@@ -46,9 +46,7 @@ class Jax(Library):
         formula, dimensions = sized.case.computes, sized.output.dimensions
         names = {name: getattr(jnp, name) for name in ("where", "tanh", "exp", "log", "sqrt")}
         names |= {name: sized.by_label(getattr(jnp, name), keepdims=True) for name in REDUCTIONS}
-        if sized.output.element_type.is_integral:
-            dtype = sized.output.element_type.dtype
-            names["sum"] = sized.by_label(jnp.sum, keepdims=True, dtype=dtype)
+        names["sum"] = sized.by_label(jnp.sum, keepdims=True, **check.sum_type(sized))
         function = formula.function(names)
         orders = [tuple(reversed(shape.layout.minor_to_major)) for shape in sized.shapes]
         logical = [tuple(order.index(d) for d in range(len(order))) for order in orders]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,7 +24,8 @@ class KeOps(Library):
     effort = 2
 
     def set_up(self, kind: str, threads: int) -> None:
-        """It has as many threads as OpenMP."""
+        """It has as many threads as OpenMP, which is told before it is loaded."""
+        os.environ.setdefault("OMP_NUM_THREADS", str(threads))
         pykeops = self.library
         pykeops.set_verbose(False)
 

@@ -69,11 +69,12 @@ class CupyFuse(Library):
     effort = 1
 
     def unsupported(self, sized: Sized) -> str | None:
-        if sized.case.computes.reduced:
-            return "its fused functions have no keepdims"
+        if sized.case.computes.reduced and not sized.case.computes.sums:
+            return "its fused reductions have no keepdims"
         return "there is nothing to fuse in a copy" if sized.case.computes.moves else None
 
     def ready(self, sized: Sized) -> Ready:
         names = check.namespace(self.library, sized)
+        names["sum"] = sized.by_label(self.library.sum, **check.sum_type(sized))
         fused = self.library.fuse(sized.case.computes.function(names, check.constant(sized)))
         return lambda views, out: {"call": functools.partial(fused, *sized.aligned(views))}

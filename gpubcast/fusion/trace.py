@@ -116,7 +116,9 @@ class Tracer(Symbolic, Operators):
         raise _needs_value("a NumPy function, or a conversion to an array,", _CALL)
 
     def __array_function__(self, function: Any, *args: Any) -> NoReturn:
-        raise _needs_value(f"numpy.{getattr(function, '__name__', 'function')}", _CALL)
+        name = getattr(function, "__name__", "function")
+        ours = ops.reduction(name)
+        raise _needs_value(f"numpy.{name}", f"gpubcast calls it {ours!r}" if ours else _CALL)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("shape", "size"):

@@ -34,11 +34,6 @@ CHUNKS = "chunks"
 _SUMS = ("reduce_sum", "reduce_prod")
 
 
-def reduces(node: Node) -> bool:
-    """Whether a node is a reduction."""
-    return isinstance(node, Apply) and ops.OPS[node.op].rule.reduces is not None
-
-
 def by_chunks(node: Node) -> bool:
     """Whether a reduction has one result per chunk."""
     return isinstance(node, Apply) and (CHUNKS, True) in node.attributes

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 from gpubcast.errors import Error, LayoutError, ShapeError, SplitWarning, warn
 from gpubcast.hlo import graph_inference
-from gpubcast.hlo.expression import Expression
+from gpubcast.hlo.expression import Expression, reduces
 from gpubcast.hlo.op import Inferred
-from gpubcast.planning.lowering import reduces
 from gpubcast.planning.partition import Kernel, partition
 from gpubcast.planning.plan import BroadcastPlan, Operand
-from gpubcast.planning.reduction_kernels import reduction_kernels
 from gpubcast.planning.simplify import normalise
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape
@@ -57,6 +55,8 @@ def plan_for(
         inferred = _laid_out(inferred, out_layouts)
         outs = tuple(map(Operand.of, inferred))
     if any(map(reduces, graph.nodes)):
+        from gpubcast.planning.reduction_kernels import reduction_kernels
+
         made = reduction_kernels(graph, nodes, operands, outs)
     else:
         made = partition(graph, nodes, operands, outs)

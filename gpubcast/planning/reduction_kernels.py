@@ -11,12 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gpubcast.hlo.expression import Apply, Expression, Parameter, arguments_of, reachable
+from gpubcast.hlo.expression import (
+    Apply,
+    Expression,
+    Parameter,
+    arguments_of,
+    reachable,
+    reduces,
+)
 from gpubcast.hlo.op import Inferred
 from gpubcast.planning.axis_classes import AxisClasses, Dimension
 from gpubcast.planning.bitcasts import changes_width
 from gpubcast.planning.build import Sequences, build, filled, read_as
-from gpubcast.planning.lowering import by_chunks, lowered, reduces
+from gpubcast.planning.lowering import by_chunks, lowered
 from gpubcast.planning.partition import (
     MAX_CODE,
     MAX_READS,

@@ -37,6 +37,8 @@ def test_reductions_that_people_try_are_answered_with_ours(name: str, ours: str)
     with pytest.raises(gb.ElementTypeError, match=f"numpy.{name} does not take .*{answer}") as told:
         getattr(np, name)(a)
     assert told.value.kind == "gpubcast:foreign reduction"
+    with pytest.raises(gb.ElementTypeError, match=f"numpy.{name} needs the value .*{answer}"):
+        gb.fuse(lambda x: getattr(np, name)(x))(F)
     if name not in ("max", "min"):
         with pytest.raises(gb.UnknownNameError, match=f"gpubcast has no '{name}'{answer}"):
             getattr(gb, name)

@@ -36,7 +36,7 @@ MOST_FOUND = 104_000 if sys.version_info[:2] == (3, 12) else 64_000
 def source(name: str) -> KernelSource:
     """The kernel of a case of the benchmark."""
     (case,) = [case for case in CASES if case.name == name]
-    plan = case.within(1 << 28).plan.broadcast_plan
+    plan = case.within(1 << 28).plan.broadcast_plans[0]
     return kernel.generate(plan, schedule(plan, TARGET, (256,) * len(plan.accesses)))
 
 

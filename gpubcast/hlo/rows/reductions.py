@@ -65,7 +65,7 @@ ROWS = (
         "the sum of the elements",
         f"begins at +0.0, in the order of the law of sums; {_WIDE}; 0 where there are none; "
         "logical or on pred",
-        aliases=("sum", "nansum"),
+        aliases=("sum",),
         cuda=by(
             pred="{0} || {1}",
             integral="add({0}, {1})",
