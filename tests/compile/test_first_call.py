@@ -25,10 +25,10 @@ from gpubcast.schedules.schedule import CudaTarget
 from tests.compile import sass
 
 TARGET = CudaTarget("sm_90", 132)
-# Of the benchmark's elementwise kernels the longest has 630 instructions, and the one that reads most
-# 73,700 bytes of CUDA: it has the formula of erf. Reductions read up to 108,600.
+# Of the benchmark's elementwise kernels the longest has 630 instructions, and the one that reads
+# most 73,700 bytes of CUDA: it has the formula of erf. Reductions read up to 108,600.
 MOST_INSTRUCTIONS, MOST_BYTES, MOST_BYTES_OF_REDUCTIONS = 700, 80_000, 115_000
-# To find a kernel takes 66,500 instructions of Python's; CPython 3.12 took 1.6 times as many before.
+# To find a kernel takes 66,500 instructions of Python's; CPython 3.12's are 1.6 times as many.
 MOST_FOUND = 116_000 if sys.version_info[:2] == (3, 12) else 72_000
 
 
