@@ -51,7 +51,7 @@ class Times:
 class Ceiling(Times):
     """What the memory can do at best: ``bytes`` read and written in the median time."""
 
-    name: str  # copy, fill or triad
+    name: str  # read, fill, copy or triad
     threads: int | None  # of the CPU; None on a GPU
     level: str  # of the memory
     bytes: int
@@ -78,7 +78,7 @@ class Result(Times):
     level: str  # of the memory that its buffers lie in
     operands: list[str]
     outputs: list[str]
-    elements: int  # of the result
+    elements: int  # of the result, with all that is reduced for each of them
     bytes: int  # that must move
     schedule: str | None  # why gpubcast's kernel is as it is; None for other libraries
     library: str

@@ -24,8 +24,9 @@ template <int N, int G, int B, int M = 1> struct PhaseParams {
   i64 batch_stride[BATCHES][N];        // elements; axes major to minor
   i64 rows, size_rows, steps;          // to visit, logical; times U tiles of a block
   u32 span, height;                    // elements and rows of a tile
-  FastDiv period, tiles;               // of the inner axes; blocks along the rows
-  FastDiv inner[G];                    // extents of the inner axes
+  ShortDiv period;                     // of the inner axes
+  FastDiv tiles;                       // blocks along the rows
+  ShortDiv inner[G];                   // extents of the inner axes
   FastDiv batch[BATCHES];              // extents of the batch axes
   u32 inner_size[G];                   // logical sizes; read with FILL only, as size_rows
   u32 batch_size[BATCHES];
@@ -34,17 +35,20 @@ template <int N, int G, int B, int M = 1> struct PhaseParams {
 static_assert(sizeof(PhaseParams<3, 1, 0>) == 8 * (3 + 3 + 3 + 3 + 3 + 1 + 1) + 56, "no padding");
 static_assert(sizeof(PhaseParams<2, 2, 1>) == 8 * (2 + 2 + 4 + 2 + 3 + 1 + 1) + 72, "no padding");
 
-// An operand as a thread holds it. `start` is told where the batch element begins, the thread's
-// first element l, the block's first row as an offset, and the distance of a tile from the next;
-// `place`, where element l + k lies: its row in the tile and its offset in the row.
+// Where a thread begins: at a row, and at an element of what follows in memory from the batch element
+// on, where that has no gaps; and how many of each a tile has.
+struct PhasePlace { i64 row, element; u32 height, span; };
+
+// An operand as a thread holds it. `start` is told where the batch element begins, and where the
+// thread does; `place`, where its k-th element lies: its row in the tile and its offset in the row.
 template <int SLOT, int V, int U, class Offset, class Operand> struct PhaseRead;
 
 template <int SLOT, int V, int U, class Offset, class T, AccessPattern K, int W>
 struct PhaseRead<SLOT, V, U, Offset, Read<T, K, W>> : Constant<SLOT, T, K> {
   static_assert(K == SCALAR || K == VALUE,
                 "PHASE reads: LINEAR, PERIODIC, GATHERED, SCALAR or VALUE");
-  GB_FN void start(u64 slot, i64 base, u32, i64, i64) { this->fetch(slot, base); }
-  GB_FN void place(int, u32, i64, i64) {}
+  GB_FN void start(u64 slot, i64 base, const PhasePlace&, i64) { this->fetch(slot, base); }
+  GB_FN void place(int, Offset, Offset, Offset) {}
   GB_FN void load(int) {}
   GB_FN void load(int, int) {}
   GB_FN void advance() {}
@@ -55,8 +59,10 @@ template <int SLOT, int V, int U, class Offset, class T, int W>
 struct PhaseRead<SLOT, V, U, Offset, Read<T, PERIODIC, W>> {
   const T* at;
   T c[V];
-  GB_FN void start(u64 slot, i64 base, u32, i64, i64) { at = address<const T>(slot) + base; }
-  GB_FN void place(int k, u32, i64 inner, i64) { c[k] = ld_keep<SLOT, 1>(at + inner).data[0]; }
+  GB_FN void start(u64 slot, i64 base, const PhasePlace&, i64) {
+    at = address<const T>(slot) + base;
+  }
+  GB_FN void place(int k, Offset, Offset inner, Offset) { c[k] = ld_keep<SLOT, 1>(at + inner).data[0]; }
   GB_FN void load(int) {}
   GB_FN void load(int, int) {}
   GB_FN void advance() {}
@@ -67,13 +73,13 @@ struct PhaseRead<SLOT, V, U, Offset, Read<T, PERIODIC, W>> {
 template <int SLOT, int V, int U, class Offset, class T, int W>
 struct PhaseRead<SLOT, V, U, Offset, Read<T, LINEAR, W>> {
   const T* at;
-  i64 step;
+  u32 step;
   Vec<T, V> v[U];
-  GB_FN void start(u64 slot, i64 base, u32 l, i64 row_offset, i64 tile_step) {
-    at = address<const T>(slot) + base + row_offset + l;
-    step = tile_step;
+  GB_FN void start(u64 slot, i64 base, const PhasePlace& place, i64) {
+    at = address<const T>(slot) + base + place.element;
+    step = place.span;
   }
-  GB_FN void place(int, u32, i64, i64) {}
+  GB_FN void place(int, Offset, Offset, Offset) {}
   GB_FN void load(int u) { v[u] = ld_stream<SLOT, V, W>(at + u * step); }
   GB_FN void load(int u, int k) { v[u].data[k] = ld_stream<SLOT, 1>(at + u * step + k).data[0]; }
   GB_FN void advance() { at += U * step; }
@@ -87,12 +93,12 @@ struct PhaseRead<SLOT, V, U, Offset, Read<T, GATHERED, W>> {
   i64 step;
   Offset offset[V];
   T v[U][V];
-  GB_FN void start(u64 slot, i64 base, u32, i64 row_offset, i64 tile_step) {
-    at = address<const T>(slot) + base + row_offset;
-    step = tile_step;
+  GB_FN void start(u64 slot, i64 base, const PhasePlace& place, i64 row_stride) {
+    at = address<const T>(slot) + base + place.row * row_stride;
+    step = place.height * row_stride;
   }
-  GB_FN void place(int k, u32 row, i64 inner, i64 row_stride) {
-    offset[k] = static_cast<Offset>(row * row_stride + inner);
+  GB_FN void place(int k, Offset row, Offset inner, Offset row_stride) {
+    offset[k] = row * row_stride + inner;
   }
   GB_FN void load(int u) {
     GB_UNROLL for (int k = 0; k < V; ++k) load(u, k);
@@ -108,12 +114,12 @@ template <int SLOT, int V, class Offset, class W> struct PhaseWrite;
 template <int SLOT, int V, class Offset, class T>
 struct PhaseWrite<SLOT, V, Offset, Write<T, LINEAR>> : Result<SLOT, V, T> {
   T* at;
-  i64 step;
-  GB_FN void start(u64 slot, i64 base, u32 l, i64 row_offset, i64 tile_step, bool, bool) {
-    at = address<T>(slot) + base + row_offset + l;
-    step = tile_step;
+  u32 step;
+  GB_FN void start(u64 slot, i64 base, const PhasePlace& place, i64, bool) {
+    at = address<T>(slot) + base + place.element;
+    step = place.span;
   }
-  GB_FN void place(int, u32, i64, i64, bool) {}
+  GB_FN void place(int, Offset, Offset, Offset, bool) {}
   GB_FN void store(int u) const { Result<SLOT, V, T>::store(at + u * step); }
   GB_FN void store(int u, int k) const {
     st_stream<SLOT>(at + u * step + k, Vec<T, 1>{{this->v.data[k]}});
@@ -130,14 +136,14 @@ struct PhaseWrite<SLOT, V, Offset, Write<T, K>> : Result<SLOT, V, T> {
   Offset offset[V];
   u32 mine;     // bit k: whether element k is stored in tiles that are
   bool active;  // whether anything is stored: in this batch element, and from this row on
-  GB_FN void start(u64 slot, i64 base, u32, i64 row_offset, i64 tile_step, bool batch, bool top) {
-    at = address<T>(slot) + base + row_offset;
-    step = tile_step;
+  GB_FN void start(u64 slot, i64 base, const PhasePlace& place, i64 row_stride, bool batch) {
+    at = address<T>(slot) + base + place.row * row_stride;
+    step = place.height * row_stride;
     mine = 0;
-    active = batch && (tile_step != 0 || top);
+    active = batch && (step != 0 || place.row == 0);
   }
-  GB_FN void place(int k, u32 row, i64 inner, i64 row_stride, bool first) {
-    offset[k] = static_cast<Offset>(row * row_stride + inner);
+  GB_FN void place(int k, Offset row, Offset inner, Offset row_stride, bool first) {
+    offset[k] = row * row_stride + inner;
     if (K == GATHERED || (first && (row_stride != 0 || row == 0))) mine |= 1u << k;
   }
   GB_FN void store(int u) const {
@@ -174,33 +180,31 @@ struct PhaseThread<V, U, FILL, Offset, Body, List<Rd...>, Index<I...>, List<W...
   // than padding.
   template <int G, int B, int M>
   GB_FN PhaseThread(const PhaseParams<N, G, B, M>& p, const i64 (&base)[N], const bool (&first)[N],
-                    i64 row, u32 begin, bool data)
+                    const PhasePlace& at, u32 begin, bool data)
       : l(begin), inside(0) {
     static_assert(!FILL || M == sizeof...(W), "one padding value per write");
-    if (data) {
-      (get<I>(in).start(p.slots[I], base[I], l, row * p.row_stride[I],
-                        p.height * p.row_stride[I]), ...);
-    }
-    (get<O>(out).start(p.slots[READS + O], base[READS + O], l, row * p.row_stride[READS + O],
-                       p.height * p.row_stride[READS + O], first[READS + O], row == 0), ...);
+    if (data) (get<I>(in).start(p.slots[I], base[I], at, p.row_stride[I]), ...);
+    (get<O>(out).start(p.slots[READS + O], base[READS + O], at, p.row_stride[READS + O],
+                       first[READS + O]), ...);
     GB_UNROLL for (int k = 0; k < V; ++k) {
       u32 rest = l + k;
       u32 along = take(rest, p.period);  // leaves the row
-      i64 inner[N] = {};
+      Offset inner[N] = {};
       bool at_first[N], here = data;
       GB_UNROLL for (int i = 0; i < N; ++i) at_first[i] = true;
       GB_UNROLL for (int g = G - 1; g >= 0; --g) {
         const u32 c = g == 0 ? along : take(along, p.inner[g]);
         if (FILL) here = here && c < p.inner_size[g];
         GB_UNROLL for (int i = 0; i < N; ++i) {
-          inner[i] += c * p.inner_stride[g][i];
+          inner[i] += static_cast<Offset>(c) * static_cast<Offset>(p.inner_stride[g][i]);
           at_first[i] = at_first[i] && (c == 0 || p.inner_stride[g][i] != 0);
         }
       }
-      (get<O>(out).place(k, rest, inner[READS + O], p.row_stride[READS + O], at_first[READS + O]),
-       ...);
+      const Offset below = static_cast<Offset>(rest);
+      (get<O>(out).place(k, below, inner[READS + O], static_cast<Offset>(p.row_stride[READS + O]),
+                         at_first[READS + O]), ...);
       if (!FILL || here) {
-        (get<I>(in).place(k, rest, inner[I], p.row_stride[I]), ...);
+        (get<I>(in).place(k, below, inner[I], static_cast<Offset>(p.row_stride[I])), ...);
         inside |= 1u << k;
       }
     }
@@ -290,7 +294,9 @@ GB_FN void phase(const PhaseParams<N, G, B, M>& p) {
   const u32 l = threadIdx.x * V;
   if (l >= p.span) return;
   u32 number = blockIdx.x;
-  i64 row = take(number, p.tiles) * (p.steps * U * p.height);
+  const u32 steps = static_cast<u32>(p.steps);
+  const u64 tile = static_cast<u64>(B == 0 ? number : take(number, p.tiles)) * (steps * U);
+  i64 row = tile * p.height;
   i64 base[N] = {};
   bool first[N], data = true;
   GB_UNROLL for (int i = 0; i < N; ++i) first[i] = true;
@@ -304,15 +310,15 @@ GB_FN void phase(const PhaseParams<N, G, B, M>& p) {
   }
   if (FILL) data = data && row < p.size_rows;
   PhaseThread<V, U, FILL, Offset, Body, Reads, indices<Reads>, Writes, indices<Writes>> thread(
-      p, base, first, row, l, data);
-  GB_ROLLED for (i64 s = 0; s < p.steps; ++s) {
+      p, base, first, {row, static_cast<i64>(tile * p.span + l), p.height, p.span}, l, data);
+  GB_ROLLED for (u32 s = 0; s < steps; ++s) {
     const i64 left = p.rows - row;
-    const i64 inside = FILL && data ? (p.size_rows - row) * p.period.d : 0;
+    const i64 inside = FILL && data ? (p.size_rows - row) * (0u - p.period.minus) : 0;
     if (left >= static_cast<i64>(U) * p.height) {
       if constexpr (FILL) thread.padded(p, inside);
       else thread.whole();
     } else {
-      if (left > 0) thread.part(p, left * p.period.d, inside);
+      if (left > 0) thread.part(p, left * (0u - p.period.minus), inside);
       return;
     }
     row += U * p.height;

@@ -210,6 +210,10 @@ struct FastDiv { u32 d, m, s; };
 // The same with 64 bits: 1 <= d <= 2^63, n < 2^63.
 struct FastDiv64 { u64 d, m, s; };
 
+// n < 2^12 and 1 <= d <= 2^12, in a product fewer: minus = -d, s = 12 + ceil(log2 d),
+// m = ceil(2^s / d).
+struct ShortDiv { u32 minus, m, s; };
+
 GB_FN u32 divide(u32 n, const FastDiv& by) { return (__umulhi(n, by.m) + n) >> by.s; }
 GB_FN u64 divide(u64 n, const FastDiv64& by) { return (__umul64hi(n, by.m) + n) >> by.s; }
 
@@ -217,6 +221,13 @@ GB_FN u64 divide(u64 n, const FastDiv64& by) { return (__umul64hi(n, by.m) + n) 
 template <class N, class D> GB_FN N take(N& n, const D& by) {
   const N quotient = divide(n, by);
   const N remainder = n - quotient * by.d;
+  n = quotient;
+  return remainder;
+}
+
+GB_FN u32 take(u32& n, const ShortDiv& by) {
+  const u32 quotient = n * by.m >> by.s;
+  const u32 remainder = n + quotient * by.minus;
   n = quotient;
   return remainder;
 }
@@ -362,7 +373,9 @@ enum AccessPattern {
 };
 
 // WIDTH: the most elements that a load may take, where that is not a whole vector.
-template <class T, AccessPattern K, int WIDTH = 64> struct Read {};
+template <class T, AccessPattern K, int WIDTH = 64> struct Read {
+  static constexpr int SIZE = sizeof(T);
+};
 template <class T, AccessPattern K = LINEAR> struct Write {};
 template <class... S> struct List {};
 

@@ -86,6 +86,8 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "argmax",
+    "argmin",
     "asin",
     "asinh",
     "atan",
@@ -120,6 +122,7 @@ __all__ = [
     "expm1",
     "floor",
     "ge",
+    "get_dimension_size",
     "gt",
     "imag",
     "integer_pow",
@@ -142,7 +145,14 @@ __all__ = [
     "pow",
     "real",
     "reciprocal",
+    "reduce_and",
+    "reduce_max",
+    "reduce_min",
+    "reduce_or",
     "reduce_precision",
+    "reduce_prod",
+    "reduce_sum",
+    "reduce_xor",
     "rem",
     "round",
     "rsqrt",
@@ -272,9 +282,13 @@ def _module(name: str) -> Any:
         if error.name != path:
             raise
     from gpubcast.errors import quoted
+    from gpubcast.fusion.fused_function import Fused
     from gpubcast.hlo.ops import suggestion
 
-    raise UnknownNameError(f"gpubcast has no {quoted(name)}{suggestion(name)}")
+    near = suggestion(name)
+    if isinstance(getattr(_loaded("gpubcast.nn"), name, None), Fused):
+        near = f"; it is gpubcast.nn.{name}"
+    raise UnknownNameError(f"gpubcast has no {quoted(name)}{near}")
 
 
 def __dir__() -> list[str]:

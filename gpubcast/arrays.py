@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -16,11 +16,12 @@ from gpubcast.errors import (
     ExportError,
     LayoutError,
     ShapeError,
+    UnknownNameError,
     allocates,
     brief,
     shortened,
 )
-from gpubcast.hlo import expression
+from gpubcast.hlo import expression, ops
 from gpubcast.hlo.operators import Operators, operation
 from gpubcast.planning.plan import Operand
 from gpubcast.runtime import eager_call, execute, state
@@ -239,6 +240,31 @@ class Array(DeviceArray, Operators):
         interface: dict[str, Any] = self.view().__cuda_array_interface__
         return interface
 
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, given: Any, keywords: Any
+    ) -> Any:
+        """NumPy's functions see a NumPy array, but its reductions are refused: they would add in
+        another order."""
+        name = getattr(function, "__name__", "")
+        ours = ops.reduction(name)
+        if ours:
+            raise ElementTypeError(
+                f"numpy.{name} does not take a gpubcast Array; gpubcast calls it {ours!r}",
+                rule="A3",
+                kind="gpubcast:foreign reduction",
+            )
+        return np.empty(0).__array_function__(function, (), given, keywords)
+
+    # A type checker that saw it would take every name for an attribute.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            hint = "" if name.startswith("_") else ops.of_method(name)
+            if not hint:
+                text = f"'Array' object has no attribute {name!r}"
+                raise AttributeError(text, name=name, obj=self)
+            raise UnknownNameError(f"an Array has no {name!r}{hint}")
+
     def __bool__(self) -> bool:
         return bool(self._one("bool"))
 
@@ -343,9 +369,8 @@ def empty(shape: Shape | str, *, device: str = "cpu") -> Array:
     """
     shape = as_shape(shape)
     if shape.layout.padding_value.written:
-        return full(
-            shape, False if shape.element_type.category.value == "pred" else 0, device=device
-        )
+        zero = False if shape.element_type.category.value == "pred" else 0
+        return full(shape, zero, device=device)
     place = parse_device(device)
     return wrap(shape, execute.allocate(shape, place), place)
 

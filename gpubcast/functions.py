@@ -21,6 +21,8 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "argmax",
+    "argmin",
     "asin",
     "asinh",
     "atan",
@@ -55,6 +57,7 @@ __all__ = [
     "expm1",
     "floor",
     "ge",
+    "get_dimension_size",
     "gt",
     "imag",
     "integer_pow",
@@ -77,7 +80,14 @@ __all__ = [
     "pow",
     "real",
     "reciprocal",
+    "reduce_and",
+    "reduce_max",
+    "reduce_min",
+    "reduce_or",
     "reduce_precision",
+    "reduce_prod",
+    "reduce_sum",
+    "reduce_xor",
     "rem",
     "round",
     "rsqrt",
@@ -273,7 +283,7 @@ def pow(
 
 def max(
     x: ArrayLike,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -302,7 +312,7 @@ def max(
 
 def min(
     x: ArrayLike,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     *,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
@@ -2085,3 +2095,282 @@ def iota(
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
     return APPLY.call("iota", (), out, out_layout, dtype, size, device)
+
+
+def get_dimension_size(
+    x: ArrayLike,
+    axis: int | str,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The size of x along ``axis`` (HLO: ``get-dimension-size``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is s32.
+    Edges: a function is traced once for all sizes, so this is how it takes one.
+
+    Args:
+        x: the operand.
+        axis: the axis; inside a function with labels, a label.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("get_dimension_size", (x,), out, out_layout, axis)
+
+
+def reduce_sum(
+    x: ArrayLike,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The sum of the elements along ``axes`` (HLO: ``reduce``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
+    Edges: begins at +0.0, in the order of the law of sums; f8, f16 and bf16 are computed in f32 and
+    rounded once; integers wrap; 0 where there are none; logical or on pred.
+
+    Args:
+        x: the operand.
+        axes: the axes to reduce, from 0 on; inside a function with labels, a label or a tuple
+            of labels.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("reduce_sum", (x,), out, out_layout, axes)
+
+
+def reduce_prod(
+    x: ArrayLike,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The product of the elements along ``axes`` (HLO: ``reduce``).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
+    Edges: in the order of the law of sums; f8, f16 and bf16 are computed in f32 and rounded once;
+    integers wrap; 1 where there are none; logical and on pred.
+
+    Args:
+        x: the operand.
+        axes: the axes to reduce, from 0 on; inside a function with labels, a label or a tuple
+            of labels.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("reduce_prod", (x,), out, out_layout, axes)
+
+
+def reduce_max(
+    x: ArrayLike,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The largest of the elements along ``axes`` (HLO: ``reduce``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
+    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Edges: NaN if one is NaN; +0.0 is above -0.0; the lowest value where there are none; logical or
+    on pred.
+
+    Args:
+        x: the operand.
+        axes: the axes to reduce, from 0 on; inside a function with labels, a label or a tuple
+            of labels.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("reduce_max", (x,), out, out_layout, axes)
+
+
+def reduce_min(
+    x: ArrayLike,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The smallest of the elements along ``axes`` (HLO: ``reduce``).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
+    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Edges: NaN if one is NaN; -0.0 is below +0.0; the highest value where there are none; logical
+    and on pred.
+
+    Args:
+        x: the operand.
+        axes: the axes to reduce, from 0 on; inside a function with labels, a label or a tuple
+            of labels.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("reduce_min", (x,), out, out_layout, axes)
+
+
+def reduce_and(
+    x: ArrayLike,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """Bitwise and of the elements along ``axes`` (HLO: ``reduce``).
+
+    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
+    Edges: all bits set where there are none; logical and on pred.
+
+    Args:
+        x: the operand.
+        axes: the axes to reduce, from 0 on; inside a function with labels, a label or a tuple
+            of labels.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("reduce_and", (x,), out, out_layout, axes)
+
+
+def reduce_or(
+    x: ArrayLike,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """Bitwise or of the elements along ``axes`` (HLO: ``reduce``).
+
+    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
+    Edges: 0 where there are none; logical or on pred.
+
+    Args:
+        x: the operand.
+        axes: the axes to reduce, from 0 on; inside a function with labels, a label or a tuple
+            of labels.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("reduce_or", (x,), out, out_layout, axes)
+
+
+def reduce_xor(
+    x: ArrayLike,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """Bitwise exclusive or of the elements along ``axes`` (HLO: ``reduce``).
+
+    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
+    type.
+    Edges: 0 where there are none; the parity on pred.
+
+    Args:
+        x: the operand.
+        axes: the axes to reduce, from 0 on; inside a function with labels, a label or a tuple
+            of labels.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("reduce_xor", (x,), out, out_layout, axes)
+
+
+def argmax(
+    x: ArrayLike,
+    axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The first index along ``axis`` at which x is largest (no HLO opcode; argmax is a reduce of
+    pairs of an element and its index).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
+    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the type ``index_dtype``.
+    Edges: the first NaN, if there is one; +0.0 and -0.0 are equal.
+
+    Args:
+        x: the operand.
+        axis: the axis along which to look; inside a function with labels, a label.
+        index_dtype: the element type of the result: an integer type.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("argmax", (x,), out, out_layout, axis, index_dtype)
+
+
+def argmin(
+    x: ArrayLike,
+    axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The first index along ``axis`` at which x is smallest (no HLO opcode; argmin is a reduce of
+    pairs of an element and its index).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
+    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the type ``index_dtype``.
+    Edges: the first NaN, if there is one; +0.0 and -0.0 are equal.
+
+    Args:
+        x: the operand.
+        axis: the axis along which to look; inside a function with labels, a label.
+        index_dtype: the element type of the result: an integer type.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("argmin", (x,), out, out_layout, axis, index_dtype)

@@ -19,6 +19,8 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "argmax",
+    "argmin",
     "asin",
     "asinh",
     "atan",
@@ -53,6 +55,7 @@ __all__ = [
     "expm1",
     "floor",
     "ge",
+    "get_dimension_size",
     "gt",
     "imag",
     "integer_pow",
@@ -75,7 +78,14 @@ __all__ = [
     "pow",
     "real",
     "reciprocal",
+    "reduce_and",
+    "reduce_max",
+    "reduce_min",
+    "reduce_or",
     "reduce_precision",
+    "reduce_prod",
+    "reduce_sum",
+    "reduce_xor",
     "rem",
     "round",
     "rsqrt",
@@ -2143,4 +2153,288 @@ def iota(
     out: OutT,
     out_layout: None = None,
     device: str | None = None,
+) -> OutT: ...
+@overload
+def get_dimension_size(
+    x: ArrayT, axis: int | str, *, out: None = None, out_layout: Layout | None = None
+) -> ArrayT: ...
+@overload
+def get_dimension_size(
+    x: HostArrayLike, axis: int | str, *, out: None = None, out_layout: Layout | None = None
+) -> np.ndarray[Any, Any]: ...
+@overload
+def get_dimension_size(
+    x: ForeignArray, axis: int | str, *, out: None = None, out_layout: Layout | None = None
+) -> Any: ...
+@overload
+def get_dimension_size(
+    x: ArrayLike, axis: int | str, *, out: OutT, out_layout: None = None
+) -> OutT: ...
+@overload
+def reduce_sum(
+    x: ArrayT,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def reduce_sum(
+    x: HostArrayLike,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> np.ndarray[Any, Any]: ...
+@overload
+def reduce_sum(
+    x: ForeignArray,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def reduce_sum(
+    x: ArrayLike, axes: Sequence[int] | str | Sequence[str], *, out: OutT, out_layout: None = None
+) -> OutT: ...
+@overload
+def reduce_prod(
+    x: ArrayT,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def reduce_prod(
+    x: HostArrayLike,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> np.ndarray[Any, Any]: ...
+@overload
+def reduce_prod(
+    x: ForeignArray,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def reduce_prod(
+    x: ArrayLike, axes: Sequence[int] | str | Sequence[str], *, out: OutT, out_layout: None = None
+) -> OutT: ...
+@overload
+def reduce_max(
+    x: ArrayT,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def reduce_max(
+    x: HostArrayLike,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> np.ndarray[Any, Any]: ...
+@overload
+def reduce_max(
+    x: ForeignArray,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def reduce_max(
+    x: ArrayLike, axes: Sequence[int] | str | Sequence[str], *, out: OutT, out_layout: None = None
+) -> OutT: ...
+@overload
+def reduce_min(
+    x: ArrayT,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def reduce_min(
+    x: HostArrayLike,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> np.ndarray[Any, Any]: ...
+@overload
+def reduce_min(
+    x: ForeignArray,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def reduce_min(
+    x: ArrayLike, axes: Sequence[int] | str | Sequence[str], *, out: OutT, out_layout: None = None
+) -> OutT: ...
+@overload
+def reduce_and(
+    x: ArrayT,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def reduce_and(
+    x: HostArrayLike,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> np.ndarray[Any, Any]: ...
+@overload
+def reduce_and(
+    x: ForeignArray,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def reduce_and(
+    x: ArrayLike, axes: Sequence[int] | str | Sequence[str], *, out: OutT, out_layout: None = None
+) -> OutT: ...
+@overload
+def reduce_or(
+    x: ArrayT,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def reduce_or(
+    x: HostArrayLike,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> np.ndarray[Any, Any]: ...
+@overload
+def reduce_or(
+    x: ForeignArray,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def reduce_or(
+    x: ArrayLike, axes: Sequence[int] | str | Sequence[str], *, out: OutT, out_layout: None = None
+) -> OutT: ...
+@overload
+def reduce_xor(
+    x: ArrayT,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def reduce_xor(
+    x: HostArrayLike,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> np.ndarray[Any, Any]: ...
+@overload
+def reduce_xor(
+    x: ForeignArray,
+    axes: Sequence[int] | str | Sequence[str],
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def reduce_xor(
+    x: ArrayLike, axes: Sequence[int] | str | Sequence[str], *, out: OutT, out_layout: None = None
+) -> OutT: ...
+@overload
+def argmax(
+    x: ArrayT,
+    axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def argmax(
+    x: HostArrayLike,
+    axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> np.ndarray[Any, Any]: ...
+@overload
+def argmax(
+    x: ForeignArray,
+    axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def argmax(
+    x: ArrayLike,
+    axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
+    *,
+    out: OutT,
+    out_layout: None = None,
+) -> OutT: ...
+@overload
+def argmin(
+    x: ArrayT,
+    axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def argmin(
+    x: HostArrayLike,
+    axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> np.ndarray[Any, Any]: ...
+@overload
+def argmin(
+    x: ForeignArray,
+    axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
+    *,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def argmin(
+    x: ArrayLike,
+    axis: int | str,
+    index_dtype: ElementTypeLike = "s32",
+    *,
+    out: OutT,
+    out_layout: None = None,
 ) -> OutT: ...

@@ -2,13 +2,14 @@
 
 Shapes have holes (``$t[$m,$n]``), filled from an element type and a number of output elements, so
 that one row serves every type and size, and the number of elements follows from a budget of bytes.
-Labels say which axes of the result an operand has; every other library's version follows from them
-and from the formula.
+Labels say which axes an operand and the result have; every other library's version follows from
+them and from the formula. An axis that the result lacks is reduced.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from string import Template
@@ -33,22 +34,24 @@ Dimensions = Callable[[int], Mapping[str, int]]
 class Case:
     """One operation or fused expression at any size.
 
-    A result may be off by ``ulps`` units in the last place (of 1, or of the value if it is larger)
-    where rounding is not fixed.
+    A result may be off by ``ulps`` units in the last place (of ``least``, or of the value if it is
+    larger) where rounding is not fixed. Of a sum and nothing else the bound is that of its length.
     """
 
     name: str  # what reports call it
     # Axes of the operands and of the result, as ``gb.fuse`` spells them; 1 is an axis of size 1 of
-    # an operand that has the result's rank.
+    # an operand that has all the others.
     labels: str
     operands: tuple[str, ...]  # texts of the operands' shapes, layouts included, with ``$`` holes
     formula: str  # what is computed of the aligned operands; see ``formula.py``
     steps: str  # how NumPy's users compute it in ``out`` without further temporaries
-    dimensions: Dimensions  # values of the holes for a number of output elements
+    dimensions: Dimensions  # values of the holes for a number of elements; see ``Sized.elements``
     operation: str = ""  # the gpubcast function, named as in ``jax.lax``; "" for a fused expression
     keywords: Mapping[str, Any] = field(default_factory=dict)  # a text is a tuple with holes
     dtypes: tuple[str, ...] = ("f32", "f64", "bf16", "s32")  # the first unless told
     ulps: int = 0  # every bit counts
+    least: float = 1.0
+    effort: int = 1  # the least extent of a run that has it unless named: 1 usual, 2 full
     huge: bool = False  # with more than 2**31 elements instead of at the usual sizes
 
     @property
@@ -57,7 +60,7 @@ class Case:
         return Formula.parse(self.formula)
 
     def at(self, elements: int, dtype: str | None = None) -> Sized:
-        """The case with about the given number of output elements."""
+        """The case with about the given number of elements; see ``Sized.elements``."""
         dtype = dtype or self.dtypes[0]
         holes = {name: str(n) for name, n in self.dimensions(elements).items()} | {"t": dtype}
 
@@ -74,7 +77,7 @@ class Case:
     def within(self, num_bytes: int, dtype: str | None = None) -> Sized:
         """The case whose operands and result take about the given number of bytes together."""
         trial = self.at(_TRIAL_ELEMENTS, dtype)
-        per_element = trial.num_bytes / trial.output.num_elements
+        per_element = trial.num_bytes / trial.elements
         return self.at(max(1, int(num_bytes / per_element)), dtype)
 
 
@@ -91,7 +94,13 @@ class Sized:
         """What a user of gpubcast calls, with ``out=`` if wanted; a fused one is made anew."""
         if self.case.operation:
             return functools.partial(getattr(gb, self.case.operation), **self.keywords)
-        names = {"where": gb.select, "tanh": gb.tanh, "exp": gb.exp}
+        names = {
+            "where": gb.select, "tanh": gb.tanh, "exp": gb.exp, "log": gb.log, "sqrt": gb.sqrt,
+            "sum": lambda x, labels: gb.reduce_sum(x, labels.split()),
+            "max": lambda x, labels: gb.reduce_max(x, labels.split()),
+            "mean": lambda x, labels: gb.nn.mean(x, axis=labels.split()),
+            "argmax": lambda x, labels: gb.argmax(x, labels, "s64"),
+        }  # fmt: skip
         fused: Callable[..., Any] = gb.fuse(self.case.labels)(self.case.computes.function(names))
         return fused
 
@@ -126,7 +135,69 @@ class Sized:
     @property
     def floor(self) -> int:
         """Bytes that must move: each distinct element of an operand once, the result once."""
-        return self.plan.broadcast_plan.num_bytes
+        plans = self.plan.broadcast_plans
+        if len(plans) == 1:
+            return plans[0].num_bytes
+        # Several kernels read again what those before them wrote.
+        every = (*self.shapes, self.output)
+        return sum(shape.num_elements * shape.element_type.itemsize for shape in every)
+
+    @functools.cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The labels of each operand."""
+        groups = self.case.labels.partition("->")[0].split(",")
+        return tuple(tuple(group.split()) for group in groups)
+
+    @functools.cached_property
+    def result_axes(self) -> tuple[str, ...]:
+        """The labels of the result."""
+        return tuple(self.case.labels.partition("->")[2].split())
+
+    @functools.cached_property
+    def axes(self) -> tuple[str, ...]:
+        """The labels of aligned operands: the result's, and in between those that are reduced."""
+        order = list(self.result_axes)
+        for group in self.groups:
+            named = [axis for axis in group if axis != "1"]
+            for k, axis in enumerate(named):
+                if axis in order:
+                    continue
+                later = (order.index(one) for one in named[k + 1 :] if one in order)
+                at = order.index(named[k - 1]) + 1 if k else next(later, len(order))
+                order.insert(at, axis)
+        return tuple(order)
+
+    @functools.cached_property
+    def kept(self) -> tuple[bool, ...]:
+        """Whether the result has each of ``axes``."""
+        return tuple(axis in self.result_axes for axis in self.axes)
+
+    @property
+    def reduces(self) -> bool:
+        """Whether the result lacks some axes."""
+        return not all(self.kept)
+
+    @functools.cached_property
+    def sizes(self) -> dict[str, int]:
+        """The size of every label."""
+        groups = (*self.groups, self.result_axes)
+        return {
+            axis: size
+            for group, shape in zip(groups, (*self.shapes, self.output), strict=True)
+            for axis, size in zip(group, shape.dimensions, strict=True)
+        }
+
+    @property
+    def elements(self) -> int:
+        """Over how many elements the formula is computed: the result's, and all that are reduced
+        for each of them."""
+        return math.prod(self.sizes[axis] for axis in self.axes)
+
+    @property
+    def expands(self) -> bool:
+        """Whether there are many more of them than operands and result have."""
+        each = min(shape.element_type.itemsize for shape in self.shapes)
+        return self.elements * each > 16 * max(self.num_bytes, 1 << 20)
 
     def operands(self, xp: Any, seed: int = 0) -> tuple[gb.Array, ...]:
         """The operands as arrays on the device of ``xp`` (NumPy or CuPy)."""
@@ -136,17 +207,46 @@ class Sized:
         )
 
     def placements(self) -> list[tuple[int | None, ...]]:
-        """For each operand and each of its axes, the axis of the result; None for a 1."""
-        groups, _, result = self.case.labels.partition("->")
-        axes = {"1": None} | {axis: k for k, axis in enumerate(result.split())}
-        return [tuple(axes[axis] for axis in group.split()) for group in groups.split(",")]
+        """For each operand and each of its axes, which of ``axes`` it is; None for a 1."""
+        axes = {"1": None} | {axis: k for k, axis in enumerate(self.axes)}
+        return [tuple(axes[axis] for axis in group) for group in self.groups]
 
     def aligned(self, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         """Arrays of any library whose axes are transposed and inserted to align by position."""
         return tuple(
-            _aligned(x, place, self.output.rank)
+            _aligned(x, place, len(self.axes))
             for x, place in zip(operands, self.placements(), strict=True)
         )
+
+    def opened(self, out: Any) -> Any:
+        """An array for the result, with an axis of size 1 for each that is reduced."""
+        return out[tuple(slice(None) if kept else None for kept in self.kept)]
+
+    def closed(self, result: Any) -> Any:
+        """A result without the axes that were reduced, which have size 1 in it; else itself."""
+        if not self.reduces:
+            return result
+        return result[tuple(slice(None) if kept else 0 for kept in self.kept)]
+
+    def by_label(
+        self, function: Callable[..., Any], keyword: str = "axis", **given: Any
+    ) -> Callable[..., Any]:
+        """A library's reduction of aligned operands, as formulas call it; the axes stay there.
+
+        Args:
+            function: the reduction.
+            keyword: of its axes.
+            given: keywords that it always gets.
+        """
+        known: dict[str, dict[str, Any]] = {}
+
+        def reduction(x: Any, labels: str, **out: Any) -> Any:
+            if labels not in known:
+                numbers = tuple(self.axes.index(label) for label in labels.split())
+                known[labels] = {keyword: numbers if len(numbers) > 1 else numbers[0], **given}
+            return function(x, **known[labels], **out)
+
+        return reduction
 
 
 def _aligned(x: Any, place: tuple[int | None, ...], rank: int) -> Any:

@@ -34,6 +34,13 @@ def _points(elements: int) -> Mapping[str, int]:
     return {"m": max(1, elements // 3)}
 
 
+def _pairs(elements: int) -> Mapping[str, int]:
+    """Points of three dimensions: five of those that a result is for to two of the others, at most
+    20,000 and 8,000."""
+    others = max(1, min(8000, math.isqrt(elements * 2 // 15)))
+    return {"i": max(1, min(20_000, elements // (3 * others))), "j": others}
+
+
 def _six(elements: int) -> Mapping[str, int]:
     a = max(2, int(elements ** (1 / 6) + 1e-9))
     return {"a": a, "b": a + 1 if (a * (a + 1)) ** 3 <= elements else a}
@@ -120,6 +127,56 @@ CASES: tuple[Case, ...] = (
         "multiply(scores, 0.125, out=out); copyto(out, -64.0, where=invert(mask)); "
         "out -= highest; exp(out, out=out)",
         _box, dtypes=_FLOATS, ulps=16,
+    ),
+    *(
+        Case(
+            f"{name} sum", labels, (operand,), f'x: sum(x, "{reduced}")',
+            f'sum(x, "{reduced}", out=out)', dimensions, "reduce_sum", {"axes": axes},
+            dtypes=("f32", "f64", "s32"),
+        )
+        for name, labels, operand, reduced, axes, dimensions in (
+            ("row", "m n -> m", "$t[$m,$n]", "n", (1,), _matrix),
+            ("column", "m n -> n", "$t[$m,$n]", "m", (0,), _matrix),
+            ("middle", "b m n -> b n", "$t[$b,$m,$n]", "m", (1,), _box),
+            ("full", "m n -> ", "$t[$m,$n]", "m n", (0, 1), _matrix),
+        )
+    ),
+    Case(
+        "softmax", "row col -> row col", ("$t[$m,$n]",),
+        'x: e = exp(x - max(x, "col")); e / sum(e, "col")',
+        'subtract(x, max(x, "col"), out=out); exp(out, out=out); out /= sum(out, "col")',
+        _matrix, dtypes=("f32", "f64"), ulps=64, least=0.0,
+    ),
+    Case(
+        "layernorm", "row col, col, col -> row col", ("$t[$m,$n]", "$t[$n]", "$t[$n]"),
+        'x, gamma, beta: d = x - mean(x, "col"); '
+        'd / sqrt(mean(d * d, "col") + 0.00001) * gamma + beta',
+        'subtract(x, mean(x, "col"), out=out); out /= sqrt(mean(out * out, "col") + 0.00001); '
+        "out *= gamma; out += beta",
+        _matrix, dtypes=("f32", "f64"), ulps=64,
+    ),
+    Case(
+        "rms norm", "row col, col -> row col", _ROW,
+        'x, gamma: x / sqrt(mean(x * x, "col") + 0.00001) * gamma',
+        'multiply(x, x, out=out); divide(x, sqrt(mean(out, "col") + 0.00001), out=out); '
+        "out *= gamma",
+        _matrix, dtypes=("f32", "f64"), ulps=64,
+    ),
+    Case(
+        "logsumexp", "row col -> row", ("$t[$m,$n]",),
+        'x: top = max(x, "col"); top + log(sum(exp(x - top), "col"))',
+        'top = max(x, "col"); sum(exp(x - top), "col", out=out); log(out, out=out); out += top',
+        _matrix, dtypes=("f32", "f64"), ulps=64,
+    ),
+    Case(
+        "argmax", "row col -> row", ("$t[$m,$n]",), 'x: argmax(x, "col")',
+        'argmax(x, "col", out=out)', _matrix, dtypes=("f32", "f64", "s32"),
+    ),
+    Case(
+        "RBF sum", "i d, j d, j -> i", ("$t[$i,3]", "$t[$j,3]", "$t[$j]"),
+        'x, y, b: u = x - y; sum(exp(-0.5 * sum(u * u, "d")) * b, "j")',
+        'u = x - y; sum(exp(-0.5 * sum(u * u, "d")) * b, "j", out=out)', _pairs,
+        dtypes=("f32", "f64"), ulps=128, effort=2,
     ),
     Case(
         "more than 2**31 elements", "m n, n -> m n", ("u8[$m,$n]", "u8[$n]"), *_ADD,

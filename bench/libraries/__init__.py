@@ -13,6 +13,7 @@ from .base import Library
 from .cub import Cub
 from .gpubcast import Gpubcast
 from .jax import Jax
+from .keops import KeOps
 from .numba import Numba
 from .numexpr import Numexpr
 from .numpy import CuPy, CupyFuse, NumPy
@@ -21,6 +22,7 @@ from .torch import Torch, TorchCompiled
 GPUBCAST = Gpubcast()
 PEERS: tuple[Library, ...] = (
     *(NumPy(), Numexpr(), Numba(), CuPy(), CupyFuse(), Cub(), Torch(), TorchCompiled(), Jax()),
+    KeOps(),
 )
 
 

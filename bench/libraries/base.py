@@ -73,9 +73,18 @@ class Library:
 
 
 def with_out(
-    call: Callable[..., Any], into: Callable[..., Any], operands: Views, out: Any
+    sized: Sized, call: Callable[..., Any], into: Callable[..., Any], operands: Views, out: Any
 ) -> dict[str, Call]:
-    """The entries of a library whose functions take their operands by position and ``out=``."""
+    """The entries of a library whose functions take their operands by position and ``out=``, and
+    leave axes that are reduced with size 1."""
+    if sized.reduces:
+        opened = sized.opened(out)
+
+        def written() -> Any:
+            into(*operands, out=opened)
+            return out
+
+        return {"call": lambda: sized.closed(call(*operands)), "out": written}
     return {
         "call": functools.partial(call, *operands),
         "out": functools.partial(into, *operands, out=out),

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..cases import Sized
+from ..cases import Sized, check
+from ..cases.formula import REDUCTIONS
 from ..timing import Call
 from .base import Library, Ready, Views
 
@@ -43,14 +44,18 @@ class Jax(Library):
         jax = self.library
         jnp: Any = importlib.import_module("jax.numpy")
         formula, dimensions = sized.case.computes, sized.output.dimensions
-        function = formula.function({"where": jnp.where, "tanh": jnp.tanh, "exp": jnp.exp})
+        names = {name: getattr(jnp, name) for name in ("where", "tanh", "exp", "log", "sqrt")}
+        names |= {name: sized.by_label(getattr(jnp, name), keepdims=True) for name in REDUCTIONS}
+        names["sum"] = sized.by_label(jnp.sum, keepdims=True, **check.sum_type(sized))
+        function = formula.function(names)
         orders = [tuple(reversed(shape.layout.minor_to_major)) for shape in sized.shapes]
         logical = [tuple(order.index(d) for d in range(len(order))) for order in orders]
 
         def compute(*compact: Any) -> Any:
             turned = (jnp.transpose(x, axes) for x, axes in zip(compact, logical, strict=True))
             aligned = sized.aligned(tuple(turned))
-            return jnp.broadcast_to(function(*aligned), dimensions)
+            found = function(*aligned)
+            return jnp.broadcast_to(sized.closed(found), dimensions)
 
         def held(x: Any, order: tuple[int, ...]) -> Any:
             if isinstance(x, np.ndarray):

@@ -28,6 +28,8 @@ class Numba(Library):
         self._made: dict[tuple[str, str, tuple[str, ...]], list[Any]] = {}
 
     def unsupported(self, sized: Sized) -> str | None:
+        if sized.case.computes.reduced:
+            return "ufuncs that it compiles do not reduce"
         if sized.case.computes.moves:
             return "a ufunc's results have the operands' dimensions"
         return "it has no bf16" if sized.dtype == "bf16" else None
@@ -46,7 +48,7 @@ class Numba(Library):
             aligned = sized.aligned(views)
             if len(ufuncs) > 1:
                 ufuncs[:] = [min(ufuncs, key=lambda ufunc: _trial(ufunc, (*aligned, out)))]
-            return with_out(ufuncs[0], ufuncs[0], aligned, out)
+            return with_out(sized, ufuncs[0], ufuncs[0], aligned, out)
 
         return calls
 

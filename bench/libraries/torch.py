@@ -30,7 +30,7 @@ class Torch(Library):
 
     def ready(self, sized: Sized) -> Ready:
         torch = self.library
-        names, formula, direct = _torch_names(torch), sized.case.computes, direct_call(sized)
+        names, formula, direct = _torch_names(torch, sized), sized.case.computes, direct_call(sized)
         idiom = _torch_idioms(torch).get(sized.case.name)
         function, into = idiom or (
             formula.function(names), formula.in_place(sized.case.steps, names)
@@ -48,9 +48,15 @@ class Torch(Library):
                     "call": functools.partial(whole.clone, memory_format=order),
                     "out": functools.partial(target.copy_, whole),
                 }
-            return with_out(function, into, aligned, target)
+            if into is None:
+                return {"call": lambda: sized.closed(function(*aligned))}
+            return with_out(sized, function, into, aligned, target)
 
         return calls
+
+    def entries_of(self, sized: Sized) -> tuple[str, ...]:
+        found = _torch_idioms(self.library).get(sized.case.name)
+        return ("call",) if found is not None and found[1] is None else self.entries
 
     def array(self, result: Any) -> Any:
         torch = self.library
@@ -78,7 +84,9 @@ class TorchCompiled(Torch):
         def moved(x: Any) -> Any:
             return x.expand(dimensions).clone(memory_format=torch.contiguous_format)
 
-        function = moved if formula.moves else formula.function(_torch_names(torch))
+        names = _torch_names(torch, sized)
+        computed = formula.function(names)
+        function = moved if formula.moves else lambda *given: sized.closed(computed(*given))
         compiled = torch.compile(function, dynamic=False)
 
         def calls(views: Views, out: Any) -> dict[str, Call]:
@@ -96,17 +104,29 @@ def _tensor(torch: Any, x: Any) -> Any:
     return tensor.view(torch.bfloat16) if wide else tensor
 
 
-def _torch_names(torch: Any) -> Mapping[str, Any]:
+def _torch_names(torch: Any, sized: Sized) -> Mapping[str, Any]:
     def copyto(out: Any, x: Any, where: Any = None) -> Any:
         return out.copy_(x) if where is None else out.masked_fill_(where, x)
 
-    names = ("add", "subtract", "multiply", "tanh", "exp", "where")
+    names = ("add", "subtract", "multiply", "divide", "tanh", "exp", "log", "sqrt", "where")
     own = {"copyto": copyto, "invert": torch.logical_not}
-    return {name: getattr(torch, name) for name in names} | own
+    # It would add narrow integers in a wide type.
+    typed = {"dtype": torch.int32} if sized.dtype == "s32" else {}
+    reductions = {
+        "sum": sized.by_label(torch.sum, "dim", keepdim=True, **typed),
+        "max": sized.by_label(torch.amax, "dim", keepdim=True),
+        "mean": sized.by_label(torch.mean, "dim", keepdim=True),
+        "argmax": sized.by_label(torch.argmax, "dim", keepdim=True),
+    }
+    return {name: getattr(torch, name) for name in names} | own | reductions
 
 
-def _torch_idioms(torch: Any) -> Mapping[str, tuple[Callable[..., Any], Callable[..., Any]]]:
-    """What users of PyTorch write for a chain that has a function of its own there."""
+def _torch_idioms(
+    torch: Any,
+) -> Mapping[str, tuple[Callable[..., Any], Callable[..., Any] | None]]:
+    """What users of PyTorch write for a chain that has a function of its own there, and the same
+    with ``out=`` where that has it."""
+    own = torch.nn.functional
     gelu = functools.partial(torch.nn.functional.gelu, approximate="tanh")
     into = functools.partial(torch.ops.aten.gelu.out, approximate="tanh")
 
@@ -116,6 +136,11 @@ def _torch_idioms(torch: Any) -> Mapping[str, tuple[Callable[..., Any], Callable
     def normalised_into(x: Any, mean: Any, rstd: Any, gamma: Any, beta: Any, out: Any) -> Any:
         return torch.addcmul(beta, torch.sub(x, mean, out=out).mul_(rstd), gamma, out=out)
 
+    def kernel_sum(x: Any, y: Any, b: Any) -> Any:
+        # By a matrix of all pairs; the differences themselves, which lose no place.
+        distance = torch.cdist(x[:, 0], y[0], compute_mode="donot_use_mm_for_euclid_dist")
+        return distance.square_().mul_(-0.5).exp_().matmul(b[0, :, 0])[:, None, None]
+
     return {
         "gelu": (gelu, lambda x, out: into(x, out=out)),
         "bias gelu": (
@@ -123,4 +148,15 @@ def _torch_idioms(torch: Any) -> Mapping[str, tuple[Callable[..., Any], Callable
             lambda x, bias, out: into(torch.add(x, bias, out=out), out=out),
         ),
         "layernorm apply": (normalised, normalised_into),
+        "softmax": (lambda x: torch.softmax(x, -1), lambda x, out: torch.softmax(x, -1, out=out)),
+        "layernorm": (
+            lambda x, gamma, beta: own.layer_norm(x, gamma.shape[1:], gamma[0], beta[0], 1e-5),
+            None,
+        ),
+        "rms norm": (lambda x, gamma: own.rms_norm(x, gamma.shape[1:], gamma[0], 1e-5), None),
+        "logsumexp": (
+            lambda x: torch.logsumexp(x, -1, keepdim=True),
+            lambda x, out: torch.logsumexp(x, -1, keepdim=True, out=out),
+        ),
+        "RBF sum": (kernel_sum, None),
     }

@@ -1,12 +1,13 @@
-"""What this machine's memory can do at best: copy, fill and triad, measured in the same run.
+"""What this machine's memory can do at best: read, fill, copy, triad, measured in the same run.
 
 On a CPU each is a loop of its own in machine code, on one thread and on all. Every thread repeats
 its part many times without meeting the others, so that no hand-over is in the time; what is kept is
 the best of plain stores, of stores past the cache, and of the C library's ``memset`` and
-``memmove``. They are measured before the cases and after them, and the better time counts: other
-programs may have slowed one down. On a GPU they are the driver's copy and fill. Bytes count what
-is read and what is written. A share may exceed 100% by a little: a case may leave part of what it
-writes in a cache nearer than the one that its buffers fit.
+``memmove``; of reads, the best of plain loads and of lines that are asked for ahead. They are
+measured before the cases and after them, and the better time counts: other programs may have slowed
+one down. On a GPU they are the driver's copy and fill, and no read. Bytes count what is read and
+what is written. A share may exceed 100% by a little: a case may leave part of what it writes in a
+cache nearer than the one that its buffers fit.
 """
 
 from __future__ import annotations
@@ -113,7 +114,8 @@ def fraction(
     """A time as a share of what the memory allows, and the ceiling's name.
 
     A result that nearly everything of is written is compared with fill, one that reads twice what
-    it writes with triad, the rest with copy.
+    it writes with triad, one that writes next to nothing (a reduction) with read, the rest with
+    copy, which also stands in for one that was not measured.
 
     Args:
         floor: bytes that must move.
@@ -123,7 +125,10 @@ def fraction(
         known: what ``measure`` found.
     """
     reads = floor - written
-    name = "fill" if reads * 8 < written else "triad" if reads >= 1.5 * written else "copy"
+    if written * 8 < reads:
+        name = "read"
+    else:
+        name = "fill" if reads * 8 < written else "triad" if reads >= 1.5 * written else "copy"
     there = [c for c in known if c.level == level and c.median]
     widest = max((c.threads or 0 for c in there), default=0)
     on_all = {c.name: c for c in there if (c.threads or 0) == widest}

@@ -134,7 +134,8 @@ def _of_table(given: argparse.Namespace) -> tuple[Unit, ...]:
         of_type: Sequence[str] = case.dtypes if given.full else case.dtypes[:1]
         if given.dtype is not None and not case.huge:
             of_type = [dtype for dtype in case.dtypes if dtype in dtypes]
-        if named(case.name, given.cases):
+        usual_case = case.effort <= (2 if given.full else 1)
+        if named(case.name, given.cases) and (usual_case or given.cases is not None):
             found += [Unit(case, dtype, size, size == of_case[0])
                       for dtype in of_type for size in of_case]  # fmt: skip
     return tuple(sorted(found, key=lambda u: (u.dtype != u.case.dtypes[0], SIZES.index(u.size))))

@@ -1,4 +1,4 @@
-"""Fill, copy and triad in machine code, and as the C library has them: what ceilings are made of.
+"""Read, fill, copy and triad in machine code or the C library's: what ceilings are made of.
 
 The loops are LLVM assembly, one cache line a turn. They take as long to compile as a call of a
 case, and while they run no other thread waits for them.
@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-STREAMS = {"fill": 1, "copy": 2, "triad": 3}  # Arrays that are read and written, by name
+STREAMS = {"read": 1, "fill": 1, "copy": 2, "triad": 3}  # Arrays that are read and written, by name
 LINE = 64  # Bytes of a cache line
 
 # repeats, target, source, other, lines: addresses, and cache lines.
@@ -42,6 +42,41 @@ done:
 }}
 !0 = !{{i32 1}}
 """
+# What is read is combined into the result, so that no compiler leaves a load out.
+_READ = """
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+declare i64 @llvm.vector.reduce.or.v8i64(<8 x i64>)
+define i64 @{symbol}(i64 %repeats, ptr %target, ptr %source, ptr %other, i64 %lines) {{
+entry:
+  br label %pass
+pass:
+  %left = phi i64 [ %repeats, %entry ], [ %less, %passed ]
+  %before = phi <8 x i64> [ zeroinitializer, %entry ], [ %both, %passed ]
+  br label %line
+line:
+  %k = phi i64 [ 0, %pass ], [ %next, %line ]
+  %seen = phi <8 x i64> [ %before, %pass ], [ %both, %line ]
+  %at = shl i64 %k, 6
+  %source.p = getelementptr i8, ptr %source, i64 %at
+  {step}
+  %source.v = load <8 x i64>, ptr %source.p, align 64
+  %both = or <8 x i64> %seen, %source.v
+  %next = add i64 %k, 1
+  %more = icmp ult i64 %next, %lines
+  br i1 %more, label %line, label %passed
+passed:
+  %less = sub i64 %left, 1
+  %again = icmp ne i64 %less, 0
+  br i1 %again, label %pass, label %done
+done:
+  %found = call i64 @llvm.vector.reduce.or.v8i64(<8 x i64> %both)
+  ret i64 %found
+}}
+"""
+_AHEAD = f"""
+  %ahead.p = getelementptr i8, ptr %source.p, i64 {32 * LINE}
+  call void @llvm.prefetch.p0(ptr %ahead.p, i32 0, i32 3, i32 1)
+"""
 _LOAD = """
   %{name}.p = getelementptr i8, ptr %{name}, i64 %at
   %{name}.v = load <16 x float>, ptr %{name}.p, align 64
@@ -59,23 +94,38 @@ _STEPS = {
 
 
 def loops(name: str) -> tuple[Loop, ...]:
-    """All forms of one of the three: plain stores, non-temporal ones, the C library."""
+    """All forms of one of them: plain stores, non-temporal ones, the C library; plain loads, and
+    those of lines that are asked for ahead."""
+    if name == "read":
+        return read_loop(ahead=False), read_loop(ahead=True)
     known = {"fill": (_library_fill,), "copy": (_library_copy,)}
     return loop(name, nontemporal=False), loop(name, nontemporal=True), *known.get(name, ())
 
 
 @functools.cache
 def loop(name: str, *, nontemporal: bool) -> Loop:
-    """One of the three as machine code."""
-    from llvmlite import binding
-
+    """One of those that store as machine code."""
     symbol = f"{name}_{'nontemporal' if nontemporal else 'plain'}"
     (step, value), hint = _STEPS[name], ", !nontemporal !0" if nontemporal else ""
     text = _TEXT.format(symbol=symbol, step=step, value=value, hint=hint)
+    return _compiled(symbol, text, None)
+
+
+@functools.cache
+def read_loop(*, ahead: bool) -> Loop:
+    """Reading as machine code; it returns the bits that are set in any word of eight bytes."""
+    symbol = f"read_{'ahead' if ahead else 'plain'}"
+    text = _READ.format(symbol=symbol, step=_AHEAD if ahead else "")
+    return _compiled(symbol, text, ctypes.c_uint64)
+
+
+def _compiled(symbol: str, text: str, result: Any) -> Loop:
+    from llvmlite import binding
+
     engine = _engine()
     engine.add_module(binding.parse_assembly(text))
     engine.finalize_object()
-    signature = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5)
+    signature = ctypes.CFUNCTYPE(result, *[ctypes.c_int64] * 5)
     return signature(engine.get_function_address(symbol))
 
 

@@ -172,9 +172,9 @@ class Measurement:
             level=level,
             operands=[str(shape) for shape in sized.shapes],
             outputs=[str(shape) for shape in plan.output_shapes],
-            elements=sized.output.num_elements,
+            elements=sized.elements,
             bytes=sized.floor,
-            schedule=plan.schedule(arch).reason if library is GPUBCAST else None,
+            schedule=_reason(plan, arch) if library is GPUBCAST else None,
             library=library.name,
             entry=entry,
             status="" if reason is None else "skipped",
@@ -280,7 +280,7 @@ class Measurement:
                 if library.on_host:
                     library.wait(result)
                 long = time.perf_counter() - began > LONG_CALL
-                problem = reference.problem(library.array(result))
+                problem = reference.problem(library.array(result), ours=library is GPUBCAST)
                 del result
                 if problem is None and (library.recompiles or (unit.first and library.compiles)):
                     # Memory that compiling took is not the call's.
@@ -318,7 +318,7 @@ class Measurement:
             taken = time.perf_counter() - start
         if library is GPUBCAST:
             self.compiling += taken
-        problem = reference.problem(library.array(result))
+        problem = reference.problem(library.array(result), ours=library is GPUBCAST)
         if problem is None:
             row.succeed([taken], "host, waits")
         else:
@@ -341,6 +341,12 @@ class Measurement:
         if self._machine.kind == "cuda":
             for library in self.libraries:
                 library.release()
+
+
+def _reason(plan: gb.Plan, arch: str | None) -> str:
+    """How a plan runs, in words."""
+    count = len(plan.broadcast_plans)
+    return plan.schedule(arch).reason if count == 1 else f"a sequence of {count} kernels"
 
 
 def _fail_all(rows: Iterable[Result], error: Exception) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gpubcast.hlo.op import Identity
 from gpubcast.shapes.element_types import Category, ElementType, ml_dtypes_module
 from gpubcast.shapes.layout import PaddingValue
 
@@ -32,6 +33,22 @@ def padding_bits(value: PaddingValue, element_type: ElementType) -> int:
             top = np.inf if np.isinf(np.array(np.inf, dtype)) else _largest(dtype)
         scalar = -top if value is PaddingValue.LOWEST else top
     return int.from_bytes(np.array(scalar, dtype).tobytes(), "little")
+
+
+def identity_bits(identity: Identity, element_type: ElementType) -> int:
+    """The bits of the value that a reduction starts from."""
+    if identity is Identity.ONES:
+        lone = element_type.category is Category.PRED
+        return 1 if lone else (1 << 8 * element_type.itemsize) - 1
+    return padding_bits(_PADDING_OF[identity], element_type)
+
+
+_PADDING_OF = {
+    Identity.ZERO: PaddingValue.ZERO,
+    Identity.ONE: PaddingValue.ONE,
+    Identity.LOWEST: PaddingValue.LOWEST,
+    Identity.HIGHEST: PaddingValue.HIGHEST,
+}
 
 
 def _largest(dtype: np.dtype[Any]) -> float:

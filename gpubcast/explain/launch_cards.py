@@ -13,7 +13,9 @@ from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.runtime import state
 from gpubcast.runtime.target import target_architecture
 from gpubcast.schedules.choose import CudaSchedule, Schedule
+from gpubcast.schedules.cuda.column_reduction import CudaColumnReduction
 from gpubcast.schedules.cuda.gather import Gather
+from gpubcast.schedules.cuda.row_reduction import LANES_OF_THREAD, CudaRowReduction
 from gpubcast.schedules.schedule import (
     CpuScheduleBase,
     CpuTarget,
@@ -98,9 +100,11 @@ def _operands(plan: BroadcastPlan, chosen: Schedule) -> str:
 
 
 def _vector(plan: BroadcastPlan, chosen: CudaSchedule) -> str:
-    if isinstance(chosen, Gather):
-        return "1 element per access: GATHER computes each element's place"
+    if isinstance(chosen, Gather | CudaColumnReduction):
+        return f"1 element per access: {chosen.name} computes each element's place"
     moved = [access for access in plan.accesses if not access.generated]
+    if isinstance(chosen, CudaRowReduction):
+        return f"{LANES_OF_THREAD} lanes of a chunk per thread"
     size = chosen.vector_width * max(access.element_type.itemsize for access in moved)
     plural = "s" * (chosen.vector_width != 1)
     return f"{chosen.vector_width} element{plural} per access, up to {size} bytes"

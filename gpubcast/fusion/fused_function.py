@@ -250,12 +250,14 @@ class Fused(Generic[P, R]):
         ]
         if self._pattern is None:
             return self._arguments.call(admitted)
-        outputs, packed = self._call_with_labels(trace, admitted, where() or self._arguments.home)
+        outputs, packed, _ = self._call_with_labels(
+            trace, admitted, where() or self._arguments.home
+        )
         return tuple(outputs) if packed else outputs[0]
 
     def _call_with_labels(
         self, trace: Trace, values: list[Any], line: str
-    ) -> tuple[list[fusion_trace.ArrayTracer], bool]:
+    ) -> tuple[list[fusion_trace.ArrayTracer], bool, LabelPattern]:
         assert self._pattern is not None
         home = self._arguments.home
         arrays = [i for i in range(len(values)) if i not in self._arguments.static]
@@ -270,11 +272,11 @@ class Fused(Generic[P, R]):
         inner = [x if isinstance(x, Tracer) else None for x in (values[i] for i in arrays)]
         depth = len(trace.frames)
         try:
-            aligned = label_scope.enter(trace, self._pattern, inner, line)
+            aligned, pattern = label_scope.enter(trace, self._pattern, inner, line)
             for i, value in zip(arrays, aligned, strict=True):
                 values[i] = values[i] if value is None else value
             outputs, packed = label_scope.results(self._arguments.call(values), home)
-            return label_scope.leave(trace, self._pattern, outputs, home), packed
+            return label_scope.leave(trace, pattern, outputs, home), packed, pattern
         finally:
             # A function may catch what one inside it raises.
             del trace.frames[depth:]
@@ -298,15 +300,14 @@ class Fused(Generic[P, R]):
                 "result has"
             )
         outputs: list[Any]
+        pattern = None
         with state.active_trace(trace):
             if self._pattern is None:
                 returned, packed = label_scope.results(self._arguments.call(values), trace.home)
                 outputs = [label_scope.result(trace, x, trace.home) for x in returned]
             else:
-                outputs, packed = self._call_with_labels(trace, values, trace.home)
-        graph = trace.graph(
-            outputs, packed=packed, fast_math=self._fast_math, pattern=self._pattern
-        )
+                outputs, packed, pattern = self._call_with_labels(trace, values, trace.home)
+        graph = trace.graph(outputs, packed=packed, fast_math=self._fast_math, pattern=pattern)
         return _Graph(graph, tuple(trace.sources), tuple(trace.types))
 
 

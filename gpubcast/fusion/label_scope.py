@@ -12,14 +12,22 @@ from gpubcast.errors import ShapeError, brief, located
 from gpubcast.fusion.operations import type_of
 from gpubcast.fusion.source_lines import refusal_at_line
 from gpubcast.fusion.trace import ArrayTracer, Frame, Trace, Tracer
-from gpubcast.hlo import expression
 from gpubcast.hlo.expression import Place
-from gpubcast.hlo.labels import ONE, Group, LabelPattern, counted, lacking, misfit
+from gpubcast.hlo.labels import (
+    ONE,
+    Group,
+    LabelPattern,
+    counted,
+    expanded,
+    lacking,
+    misfit,
+    with_ellipsis,
+)
 
 
 def enter(
     trace: Trace, pattern: LabelPattern, values: Sequence[Tracer | None], line: str
-) -> list[Tracer | None]:
+) -> tuple[list[Tracer | None], LabelPattern]:
     """Align the operands of a labelled function, and let labels hold until ``leave``.
 
     Args:
@@ -28,16 +36,26 @@ def enter(
         values: one per group of operands; None for an argument that is None.
         line: what messages name.
 
+    Returns:
+        The operands, and the labels as they hold: others take the place of ``...``.
+
     Raises:
         ShapeError: X5, another rank than labels; X8, inside other labels, an axis that these lack.
     """
-    outer = trace.frame.pattern
+    outer, ellipsis = trace.frame.pattern, trace.frame.ellipsis
     if outer is not None:
+        pattern = with_ellipsis(pattern, ellipsis)
         for group, value in zip(pattern.operands, values, strict=True):
             _check_nested(outer, pattern, group, value)
-        inner = Frame(outer, trace.frame.sizes, trace.frame.number)
-        trace.frames.append(inner)
-        return list(values)
+        sizes, number = trace.frame.sizes, trace.frame.number
+        trace.frames.append(Frame(outer, sizes, number, pattern.labels, ellipsis))
+        return list(values), pattern
+    ranks = [None if value is None else value.ndim for value in values]
+    names = [f"operand {i}" if x is None else trace.called(x, i) for i, x in enumerate(values)]
+    try:
+        pattern, ellipsis = expanded(pattern, ranks, names)
+    except ShapeError as error:
+        raise located(error, line) from None
     nodes: list[int] = []
     groups: list[Group] = []
     for i, (group, value) in enumerate(zip(pattern.operands, values, strict=True)):
@@ -49,7 +67,7 @@ def enter(
     present = LabelPattern(tuple(groups), pattern.outputs)
     number = len(trace.patterns)
     trace.patterns.append((present, tuple(nodes)))
-    sizes: dict[str, expression.Size] = {}
+    sizes = {}
     for label in pattern.axes:
         if not any(label in group for group in groups):
             raise refusal_at_line(
@@ -61,11 +79,12 @@ def enter(
             )
         operand, dimension = present.source(label)
         sizes[label] = (nodes[operand], dimension)
-    trace.frames.append(Frame(pattern, sizes, number))
-    return [
+    trace.frames.append(Frame(pattern, sizes, number, pattern.labels, ellipsis))
+    aligned = [
         _placed(trace, pattern, group, value) if isinstance(value, ArrayTracer) else value
         for group, value in zip(pattern.operands, values, strict=True)
     ]
+    return aligned, pattern
 
 
 def _placed(trace: Trace, pattern: LabelPattern, group: Group, value: ArrayTracer) -> ArrayTracer:

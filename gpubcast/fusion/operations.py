@@ -11,11 +11,12 @@ from typing import Any
 
 from gpubcast import config
 from gpubcast.errors import Error, ShapeError, located
+from gpubcast.fusion import reductions
 from gpubcast.fusion.source_lines import refusal_at_line, unsupported, untyped, where
 from gpubcast.fusion.trace import ArrayTracer, ScalarTracer, Trace, Tracer
-from gpubcast.hlo import expression, op, operators, ops
+from gpubcast.hlo import expression, op, operators, ops, rules
 from gpubcast.hlo.expression import Apply, Constant, Expression
-from gpubcast.hlo.inference import result_type
+from gpubcast.hlo.inference import result_type, wrong_number
 from gpubcast.hlo.op import ResultType
 from gpubcast.runtime import execute
 from gpubcast.runtime.operands import scalar_operand
@@ -66,15 +67,24 @@ def emit_operation(
     Raises:
         Error: a rule refuses the operation; the text names the line of the function.
     """
-    values = [trace.admit(x) for x in operands]
     row = ops.op(name)
+    if row.reduction and operands[-1] is None:
+        raise located(wrong_number(row, (), 1), where())
+    values = [trace.admit(x) for x in operands]
     if placed:
         told = "out and out_layout" if row.arity else "out, out_layout and device"
         raise unsupported(
             f"{name}: {told} belong to the call of the fused function, not inside it",
         )
+    if row.rule.reduces is not None:
+        found = _reduction(trace, row, values[0], attributes)
+        if found is not None:
+            return found
+    if row.rule is rules.SIZE and trace.frame.pattern is not None:
+        return _size_of_label(trace, row, values[0], attributes)
     reason = row.rule.inside_labels
-    if any(attributes.get(one.name) is not None for one in row.rule.attributes):
+    broadcasts = row.rule.reduces is None
+    if broadcasts and any(attributes.get(one.name) is not None for one in row.rule.attributes):
         reason = "labels have aligned every operand, so nothing is broadcast inside"
     if reason and trace.frame.pattern is not None:
         raise refusal_at_line(
@@ -91,6 +101,47 @@ def emit_operation(
     return ScalarTracer(
         trace, lambda element_type: _apply(trace, name, values, element_type, attributes)
     )
+
+
+def _reduction(
+    trace: Trace, row: op.Op, value: Any, attributes: Mapping[str, Any]
+) -> Tracer | None:
+    """A reduction over labels; None where there are none, which is an operation like others.
+
+    Raises:
+        ShapeError: E2, E4 to E6, the axes that it names.
+    """
+    keyword = reductions.keyword_of(row)
+    given = attributes.get(keyword)
+    if trace.frame.pattern is None or given is None:
+        reductions.check_numbers(row.name, keyword, given)
+        return None
+    operand = value if isinstance(value, Tracer) else Tracer(trace, frozenset())
+    labels = reductions.reduced_labels(trace, row.name, keyword, operand, given)
+    if keyword == "axis":
+        reductions.check_one(trace, row.name, labels, given)
+    if not isinstance(value, ArrayTracer):
+        return None
+    aligned = reductions.with_last_axes(trace, trace.aligned(value), labels)
+    numbers = reductions.numbers_of(aligned.ndim, labels, attributes, keyword)
+    reduced = _apply(trace, row.name, [aligned], type_of(aligned), numbers)
+    return reductions.spread_back(trace, reduced, value, labels)
+
+
+def _size_of_label(
+    trace: Trace, row: op.Op, value: Any, attributes: Mapping[str, Any]
+) -> ArrayTracer:
+    """The size of a label.
+
+    Raises:
+        ShapeError: E4, E5, what is no label of the function.
+    """
+    label = reductions.label_of(trace, row.name, "axis", attributes.get("axis"))
+    assert trace.frame.pattern is not None
+    operand = _typed(trace, value, ELEMENT_TYPES["f32"])
+    aligned = trace.aligned(operand)
+    number = trace.frame.pattern.axes.index(label)
+    return _apply(trace, row.name, [aligned], type_of(aligned), {"axis": number})
 
 
 def _common_type(
@@ -127,7 +178,8 @@ def _apply(
         raise located(_about_types(error), line) from None
     ranks = [x.ndim for x in args]
     ndim = row.rule.rank(ranks, [type_of(x) for x in args], frozen)
-    if trace.frame.pattern is not None and ndim != max(ranks):
+    may_change = row.rule.reduces is not None or row.rule is rules.SIZE
+    if trace.frame.pattern is not None and ndim != max(ranks) and not may_change:
         raise refusal_at_line(
             f"{name} to {found}: a type of another width adds or takes a dimension, and labels "
             "have fixed them",
@@ -141,6 +193,8 @@ def _apply(
     expansion = row.expansion(frozen)
     if expansion.each is not None:
         args = [_through(trace, expansion.each, x) for x in args]
+    if row.rule is rules.SIZE:
+        varies = frozenset()
     return trace.emit(
         expression.applied(expansion, tuple(x.node for x in args)), found, ndim, varies
     )

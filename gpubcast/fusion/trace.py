@@ -116,16 +116,17 @@ class Tracer(Symbolic, Operators):
         raise _needs_value("a NumPy function, or a conversion to an array,", _CALL)
 
     def __array_function__(self, function: Any, *args: Any) -> NoReturn:
-        raise _needs_value(f"numpy.{getattr(function, '__name__', 'function')}", _CALL)
+        name = getattr(function, "__name__", "function")
+        ours = ops.reduction(name)
+        raise _needs_value(f"numpy.{name}", f"gpubcast calls it {ours!r}" if ours else _CALL)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("shape", "size"):
             raise _needs_size(f".{name}")
         if name.startswith("__") or name.startswith("_repr_"):
             raise AttributeError(name)
-        hint = ops.suggestion(name)
-        known = f"; call gb.{name}(x)" if name in ops.OPS and ops.OPS[name].public else hint
-        raise unsupported(f"a traced array has no {name!r}{known}", error=UnknownNameError)
+        hint = ops.of_method(name) or ops.suggestion(name)
+        raise unsupported(f"a traced array has no {name!r}{hint}", error=UnknownNameError)
 
 
 def _conversion(name: str) -> Callable[[Tracer], NoReturn]:
@@ -365,13 +366,22 @@ class Frame:
         pattern: the labels; None where there are none.
         sizes: for each label, where its size is found.
         number: the pattern's number in the trace.
+        order: the labels in the order of their first appearance in the function's text.
+        ellipsis: the labels that stand for ``...``.
         scope: values with dimensions are used in the scope that made them only.
     """
 
     def __init__(
-        self, pattern: LabelPattern | None, sizes: dict[str, expression.Size], number: int = 0
+        self,
+        pattern: LabelPattern | None,
+        sizes: dict[str, expression.Size],
+        number: int = 0,
+        order: tuple[str, ...] = (),
+        ellipsis: tuple[str, ...] = (),
     ) -> None:
         self.pattern = pattern
+        self.order = order
+        self.ellipsis = ellipsis
         self.sizes = sizes
         self.number = number
         self.scope = 0 if pattern is None else number + 1

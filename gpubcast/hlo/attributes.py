@@ -117,3 +117,6 @@ INTEGER = AttributeType("int", int, _integer)
 BOOLEAN = AttributeType("bool", bool, _word)
 STRING = AttributeType("str", str, _word)
 ELEMENT_TYPE = AttributeType("ElementTypeLike", str, _element_type)
+# Axes of an operand; labels stand for them inside a function that has some.
+AXES = AttributeType("Sequence[int] | str | Sequence[str]", tuple, _integers)
+AXIS = AttributeType("int | str", int, _dimension)

@@ -29,11 +29,12 @@ class Broadcast:
         dimensions: sizes of the output.
         maps: ``maps[i][d]`` is the output dimension to which dimension d of operand i goes. An
             operand dimension of size 1 whose output size differs is expanded (stride 0); an output
-            dimension that no entry of ``maps[i]`` names repeats operand i.
+            dimension that no entry of ``maps[i]`` names repeats operand i. None stands for one that
+            is reduced.
     """
 
     dimensions: tuple[int, ...]
-    maps: tuple[tuple[int, ...], ...]
+    maps: tuple[tuple[int | None, ...], ...]
 
 
 def unary(x: Shape) -> Broadcast:

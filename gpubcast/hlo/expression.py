@@ -121,6 +121,11 @@ def arguments_of(node: Node) -> tuple[int, ...]:
     return (node.arg,) if isinstance(node, Place) else ()
 
 
+def reduces(node: Node) -> bool:
+    """Whether a node is a reduction."""
+    return isinstance(node, Apply) and ops.OPS[node.op].rule.reduces is not None
+
+
 def reachable(nodes: Sequence[Node], outputs: Iterable[int]) -> set[int]:
     """The nodes that outputs depend on, and the outputs."""
     needed = set(outputs)

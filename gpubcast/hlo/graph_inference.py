@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpubcast.errors import ElementTypeError, Error, located
 from gpubcast.hlo import labels, ops
 from gpubcast.hlo.expression import Apply, Constant, Expression, Node, Parameter, Place, line_of
-from gpubcast.hlo.inference import infer
+from gpubcast.hlo.inference import infer, wrong_number
 from gpubcast.hlo.op import Inferred, ResultType
 from gpubcast.hlo.result_layout import padding_of, result_layout
 from gpubcast.hlo.verification import refused
@@ -22,12 +22,10 @@ def infer_nodes(expression: Expression, operands: tuple[Shape, ...]) -> tuple[In
     """
     if len(operands) != expression.num_parameters:
         last = expression.nodes[expression.outputs[0]]
-        names = ops.OPS[last.op].operands if isinstance(last, Apply) else ()
-        single = len(names) == expression.num_parameters and isinstance(last, Apply)
-        what = f"{last.op}: takes" if single and isinstance(last, Apply) else "the expression takes"
-        listed = f" ({', '.join(names)})" if single else ""
+        if isinstance(last, Apply) and ops.OPS[last.op].arity == expression.num_parameters:
+            raise wrong_number(ops.OPS[last.op], (), len(operands))
         raise Error(
-            f"{what} {expression.num_parameters} operands{listed}, got {len(operands)}",
+            f"the expression takes {expression.num_parameters} operands, got {len(operands)}",
             rule="T0",
             kind="gpubcast:number of operands",
         )

@@ -22,6 +22,7 @@ from gpubcast.hlo.type_inference import (
     type_of_result,
 )
 from gpubcast.shapes.element_types import ElementType
+from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape, as_shape
 
 
@@ -83,6 +84,9 @@ def infer(
         tuple(shapes[i] for i in chosen),
         tuple(placed.maps[i] for i in chosen),
     )
+    if rule.reduces is not None:
+        # A sum over no axes is one of sequences of one element, and has no padding either.
+        layout = Layout(layout.minor_to_major)
     return Inferred(shape.with_layout(padding_of(layout, element_type)), placed.maps)
 
 
@@ -112,13 +116,9 @@ def result_type(
 
 
 def _keywords(row: Op, shapes: tuple[Shape, ...], attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The keywords that are given, after T0's checks of the call itself."""
+    """The keywords that are given, and defaults, after T0's checks of the call itself."""
     if len(shapes) != row.arity:
-        what = (
-            f"takes {row.arity} operand{'s' * (row.arity != 1)} ({', '.join(row.operands)}), "
-            f"got {len(shapes)}"
-        )
-        raise _bad_call(row, shapes, "number of operands", what)
+        raise wrong_number(row, shapes, len(shapes))
     names = [attribute.name for attribute in row.keywords]
     for key in attributes:
         if key not in names:
@@ -131,6 +131,8 @@ def _keywords(row: Op, shapes: tuple[Shape, ...], attributes: Mapping[str, Any])
         key = attribute.name
         if key not in given and attribute.required:
             raise _bad_call(row, shapes, "missing keyword", f"needs the keyword {key}")
+        if attribute.default is not None:
+            given.setdefault(key, attribute.default)
         needed = _needed(attribute, given[key]) if key in given else ""
         if needed:
             what = f"{key}={brief(given[key])}; it is {needed}"
@@ -150,6 +152,15 @@ def _needed(attribute: Attribute, value: Any) -> str:
     if attribute.type.python is bool and not isinstance(value, bool):
         return "True or False"
     return ""
+
+
+def wrong_number(row: Op, shapes: tuple[Shape, ...], count: int) -> Error:
+    """The refusal of a call with so many operands."""
+    plural = "s" * (row.arity != 1)
+    what = f"takes {row.arity} operand{plural} ({', '.join(row.operands)}), got {count}"
+    if row.reduction and count == 1:
+        what += f"; of the elements of one array it is {row.reduction}"
+    return _bad_call(row, shapes, "number of operands", what)
 
 
 def _bad_call(row: Op, shapes: tuple[Shape, ...], kind: str, what: str) -> Error:

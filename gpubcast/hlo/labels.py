@@ -2,10 +2,13 @@
 
 The spelling is that of einops and einx: groups of labels, separated by commas; operands before
 the arrow and outputs after it. A literal ``1`` is a dimension of size 1 and belongs to no label.
+``...`` stands for any number of axes, the same in every group that has it: where the operands'
+ranks are known, labels take its place (``expanded``).
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,13 +19,13 @@ from gpubcast.hlo.alignment import AlignmentCell, AlignmentGrid, AlignmentRow, C
 from gpubcast.shapes.shape import Shape
 
 ONE = "1"
+ELLIPSIS = "..."
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FOREIGN = {
     "(": "composed axes: a label is one dimension, reshape the operand first",
     ")": "composed axes: a label is one dimension, reshape the operand first",
-    "[": "brackets: every operation here is elementwise",
-    "]": "brackets: every operation here is elementwise",
-    "...": "an ellipsis: every axis has a label",
+    "[": "brackets: gb.reduce_sum(x, 'label') and the like say what is reduced",
+    "]": "brackets: gb.reduce_sum(x, 'label') and the like say what is reduced",
 }
 
 Group = tuple[str, ...]
@@ -47,6 +50,12 @@ class LabelPattern:
     def axes(self) -> Group:
         """Every label once: the outputs' in order, then those that no output has."""
         groups = (*self.outputs, *self.operands)
+        return tuple(dict.fromkeys(x for group in groups for x in group if x != ONE))
+
+    @property
+    def labels(self) -> Group:
+        """Every label once, in the order of its first appearance in the text."""
+        groups = (*self.operands, *self.outputs)
         return tuple(dict.fromkeys(x for group in groups for x in group if x != ONE))
 
     def place(self, group: Group) -> tuple[int | None, ...]:
@@ -116,9 +125,56 @@ def _parsed(text: str) -> LabelPattern:
 def _group(text: str, shown: str) -> Group:
     labels = tuple(text.split())
     for label in labels:
-        if label != ONE and not _LABEL.fullmatch(label):
-            raise _malformed(f"{shown}: {label!r} is neither a label nor the literal 1")
+        if label not in (ONE, ELLIPSIS) and not _LABEL.fullmatch(label):
+            raise _malformed(f"{shown}: {label!r} is neither a label, the literal 1 nor '...'")
     return labels
+
+
+def expanded(
+    pattern: LabelPattern, ranks: Sequence[int | None], names: Sequence[str]
+) -> tuple[LabelPattern, Group]:
+    """Labels in place of ``...``, and which these are: ``_0``, ``_1`` and so on.
+
+    Args:
+        pattern: the labels.
+        ranks: those of the operands; None for one that has none.
+        names: what the operands are called.
+
+    Raises:
+        ShapeError: X5, an operand has fewer dimensions than labels, or ``...`` would stand for
+            another number of axes than in an operand before.
+    """
+    groups = (*pattern.operands, *pattern.outputs)
+    if not any(ELLIPSIS in group for group in groups):
+        return pattern, ()
+    found: tuple[int, int] | None = None
+    for i, (group, rank) in enumerate(zip(pattern.operands, ranks, strict=True)):
+        if ELLIPSIS not in group or rank is None:
+            continue
+        count = rank - len(group) + 1
+        if count < 0:
+            raise misfit(pattern, names[i], rank, group)
+        if found is not None and found[1] != count:
+            raise ShapeError(
+                f"'{pattern}': '...' stands for {counted(found[1], 'axis', 'axes')} in "
+                f"{names[found[0]]} and for {counted(count, 'axis', 'axes')} in {names[i]} [X5]",
+                rule="X5",
+                kind="gpubcast:labels and rank",
+            )
+        found = found or (i, count)
+    taken = {label for group in groups for label in group}
+    fresh = (name for k in itertools.count() if (name := f"_{k}") not in taken)
+    axes = tuple(itertools.islice(fresh, found[1] if found else 0))
+    return with_ellipsis(pattern, axes), axes
+
+
+def with_ellipsis(pattern: LabelPattern, axes: Group) -> LabelPattern:
+    """The pattern with some labels in place of ``...``."""
+
+    def filled(group: Group) -> Group:
+        return tuple(x for label in group for x in (axes if label == ELLIPSIS else (label,)))
+
+    return LabelPattern(tuple(map(filled, pattern.operands)), tuple(map(filled, pattern.outputs)))
 
 
 def _malformed(message: str) -> ShapeError:
@@ -176,9 +232,9 @@ def misfit(pattern: LabelPattern, name: str, rank: int, group: Group) -> ShapeEr
     )
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, nouns: str = "") -> str:
     """A number and its noun, e.g. ``"2 labels"``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def label_grid(
@@ -251,7 +307,7 @@ def lacking(pattern: LabelPattern, output: int, varies: frozenset[str]) -> Shape
     )
     return ShapeError(
         f"'{pattern}': {_name(pattern, len(pattern.operands) + output)} lacks the axis "
-        f"{missing[0]!r}, along which its value varies; nothing is summed or picked [X7]\n"
+        f"{missing[0]!r}, along which its value varies; a reduce_* over it takes it away [X7]\n"
         f"{render(AlignmentGrid(pattern.axes, rows, 'axis'))}",
         rule="X7",
         kind="gpubcast:output lacks an axis",

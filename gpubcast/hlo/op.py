@@ -16,6 +16,16 @@ Given = Mapping[str, Any]
 """The keywords of a call; one that is None is not there."""
 
 
+class Identity(enum.Enum):
+    """The value that a reduction starts from, which is its result where there are no elements."""
+
+    ZERO = "0"
+    ONE = "1"
+    LOWEST = "the lowest value (-inf, false)"
+    HIGHEST = "the highest value (+inf, true)"
+    ONES = "all bits set (true)"
+
+
 class ResultType(enum.Enum):
     """The element type of a result."""
 
@@ -25,6 +35,8 @@ class ResultType(enum.Enum):
     REAL = "real"  # that of the operand, of a complex operand its component's
     TO = "to"  # named by the attribute ``to``
     DTYPE = "dtype"  # named by the attribute ``dtype``
+    INDEX = "index_dtype"  # named by the attribute ``index_dtype``
+    SIZE = "size"  # s32
     KEY = "key"  # floats: a signed integer of the compute type's width; others: SAME
 
     @property
@@ -40,6 +52,8 @@ _RESULT_DOCS = {
     ResultType.REAL: "The result is real: f32 for c64, f64 for c128, else the operand's type.",
     ResultType.TO: "The result has the type ``to``.",
     ResultType.DTYPE: "The result has the type ``dtype``.",
+    ResultType.INDEX: "The result has the type ``index_dtype``.",
+    ResultType.SIZE: "The result is s32.",
     ResultType.KEY: "The result is s32 or s64 for floats, else it has the operand's type.",
 }
 
@@ -82,6 +96,8 @@ class Rule:
             they are aligned first.
         moves: whether every element of the result is one of the operand's, in another place.
         untyped: the keyword that names the element type of operands that have none.
+        reduces: ``reduces(given)``: the axes of the operand that a reduction takes away; None for
+            other rules.
         inside_labels: why labels refuse it; empty where they do not.
     """
 
@@ -99,6 +115,7 @@ class Rule:
     moves: bool = False
     untyped: str | None = None
     inside_labels: str = ""
+    reduces: Callable[[Given], tuple[int, ...]] | None = None
 
     def __repr__(self) -> str:
         return f"<rule {self.name}>"
@@ -154,9 +171,11 @@ class Op:
         reference: ``reference(element_type, *scalars)``, the definition in plain Python. Integers
             are exact Python ints (the caller wraps), floats NumPy scalars of the compute type.
         ulp: largest error on either device in units in the last place of f32 and f64; (0, 0) means
-            correctly rounded. f16 and bf16 round the f32 result.
+            correctly rounded.
         floor: at negative arguments the error of a result smaller than this is in units in the last
             place of this: the function has zeros there that are no floating point numbers.
+        halves: which of f16 and bf16 have a formula of their own, correctly rounded, under the
+            row's name with the type's behind it (``exp_f16``); others round the f32 result.
         registers: the categories of operands on which a call takes so many registers that kernels
             keep fewer of them in flight.
         type_check: XLA's check of element types; None where XLA has none.
@@ -168,6 +187,10 @@ class Op:
         decomposition: of an operation without an opcode, what it is in HLO.
         hlo_attributes: what the HLO instruction says besides the keywords, e.g. ``direction=EQ``.
         hlo_mark: what the HLO instruction that takes the result says of it.
+        identity: of a reduction, the value that changes no other: a number, or a limit of the
+            element type. ``cuda`` and ``cpu`` then combine two values.
+        reduction: the reduction that a call with one operand is answered with, as NumPy gives it
+            the same name.
         public: whether a function is made from the row.
     """
 
@@ -183,6 +206,7 @@ class Op:
     reference: Reference | None = None
     ulp: tuple[float, float] = (0, 0)
     floor: float = 0
+    halves: tuple[str, ...] = ()
     registers: frozenset[Category] = frozenset()
     type_check: TypeCheck | None = None
     keyword_check: Callable[[ElementType, Given], tuple[str, str] | None] | None = None
@@ -192,6 +216,8 @@ class Op:
     decomposition: str = ""
     hlo_attributes: str = ""
     hlo_mark: str = ""
+    identity: Identity | None = None
+    reduction: str = ""
     public: bool = True
 
     @property
@@ -223,17 +249,24 @@ class Op:
         found = None if self.expand is None else self.expand(given)
         return Expansion(self.name, given) if found is None else found
 
-    def expensive(self, category: Category) -> bool:
-        """Whether a call on operands of a category takes many registers."""
-        return category in self.registers
+    def expensive(self, element_type: ElementType) -> bool:
+        """Whether a call on operands of a type takes many registers."""
+        return element_type.category in self.registers and not self.halved(element_type)
 
-    def cuda_for(self, category: Category) -> str:
-        """The CUDA expression for operands of a category."""
-        return _pick(self.cuda, category)
+    def halved(self, element_type: ElementType) -> bool:
+        """Whether a type, half as wide as f32, has a formula of its own."""
+        return element_type.name in self.halves
 
-    def cpu_for(self, category: Category) -> str:
-        """The CPU expression for operands of a category."""
-        return _pick(self.cpu, category)
+    def cuda_for(self, element_type: ElementType) -> str:
+        """The CUDA expression for operands of a type."""
+        return self._own(element_type) or _pick(self.cuda, element_type.category)
+
+    def cpu_for(self, element_type: ElementType) -> str:
+        """The CPU expression for operands of a type."""
+        return self._own(element_type) or _pick(self.cpu, element_type.category)
+
+    def _own(self, element_type: ElementType) -> str:
+        return f"{self.name}_{element_type.name}({{0}})" if self.halved(element_type) else ""
 
 
 def _pick(code: Code | None, category: Category) -> str:
@@ -273,6 +306,9 @@ COMPONENTS = frozenset(t.component for t in COMPLEX)
 REAL = PRED | INTEGRAL | FLOATING
 NUMBER = INTEGRAL | FLOATING | COMPLEX
 ANY = REAL | COMPLEX
+
+# Where f16 and bf16 have formulas of their own.
+HALVES = ("f16", "bf16")
 
 # Where a call takes many registers.
 EVERYWHERE = frozenset(Category)

@@ -27,6 +27,7 @@ from gpubcast.hlo.rows import (
     complex_numbers,
     exponential,
     movement,
+    reductions,
     trigonometric,
 )
 
@@ -40,7 +41,20 @@ OPS: dict[str, Op] = {
         bits.ROWS,
         comparison.ROWS,
         movement.ROWS,
+        reductions.ROWS,
     )
+}
+# The functions of ``gpubcast.nn``, and what others call them.
+NN = (
+    *("gelu", "layer_norm", "log_softmax", "logsumexp", "mean", "relu", "rms_norm", "sigmoid"),
+    *("silu", "softmax", "softplus", "standardize", "var"),
+)
+NN_ALIASES = {
+    "average": "mean",
+    "layernorm": "layer_norm",
+    "rmsnorm": "rms_norm",
+    "swish": "silu",
+    "variance": "var",
 }
 ALIASES: dict[str, str] = {alias: row.name for row in OPS.values() for alias in row.aliases}
 
@@ -59,10 +73,34 @@ def op(name: str, *, internal: bool = False) -> Op:
     raise Error(f"no operation {brief(name)}{hint}", rule="T0", kind="gpubcast:unknown operation")
 
 
+def counterpart(name: str) -> str:
+    """What gpubcast calls a foreign name, below the package; empty where nothing is like it."""
+    nn = NN_ALIASES.get(name, name)
+    return ALIASES.get(name) or (f"gb.nn.{nn}" if nn in NN else "")
+
+
+def reduction(name: str) -> str:
+    """What gpubcast calls a reduction that NumPy has by this name; empty where it is none."""
+    ours = counterpart(name) or name
+    row = OPS.get(ours)
+    if row is None:
+        return ours if ours.startswith("gb.nn.") else ""
+    return row.reduction or (row.name if row.rule.reduces is not None else "")
+
+
+def of_method(name: str) -> str:
+    """What an array is told that has no such method; empty where gpubcast has nothing like it."""
+    row, ours = OPS.get(name), reduction(name) or counterpart(name)
+    if row is not None and row.public and ours in ("", name):
+        return f"; call gb.{name}(x)"
+    return f"; gpubcast calls it {ours!r}" if ours else ""
+
+
 def suggestion(name: str) -> str:
     """``"; gpubcast calls it 'sub'"`` for a foreign name, a near miss, or an empty text."""
-    if name in ALIASES:
-        return f"; gpubcast calls it {ALIASES[name]!r}"
+    ours = counterpart(name)
+    if ours:
+        return f"; gpubcast calls it {ours!r}"
     public = [row.name for row in OPS.values() if row.public and row.name != name]
     with locks.compiling():
         from difflib import get_close_matches

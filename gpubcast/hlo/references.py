@@ -60,6 +60,20 @@ def minimum(t: ElementType, a: Any, b: Any) -> Any:
     return a if a != a or (b == b and a < b) else b
 
 
+def greatest(t: ElementType, a: Any, b: Any) -> Any:
+    """The larger of two, +0.0 above -0.0."""
+    if a == b and not t.is_integral:
+        return a if math.copysign(1, b) < 0 else b
+    return maximum(t, a, b)
+
+
+def least(t: ElementType, a: Any, b: Any) -> Any:
+    """The smaller of two, -0.0 below +0.0."""
+    if a == b and not t.is_integral:
+        return b if math.copysign(1, b) < 0 else a
+    return minimum(t, a, b)
+
+
 def shift_left(t: ElementType, a: int, b: int) -> int:
     return a << b if 0 <= b < t.bits else 0
 

@@ -15,20 +15,25 @@ from gpubcast.shapes.shape import Shape
 def result_layout(
     output_dimensions: Sequence[int],
     operands: tuple[Shape, ...],
-    maps: tuple[tuple[int, ...], ...],
+    maps: tuple[tuple[int | None, ...], ...],
 ) -> Layout:
     """The layout of a result (rule R1).
 
     That of the first operand whose dimensions map one to one onto all of the output's without
-    expansion, carried through that map with its padding; row-major where there is none.
+    expansion, carried through that map with its padding; row-major where there is none. An operand
+    that is reduced gives the order of the dimensions that are left, and no padding.
 
     Args:
         output_dimensions: sizes of the result.
         operands: the operands to choose from, first choice first.
-        maps: where their dimensions go.
+        maps: where their dimensions go; None for one that is reduced.
     """
     rank = len(output_dimensions)
-    for operand, place in zip(operands, maps, strict=True):
+    for operand, given in zip(operands, maps, strict=True):
+        place = tuple(d for d in given if d is not None)
+        if len(place) < len(given):
+            order = (given[d] for d in operand.layout.minor_to_major)
+            return Layout(tuple(d for d in order if d is not None))
         onto = sorted(place) == list(range(rank)) and operand.rank == rank
         if onto and all(operand.dimensions[i] == output_dimensions[d] for i, d in enumerate(place)):
             inverse = [0] * rank

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpubcast.errors import ElementTypeError, ShapeError
-from gpubcast.hlo import broadcasting, xla_messages
-from gpubcast.hlo.attributes import INTEGERS, Attribute
+from gpubcast.hlo import broadcasting, reductions, xla_messages
+from gpubcast.hlo.attributes import AXES, AXIS, ELEMENT_TYPE, INTEGERS, Attribute
 from gpubcast.hlo.broadcasting import integer_list, result_shape
 from gpubcast.hlo.op import Given, Inferred, Op, Rule
 from gpubcast.hlo.refusals import type_refusal
@@ -177,4 +177,55 @@ IOTA = Rule(
     untyped="dtype",
     inside_labels="labels say which axes there are, and its dimensions have none; pass it as an "
     "operand with a group of its own",
+)
+REDUCE = Rule(
+    "reduce",
+    dimensions=lambda name, shapes, given: reductions.reduced(name, shapes[0], given["axes"]),
+    rank=lambda ranks, types, given: max(ranks[0] - len(given["axes"]), 0),
+    attributes=(
+        Attribute(
+            "axes",
+            AXES,
+            "the axes to reduce, from 0 on; inside a function with labels, a label or a tuple of "
+            "labels.",
+            positional=True,
+            hlo="dimensions",
+        ),
+    ),
+    reduces=lambda given: tuple(given["axes"]),
+)
+CHOOSE = Rule(
+    "choose",
+    dimensions=lambda name, shapes, given: reductions.chosen(name, shapes[0], given["axis"]),
+    rank=lambda ranks, types, given: max(ranks[0] - 1, 0),
+    attributes=(
+        Attribute(
+            "axis",
+            AXIS,
+            "the axis along which to look; inside a function with labels, a label.",
+            positional=True,
+        ),
+        Attribute(
+            "index_dtype",
+            ELEMENT_TYPE,
+            "the element type of the result: an integer type.",
+            default="s32",
+            positional=True,
+        ),
+    ),
+    reduces=lambda given: (given["axis"],),
+)
+SIZE = Rule(
+    "size",
+    dimensions=lambda name, shapes, given: reductions.size_of(name, shapes[0], given["axis"]),
+    rank=lambda ranks, types, given: 0,
+    attributes=(
+        Attribute(
+            "axis",
+            AXIS,
+            "the axis; inside a function with labels, a label.",
+            positional=True,
+            hlo="dimensions",
+        ),
+    ),
 )

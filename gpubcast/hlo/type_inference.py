@@ -89,12 +89,14 @@ def type_of_result(row: Op, shapes: tuple[Shape, ...], given: Given) -> ElementT
     """The element type of the result of an operation that its checks let pass."""
     if row.result is ResultType.TO:
         return element_type(given["to"])
-    if row.result is ResultType.DTYPE:
-        return element_type(given["dtype"])
+    if row.result in (ResultType.DTYPE, ResultType.INDEX):
+        return element_type(given[row.result.value])
     value = shapes[int(row.rule.predicate)].element_type
     match row.result:
         case ResultType.PRED:
             return element_type("pred")
+        case ResultType.SIZE:
+            return element_type("s32")
         case ResultType.COMPLEX:
             return element_type(_COMPLEXES.get(value.name, value.name))
         case ResultType.REAL:

@@ -104,14 +104,17 @@ def _check_node(graph: Expression, index: int, node: Node) -> None:
 
 
 def _is_canonical(node: Apply) -> bool:
-    """Whether keywords are in the form that a call's have, sorted, each once. Unknown ones, and
-    values that are only shown, are left to the rule that refuses them."""
+    """Whether keywords are in the form that a call's have, sorted, each once, and those with a
+    default are there. Unknown ones, and values that are only shown, are left to the rule that
+    refuses them."""
     if not tuple_of(node.attributes, _is_pair):
         return False
     given = dict(node.attributes)
     made = dict(canonical(node.op, given))
     known = {attribute.name for attribute in ops.OPS[node.op].keywords}
-    return tuple(sorted(given.items())) == node.attributes and all(
+    if tuple(sorted(given.items())) != node.attributes or not made.keys() <= given.keys():
+        return False
+    return all(
         _typed(made.get(key)) == _typed(value) or (_is_text(value) and made[key] == brief(value))
         for key, value in given.items()
         if key in known

@@ -47,6 +47,9 @@ SELECT_PRED_SHAPE = (
 )
 CLAMP_TYPES = "Clamp with incompatible element types: <shape>, <shape>, <shape>."
 CLAMP_SHAPES = "Clamp with incompatible shapes: <shape>, <shape>, <shape>."
+# Reductions.
+AXIS_OUT_OF_BOUNDS = "Reducing out-of-bounds dimension <n> in shape <shape>."
+DUPLICATE_AXIS = "Duplicate reduction dimension: <n>"
 # iota (xla/service/hlo_verifier.cc).
 IOTA_DIMENSION = "The iota dimension cannot go beyond the operation rank or be negative."
 # Element types.

@@ -6,11 +6,19 @@ per axis; what is computed for each element is collected on the way back.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import replace
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
 
 from gpubcast.hlo import ops, rules
-from gpubcast.hlo.expression import Constant, Expression, Node, Parameter, Place, arguments_of
+from gpubcast.hlo.expression import (
+    Apply,
+    Constant,
+    Expression,
+    Node,
+    Parameter,
+    Place,
+    arguments_of,
+)
 from gpubcast.hlo.op import Inferred
 from gpubcast.hlo.verification import refused
 from gpubcast.planning.bitcasts import CONSUMED, Reading, moves_only, reading
@@ -26,9 +34,28 @@ from gpubcast.planning.plan import (
     Places,
     Program,
 )
-from gpubcast.shapes.element_types import ELEMENT_TYPES
+from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 from gpubcast.shapes.layout import PaddingValue
 from gpubcast.shapes.shape import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Sequences:
+    """The axes of a kernel that reduces.
+
+    Attributes:
+        sizes: of all axes; those of the sequences come last.
+        lengths: how many axes each sequence has, the outermost first.
+        places: per reduction, a node of the graph, the axis of each of its operand's dimensions.
+        numbers: per reduction, the number of the sequence that it reduces, from 1 on.
+        chunked: whether the last parallel axis counts the chunks of the first sequence.
+    """
+
+    sizes: tuple[int, ...]
+    lengths: tuple[int, ...]
+    places: Mapping[int, Places]
+    numbers: Mapping[int, int]
+    chunked: bool = False
 
 
 def build(
@@ -37,6 +64,7 @@ def build(
     operands: tuple[Operand, ...],
     outputs: tuple[Operand, ...],
     places: tuple[Places, ...] = (),
+    sequences: Sequences | None = None,
 ) -> BroadcastPlan:
     """The plan of one kernel, whose axes are the dimensions of the first output.
 
@@ -47,13 +75,14 @@ def build(
         outputs: one per result.
         places: per output, the axis of each of its dimensions; None for one of size 1 that has
             none. By default the outputs' dimensions are the axes.
+        sequences: the axes, where there are reductions.
 
     Raises:
         ElementTypeError: P3, elements of less than a byte read as another width.
     """
-    dimensions = outputs[0].shape.dimensions
+    dimensions = outputs[0].shape.dimensions if sequences is None else sequences.sizes
     places = places or (tuple(range(len(dimensions))),) * len(outputs)
-    walk = Walk(expression, nodes, operands, dimensions, places)
+    walk = Walk(expression, nodes, operands, dimensions, places, sequences)
     # Values are numbered reads first.
     reads = tuple(walk.reads)
 
@@ -61,8 +90,7 @@ def build(
         return value if value >= 0 else len(reads) - 1 - value
 
     code = tuple(
-        Instruction(c.op, tuple(map(number, c.args)), c.element_type, c.bits, c.attributes)
-        for c in walk.code
+        replace(instruction, args=tuple(map(number, instruction.args))) for instruction in walk.code
     )
     program = Program(
         tuple(a.element_type for a in reads),
@@ -79,7 +107,10 @@ def build(
         (o.extents for o, value in zip(outputs, fill, strict=True) if value is not None), dimensions
     )
     axes = tuple(Axis(size, extent) for size, extent in zip(dimensions, extents, strict=True))
-    return BroadcastPlan(program, axes, reads, writes, fill)
+    if sequences is None:
+        return BroadcastPlan(program, axes, reads, writes, fill)
+    lengths, chunked = sequences.lengths, sequences.chunked
+    return BroadcastPlan(program, axes, reads, writes, fill, lengths, chunked)
 
 
 def filled(output: Operand) -> PaddingValue | None:
@@ -160,8 +191,10 @@ class Walk:
         operands: tuple[Operand, ...],
         dimensions: tuple[int, ...],
         places: tuple[Places, ...],
+        sequences: Sequences | None = None,
     ) -> None:
         self.nodes = nodes
+        self.sequences = sequences
         self.operands = operands
         self.readings: dict[int, tuple[Reading, Operand]] = {}
         for index in range(len(expression.nodes)):
@@ -194,6 +227,8 @@ class Walk:
         if isinstance(node, Parameter) or index in self.readings:
             # Where an expression is cut, a parameter was inferred as an operation.
             return []
+        if isinstance(node, Apply) and ops.OPS[node.op].rule is rules.SIZE:
+            return []
         inferred = self.nodes[index]
         result = inferred.shape.dimensions
         found = []
@@ -203,6 +238,8 @@ class Walk:
                 None if to is None or (size == 1 and result[to] != 1) else axes[to]
                 for size, to in zip(sizes, place, strict=True)
             )
+            if self.sequences is not None and index in self.sequences.places:
+                inner = self.sequences.places[index]
             found.append((argument, inner))
         return found
 
@@ -220,9 +257,18 @@ class Walk:
         row = ops.OPS[node.op]
         if row.rule is rules.IOTA:
             return self._index(self.nodes[index].shape, dict(node.attributes)["dimension"], axes)
+        if row.rule is rules.SIZE:
+            dimension = dict(node.attributes)["axis"]
+            assert isinstance(dimension, int)
+            size = self.nodes[node.args[0]].shape.dimensions[dimension]
+            return self._number(size, (0,) * len(self.dimensions), element_type)
         source = self.nodes[node.args[0]].shape.element_type
         if moves_only(row, source, element_type):
             return args[0]
+        if row.rule is rules.REDUCE:
+            assert self.sequences is not None
+            number = self.sequences.numbers[index]
+            return self._instruction(Instruction(node.op, args, element_type, sequence=number))
         # Types are the instruction's own, and dimensions are in the maps.
         own = {a.name for a in row.attributes} if row.rule is rules.UNARY else set()
         said = tuple((key, value) for key, value in node.attributes if key in own)
@@ -230,16 +276,20 @@ class Walk:
 
     def _index(self, shape: Shape, dimension: Hashable, axes: Places) -> int:
         """The position along a dimension, converted to the element type."""
-        wide = ELEMENT_TYPES["s64"]
         place = tuple(
             axis if d == dimension and shape.dimensions[d] != 1 else None
             for d, axis in enumerate(axes)
         )
         strides = tuple(int(axis in place) for axis in range(len(self.dimensions)))
-        value = self._access(Access(INDEX, wide, strides, 0, self.dimensions))
-        if shape.element_type is wide:
+        return self._number(0, strides, shape.element_type)
+
+    def _number(self, first: int, strides: tuple[int, ...], element_type: ElementType) -> int:
+        """A number and, from there on, steps along axes, which is no part of the code."""
+        wide = ELEMENT_TYPES["s64"]
+        value = self._access(Access(INDEX, wide, strides, first, self.dimensions))
+        if element_type is wide:
             return value
-        return self._instruction(Instruction("convert_element_type", (value,), shape.element_type))
+        return self._instruction(Instruction("convert_element_type", (value,), element_type))
 
     def _instruction(self, instruction: Instruction) -> int:
         if instruction not in self._values:

@@ -86,7 +86,7 @@ def partition(
     if len(outputs) == 1 and not packed:
         plan = build(expression, nodes, operands, outputs)
         if _fits(plan):
-            return Kernels((_kernel(plan, len(operands), len(outputs), (0,)),), ())
+            return Kernels((kernel_of(plan, len(operands), len(outputs), (0,)),), ())
     # Cutting counts parameters, and one read in many ways is many reads: then smaller pieces
     # are tried; a single operation reads three at most.
     for reads, code in ((MAX_READS, MAX_CODE), (12, 64), (8, 32), (6, 16), (4, 7), (4, 3), (4, 1)):
@@ -115,7 +115,7 @@ def _fits(plan: BroadcastPlan) -> bool:
     return len(plan.reads) <= MAX_READS and len(plan.program.code) <= MAX_CODE
 
 
-def _kernel(plan: BroadcastPlan, operands: int, outputs: int, written: tuple[int, ...]) -> Kernel:
+def kernel_of(plan: BroadcastPlan, operands: int, outputs: int, written: tuple[int, ...]) -> Kernel:
     """The kernel of a plan that writes the outputs ``written``; beyond ``outputs``, temporaries."""
     reads = (a.operand if a.operand < operands else a.operand + outputs for a in plan.reads)
     writes = (operands + written[a.operand] for a in plan.writes)
@@ -145,7 +145,7 @@ def _cut(
         temporary = Operand.of(shape)
         plan = build(replace(graph, outputs=(node,), axes=()), nodes, operands, (temporary,))
         written = (len(outputs) + len(temporaries),)
-        kernels.append(_kernel(plan, expression.num_parameters, len(outputs), written))
+        kernels.append(kernel_of(plan, expression.num_parameters, len(outputs), written))
         changed = list(graph.nodes)
         changed[node] = Parameter(graph.num_parameters)
         graph = replace(graph, num_parameters=graph.num_parameters + 1, nodes=tuple(changed))
@@ -161,7 +161,7 @@ def _cut(
             tuple(outputs[i] for i in written),
             tuple(place for _, place in group.members),
         )
-        kernels.append(_kernel(plan, expression.num_parameters, len(outputs), written))
+        kernels.append(kernel_of(plan, expression.num_parameters, len(outputs), written))
     why = ""
     if any(not isinstance(expression.nodes[node], Parameter) for node in packed):
         why = "a bitcast reads what is computed as a type of another width"

@@ -130,6 +130,7 @@ class Instruction:
         element_type: of the result.
         bits: the storage bits of a constant.
         attributes: keywords that are part of the operation's expression, sorted by name.
+        sequence: of a reduction, the number of the sequence that it reduces, from 1 on; else 0.
     """
 
     op: str
@@ -137,11 +138,13 @@ class Instruction:
     element_type: ElementType
     bits: int | None = None
     attributes: Attributes = ()
+    sequence: int = 0
 
     def __str__(self) -> str:
         inner = f"{self.bits:#x}" if self.bits is not None else ",".join(f"%{a}" for a in self.args)
         said = "".join(f",{key}={value}" for key, value in self.attributes)
-        return f"{self.op}.{self.element_type}({inner}{said})"
+        along = f"@{self.sequence}" if self.sequence else ""
+        return f"{self.op}{along}.{self.element_type}({inner}{said})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +171,9 @@ class Program:
 
     def expensive(self, instruction: Instruction) -> bool:
         """Whether an operation takes many registers."""
-        if not instruction.args:
+        if not instruction.args or instruction.sequence:
             return False
-        category = self.type_of(instruction.args[-1]).category
-        return ops.OPS[instruction.op].expensive(category)
+        return ops.OPS[instruction.op].expensive(self.type_of(instruction.args[-1]))
 
     def taken(self, value: int) -> bool:
         """Whether an instruction computes with a value, which then is not only written: one that
@@ -207,6 +209,10 @@ class BroadcastPlan:
         reads, writes: one access per value read and per output.
         fill: per output, the padding value to write where an index is at or past an axis' size;
             None where there is no padding or nothing is promised about it.
+        sequences: how many axes each sequence has that is reduced, the outermost first. They are
+            the last axes; a sequence is walked in the order of its axes, whatever memory is.
+        chunked: whether the last axis before them counts the chunks of the first sequence, each of
+            which has its own results.
 
     One write at least has every axis; another may lack some (stride 0), and is then written at
     their first index only.
@@ -217,6 +223,8 @@ class BroadcastPlan:
     reads: tuple[Access, ...]
     writes: tuple[Access, ...]
     fill: tuple[PaddingValue | None, ...]
+    sequences: tuple[int, ...] = ()
+    chunked: bool = False
 
     @property
     def rank(self) -> int:
@@ -224,9 +232,24 @@ class BroadcastPlan:
         return len(self.axes)
 
     @property
+    def num_parallel(self) -> int:
+        """Number of axes that are not part of a sequence; they come first."""
+        return len(self.axes) - sum(self.sequences)
+
+    def axes_of(self, sequence: int) -> range:
+        """The axes of a sequence, whose numbers begin at 1."""
+        first = self.num_parallel + sum(self.sequences[: sequence - 1])
+        return range(first, first + self.sequences[sequence - 1])
+
+    @property
     def num_visited(self) -> int:
-        """Number of slots the kernel visits, padding included."""
-        return math.prod(axis.extent for axis in self.axes)
+        """Number of slots the kernel visits, padding included. A sequence without elements has a
+        result."""
+        parallel = self.num_parallel - self.chunked
+        walked = math.prod(axis.extent for axis in self.axes[:parallel])
+        if not self.sequences:
+            return walked
+        return walked * max(1, math.prod(axis.extent for axis in self.axes[self.num_parallel :]))
 
     @property
     def num_bytes(self) -> int:
@@ -272,11 +295,27 @@ class BroadcastPlan:
         )
 
     def varies(self) -> tuple[frozenset[int], ...]:
-        """For each value of the program, the axes along which it varies."""
+        """For each value of the program, the axes along which it varies. A sequence within the
+        elements of another is reduced for each of them, also where they are all the same."""
         every = range(self.rank)
         known = [frozenset(k for k in every if access.strides[k]) for access in self.reads]
         for instruction in self.program.code:
-            known.append(frozenset().union(*(known[a] for a in instruction.args)))
+            varies = frozenset[int]().union(*(known[a] for a in instruction.args))
+            if instruction.sequence:
+                varies = varies.difference(self.axes_of(instruction.sequence))
+                if self.chunked and instruction.sequence == 1:
+                    varies |= {self.num_parallel - 1}
+                varies = varies.union(*map(self.axes_of, range(1, instruction.sequence)))
+            known.append(varies)
+        return tuple(known)
+
+    def passes(self) -> tuple[int, ...]:
+        """For each value of the program, after how many passes over the first sequence it can be
+        computed."""
+        known = [0] * len(self.reads)
+        for instruction in self.program.code:
+            before = max((known[a] for a in instruction.args), default=0)
+            known.append(before + (instruction.sequence == 1))
         return tuple(known)
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpubcast.errors import Error, LayoutError, ShapeError, SplitWarning, warn
 from gpubcast.hlo import graph_inference
-from gpubcast.hlo.expression import Expression
+from gpubcast.hlo.expression import Expression, reduces
 from gpubcast.hlo.op import Inferred
 from gpubcast.planning.partition import Kernel, partition
 from gpubcast.planning.plan import BroadcastPlan, Operand
@@ -54,7 +54,12 @@ def plan_for(
     else:
         inferred = _laid_out(inferred, out_layouts)
         outs = tuple(map(Operand.of, inferred))
-    made = partition(graph, nodes, operands, outs)
+    if any(map(reduces, graph.nodes)):
+        from gpubcast.planning.reduction_kernels import reduction_kernels
+
+        made = reduction_kernels(graph, nodes, operands, outs)
+    else:
+        made = partition(graph, nodes, operands, outs)
     kernels = tuple(Kernel(normalise(one.plan), one.arguments) for one in made.kernels)
     if made.why:
         size = sum(shape.byte_size for shape in made.temporaries)

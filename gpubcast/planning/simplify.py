@@ -1,7 +1,8 @@
 """Plan to plan: drop, flip, order and merge axes. Each pass is a pure function with one law.
 
 After ``normalise`` equal work is an equal plan: axes run major to minor in the output's memory,
-no axis has size 1, no neighbours could be one axis.
+no axis has size 1, no neighbours could be one axis. The axes of a sequence that is reduced keep
+their order and direction.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ def normalise(plan: BroadcastPlan) -> BroadcastPlan:
 
 
 def empty_axes(plan: BroadcastPlan) -> BroadcastPlan:
-    """Law: where one axis has no index, no element is computed; only padding is visited."""
-    if all(axis.size for axis in plan.axes):
+    """Law: where one axis has no index, no element is computed; only padding is visited. A sequence
+    without elements has a result, so its axes are no such."""
+    if plan.sequences or all(axis.size for axis in plan.axes):
         return plan
     return replace(plan, axes=tuple(Axis(0, axis.extent) for axis in plan.axes))
 
@@ -49,7 +51,7 @@ def drop_unit_axes(plan: BroadcastPlan) -> BroadcastPlan:
 def flip_axes(plan: BroadcastPlan) -> BroadcastPlan:
     """Law: walking an axis backwards visits the same indices; the output then has no negative
     stride."""
-    for k, axis in enumerate(plan.axes):
+    for k, axis in enumerate(plan.axes[: plan.num_parallel]):
         if plan.main.strides[k] < 0:
             plan = _map(plan, functools.partial(_flip, k=k, size=axis.size))
     return plan
@@ -65,8 +67,9 @@ def _flip(access: Access, k: int, size: int) -> Access:
 def order_axes(plan: BroadcastPlan) -> BroadcastPlan:
     """Law: the order of loops does not change what is computed; the output's most distant
     neighbours come first."""
-    strides = plan.main.strides
-    return _select_axes(plan, sorted(range(plan.rank), key=lambda k: -strides[k]))
+    strides, parallel = plan.main.strides, plan.num_parallel - plan.chunked
+    order = sorted(range(parallel), key=lambda k: -strides[k])
+    return _select_axes(plan, [*order, *range(parallel, plan.rank)])
 
 
 def merge_axes(plan: BroadcastPlan) -> BroadcastPlan:
@@ -75,18 +78,26 @@ def merge_axes(plan: BroadcastPlan) -> BroadcastPlan:
     may first be lengthened over padding that every access may touch."""
     k = plan.rank - 1
     while k > 0:
-        length = _merged_length(plan, k)
+        length = _merged_length(plan, k) if _segment(plan, k) == _segment(plan, k - 1) else None
         if length is not None:
             plan = _merge(plan, k, length)
         k -= 1
     return plan
 
 
+def _segment(plan: BroadcastPlan, axis: int) -> int:
+    """The number of the sequence of an axis; 0 for one that is in none, -1 for that of chunks."""
+    if plan.chunked and axis == plan.num_parallel - 1:
+        return -1
+    numbers = range(1, len(plan.sequences) + 1)
+    return next((number for number in numbers if axis in plan.axes_of(number)), 0)
+
+
 def _merged_length(plan: BroadcastPlan, inner: int) -> int | None:
     """How long the inner axis must be to run on into the outer one, or None."""
     axis = plan.axes[inner]
     candidates = [axis.extent] if axis.size in (0, axis.extent) else []
-    if not plan.fills and axis.size:
+    if not plan.fills and not plan.sequences and axis.size:
         padded = plan.main.extents[inner]
         if axis.size < padded <= MOST_EXTRA_WORK * axis.size:
             candidates.append(padded)
@@ -116,7 +127,8 @@ def _merge(plan: BroadcastPlan, inner: int, length: int) -> BroadcastPlan:
         )
 
     axes = (*plan.axes[:outer], axis, *plan.axes[inner + 1 :])
-    return replace(_map(plan, merged), axes=axes)
+    sequences = _lengths(plan, [k for k in range(plan.rank) if k != inner])
+    return replace(_map(plan, merged), axes=axes, sequences=sequences)
 
 
 def forget_memory(plan: BroadcastPlan) -> BroadcastPlan:
@@ -155,7 +167,16 @@ def _select_axes(plan: BroadcastPlan, keep: list[int]) -> BroadcastPlan:
             extents=tuple(access.extents[k] for k in keep),
         )
 
-    return replace(_map(plan, selected), axes=tuple(plan.axes[k] for k in keep))
+    axes = tuple(plan.axes[k] for k in keep)
+    return replace(_map(plan, selected), axes=axes, sequences=_lengths(plan, keep))
+
+
+def _lengths(plan: BroadcastPlan, keep: list[int]) -> tuple[int, ...]:
+    """How many axes each sequence has, where only some are kept."""
+    if not plan.sequences:
+        return ()
+    found = [_segment(plan, k) for k in keep]
+    return tuple(found.count(number) for number in range(1, len(plan.sequences) + 1))
 
 
 def verify(before: BroadcastPlan, after: BroadcastPlan, name: str) -> None:
@@ -190,7 +211,8 @@ def _twin(access: Access, after: BroadcastPlan, before: BroadcastPlan) -> Access
 
 def span(access: Access, plan: BroadcastPlan) -> tuple[int, int]:
     """Lowest and highest offset an access touches, in elements from the array's first."""
-    if plan.num_visited == 0:
+    moved = [axis.extent for axis, stride in zip(plan.axes, access.strides, strict=True) if stride]
+    if plan.num_visited == 0 or 0 in moved:
         return (0, 0)
     steps = [
         (axis.extent - 1) * stride for axis, stride in zip(plan.axes, access.strides, strict=True)

@@ -10,6 +10,7 @@ from gpubcast.backends.array_types import DeviceArray
 from gpubcast.errors import Error
 from gpubcast.hlo import expression, graph_inference
 from gpubcast.hlo.expression import Attributes, Expression
+from gpubcast.hlo.inference import wrong_number
 from gpubcast.hlo.ops import OPS
 from gpubcast.runtime import call_cache, execute, state
 from gpubcast.runtime.device import parse_device
@@ -63,6 +64,8 @@ def apply_operation(
         if isinstance(x, Symbolic):
             placed = out is not None or out_layout is not None
             return x.trace.apply(name, operands, attributes, placed)
+    if operands[-1] is None and OPS[name].reduction:
+        raise wrong_number(OPS[name], (), 1)
     graph = _graph(name, () if prefix == name else expression.canonical(name, attributes))
     if prefix is None and out_layout is None:
         made = call_cache.again(graph, call)

@@ -14,20 +14,27 @@ from typing import overload
 
 from gpubcast.errors import ShapeError
 from gpubcast.planning.plan import BroadcastPlan
+from gpubcast.schedules.cpu.column_reduction import ColumnReduction, column_reduction
 from gpubcast.schedules.cpu.nest import Nest, nest
+from gpubcast.schedules.cpu.row_reduction import RowReduction, row_reduction
 from gpubcast.schedules.cpu.runs import Runs, runs
 from gpubcast.schedules.cpu.tiles import Tiles, tiles
+from gpubcast.schedules.cuda.column_reduction import CudaColumnReduction
+from gpubcast.schedules.cuda.column_reduction import column_reduction as cuda_column_reduction
 from gpubcast.schedules.cuda.flat import Flat, flat
 from gpubcast.schedules.cuda.gather import Gather, gather
 from gpubcast.schedules.cuda.phase import Phase, phase
+from gpubcast.schedules.cuda.row_reduction import CudaRowReduction
+from gpubcast.schedules.cuda.row_reduction import row_reduction as cuda_row_reduction
 from gpubcast.schedules.cuda.rows import Rows, rows
 from gpubcast.schedules.cuda.running import Running, running
 from gpubcast.schedules.cuda.vectors import MAX_GRID
 from gpubcast.schedules.cuda.xpose import Xpose, xpose
 from gpubcast.schedules.schedule import CpuTarget, CudaTarget, Target, VectorScheduleBase
 
-CudaSchedule = Flat | Rows | Xpose | Phase | Running | Gather
-CpuSchedule = Nest | Runs | Tiles
+CudaReduction = CudaRowReduction | CudaColumnReduction
+CudaSchedule = Flat | Rows | Xpose | Phase | Running | Gather | CudaReduction
+CpuSchedule = Nest | Runs | Tiles | RowReduction | ColumnReduction
 Schedule = CudaSchedule | CpuSchedule
 
 # With accesses of this size a GPU's memory is still kept busy; not with smaller ones.
@@ -63,8 +70,10 @@ def schedule(plan: BroadcastPlan, target: Target, addresses: tuple[int, ...]) ->
         ShapeError: more blocks than a GPU launches.
     """
     if isinstance(target, CpuTarget):
+        if plan.sequences:
+            return column_reduction(plan, target) or row_reduction(plan, target)
         return tiles(plan, target) or runs(plan, target) or nest(plan, target)
-    chosen = flat(plan, addresses, target) or _tiled(plan, addresses, target) or gather(plan)
+    chosen = _cuda_schedule(plan, target, addresses)
     if chosen.grid > MAX_GRID:
         raise ShapeError(
             f"{plan.num_visited:,} slots need {chosen.grid:,} blocks; a launch has at most "
@@ -73,6 +82,15 @@ def schedule(plan: BroadcastPlan, target: Target, addresses: tuple[int, ...]) ->
             kind="gpubcast:grid",
         )
     return chosen
+
+
+def _cuda_schedule(
+    plan: BroadcastPlan, target: CudaTarget, addresses: tuple[int, ...]
+) -> CudaSchedule:
+    if plan.sequences:
+        rows_found = cuda_row_reduction(plan, addresses, target)
+        return rows_found or cuda_column_reduction(plan, target)
+    return flat(plan, addresses, target) or _tiled(plan, addresses, target) or gather(plan)
 
 
 def _tiled(

@@ -31,6 +31,9 @@ class AccessPattern(enum.Enum):
 
 Patterns = tuple[AccessPattern, ...]
 
+# Threads of a block.
+BLOCK_THREADS = 256
+
 
 @dataclass(frozen=True, slots=True)
 class CudaTarget:
@@ -119,6 +122,16 @@ class CudaScheduleBase(ScheduleBase):
         return self.grid, self.block
 
     @property
+    def most_threads(self) -> int:
+        """The most threads of a block that the kernel may be launched with."""
+        return BLOCK_THREADS
+
+    @property
+    def launch_bounds(self) -> str:
+        """What the compiler is told of blocks, in CUDA's words."""
+        return str(self.most_threads)
+
+    @property
     def streams(self) -> bool:
         """Whether the results are written past the caches of a CPU."""
         return False
@@ -197,6 +210,11 @@ class CpuScheduleBase(ScheduleBase):
         """How many inner axes are walked as one with the axis around them, by what is linear or
         stands still."""
         return 0
+
+    @property
+    def pattern_axes(self) -> range:
+        """The axes along which an access moves as its pattern says."""
+        return range(self.rank - 1 - self.joined_axes, self.rank)
 
     @property
     def lengths(self) -> dict[str, int]:

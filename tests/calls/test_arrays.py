@@ -162,12 +162,6 @@ def test_missing_dimensions_show_the_grid_and_the_fix() -> None:
     assert "f32[2,3]" in text and "f32[3]" in text and "output dimension" in text
 
 
-def test_foreign_names_are_answered_with_ours() -> None:
-    with pytest.raises(gb.UnknownNameError, match="calls it 'sub'"):
-        _ = gb.subtract
-    assert not hasattr(gb, "multiply")
-
-
 # --- scalars -----------------------------------------------------------------------------------
 
 

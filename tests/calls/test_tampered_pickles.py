@@ -32,6 +32,17 @@ def empty_axes(x):  # type: ignore[no-untyped-def]
     return gb.apply("a b -> a b", gb.neg, x), x
 
 
+@gb.fuse("row col -> row col, row")
+def softmax(x):  # type: ignore[no-untyped-def]
+    e = gb.exp(x - gb.reduce_max(x, "col"))
+    return e / gb.reduce_sum(e, "col"), gb.argmax(x, "col")
+
+
+@gb.fuse("i d, j d, j -> i")
+def pairs(x, y, w):  # type: ignore[no-untyped-def]
+    return gb.reduce_sum(gb.reduce_sum(gb.square(x - y), "d") * w, "j")
+
+
 PLANS: dict[str, Callable[[], gb.Plan]] = {
     "binary": lambda: gb.plan("add", "f32[2,3]", "f32[3]", broadcast_dimensions=(1,)),
     "attributes": lambda: gb.plan(
@@ -42,6 +53,10 @@ PLANS: dict[str, Callable[[], gb.Plan]] = {
     "convert": lambda: gb.plan("convert_element_type", "f32[4]", to="bf16"),
     "labels": lambda: centred.plan("f32[4,3]", "f32[4]"),
     "several": lambda: several.plan("f32[4,3]", "f32[3]"),
+    "reduction": lambda: gb.plan("reduce_sum", "bf16[3,600,2]", axes=(1, 2)),
+    "index": lambda: gb.plan("argmin", "s32[4,5]", axis=0, index_dtype="u8"),
+    "reductions over labels": lambda: softmax.plan("f32[4,5]"),
+    "pairs": lambda: pairs.plan("f32[4,3]", "f32[5,3]", "f32[5]"),
 }
 SCRAPS: tuple[Any, ...] = (
     *(None, -1, 0, 1, 2, 3, 5, 70, 1 << 70, True, 0.5, "", "add", "exp", "f32", "row", b"x"),

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 import numpy as np
 
@@ -47,7 +47,13 @@ NARROW = ("u8", "bf16", "f32")
 BUDGETS = {
     Flat: 8, Rows: 12, Phase: 16, Running: 16, Xpose: 8, Gather: 40,
 }  # fmt: skip
-REGISTERS = dict.fromkeys(BUDGETS, 64) | {Xpose: 80}
+REGISTERS = dict.fromkeys(BUDGETS, 64) | {Xpose: 80, Flat: 40, Phase: 72}
+# The same of a kernel that loops and makes one pass: what a thread does beforehand is in it. After
+# this many passes, which is where DRAM's sizes begin, only its share is added to that of a pass.
+ONE_STEP = BUDGETS | {Flat: 10, Rows: 16, Phase: 20}
+STEPS = 16
+# Whose code is read so: that of the other compiler enters its loops in their middle.
+LOOPS_READ = ("sm_80", "sm_90")
 SECTOR = 32
 # Sectors moved over sectors that must move: of operands that no block reads twice, and of all; the
 # others are read once per block, from the L2 cache.
@@ -82,6 +88,8 @@ class Pattern:
     ``operands`` are shapes without a type; ``VALUE`` is a scalar among the launch parameters.
     ``starts`` says of the first operands, and of the output behind them, how many elements after an
     aligned address they begin.
+    ``first`` are instructions per element beyond the family's budget of one pass: coordinates of
+    more axes, and of elements that are written or padded one by one.
     ``extra`` are instructions per element beyond the family's budget. In ROWS and XPOSE a GATHERED
     operand takes an address and a load per element, and registers, so patches are smaller; so they
     are with two CROSSED operands, or one that is read in parts. Padding in short rows is told apart
@@ -95,6 +103,7 @@ class Pattern:
     output: str
     remark: str = ""
     extra: int = 0
+    first: int = 0
     starts: tuple[int, ...] = ()
     types: tuple[str, ...] = TYPES
 
@@ -135,7 +144,9 @@ PATTERNS = (
     Pattern(Phase, "PERIODIC", ("[1,3]",), SHORT),
     Pattern(Phase, "LINEAR GATHERED", (SHORT, "[21760,1]"), SHORT),
     Pattern(Phase, "GATHERED", ("[9344,7]{1,0:pad(9344,8)}",), SEVEN),
-    Pattern(Phase, "GATHERED PERIODIC", ("[16,1,16,1,4,1]", "[1,16,1,4,1,4]"), SIX, "rank 6"),
+    Pattern(
+        Phase, "GATHERED PERIODIC", ("[16,1,16,1,4,1]", "[1,16,1,4,1,4]"), SIX, "rank 6", first=16
+    ),
     Pattern(Xpose, "CROSSED", (TURNED,), DENSE),
     Pattern(Xpose, "CROSSED TILE", (TURNED, DENSE), DENSE),
     Pattern(Xpose, "CROSSED CROSSED", (TURNED, TURNED), DENSE, extra=4),
@@ -149,14 +160,14 @@ PATTERNS = (
     Pattern(Flat, "LINEAR LINEAR", (DENSE, DENSE), DENSE, "all alike", starts=(1, 1, 1)),
     Pattern(Rows, "TILE ROW", (DENSE, "[1,512]"), DENSE, "row unaligned", starts=(0, 1)),
     Pattern(Rows, "TILE TILE", (ODD_PITCH, DENSE), DENSE, "odd pitch"),
-    Pattern(Xpose, "CROSSED TILE", (TURNED, DENSE), DENSE, "one unaligned", 3, (1,)),
+    Pattern(Xpose, "CROSSED TILE", (TURNED, DENSE), DENSE, "one unaligned", 3, starts=(1,)),
     Pattern(Running, "LINEAR ROW", (ODD, "[1,511]"), ODD, types=NARROW),
     Pattern(Running, "LINEAR COLUMN", (ODD, "[256,1]"), ODD, types=NARROW),
     Pattern(Running, "ROW COLUMN", ("[1,511]", "[256,1]"), ODD, types=NARROW),
     Pattern(Running, "TILE", ("[256,511]{1,0:pad(256,512)}",), ODD, types=NARROW),
     Pattern(Running, "GATHERED", (ODD_STRIDED,), "[256,511,1]", types=NARROW),
-    Pattern(Phase, "LINEAR PERIODIC", (SHORT, "[1,3]"), GAPS, "gaps"),
-    Pattern(Phase, "GATHERED PERIODIC", (SHORT, "[1,3]"), FILLED, "padding", 1),
+    Pattern(Phase, "LINEAR PERIODIC", (SHORT, "[1,3]"), GAPS, "gaps", first=16),
+    Pattern(Phase, "GATHERED PERIODIC", (SHORT, "[1,3]"), FILLED, "padding", 1, 26),
     Pattern(Gather, "GATHERED", (TURNED_BOX,), APART),
     Pattern(Gather, "GATHERED GATHERED", (TURNED_BOX, OTHER_BOX), APART),
     Pattern(Gather, "LINEAR GATHERED", (WHOLE_BOX, TURNED_BOX), APART),
@@ -179,6 +190,14 @@ def in_registers(chosen: CudaSchedule) -> tuple[int, int]:
     assert_never(chosen)
 
 
+class Spent(NamedTuple):
+    """Instructions per element: of a pass, of a launch of one pass, and of one of ``STEPS``."""
+
+    each: float
+    one_step: float
+    steps: float
+
+
 @dataclass(frozen=True)
 class Gate:
     """A pattern in one type: its plan, schedule and kernel."""
@@ -198,8 +217,28 @@ class Gate:
     @property
     def budget(self) -> float:
         """Instructions per element."""
-        most = BUDGETS[self.pattern.family] + self.pattern.extra
-        return most * max(1, element_type(self.type).itemsize / 4)
+        return (BUDGETS[self.pattern.family] + self.pattern.extra) * self._larger
+
+    @property
+    def one_step_budget(self) -> float:
+        """The same of a launch in which a thread makes one pass."""
+        pattern = self.pattern
+        return (ONE_STEP[pattern.family] + pattern.extra + pattern.first) * self._larger
+
+    @property
+    def steps_budget(self) -> float:
+        """The same of one of ``STEPS``."""
+        return self.budget + self.pattern.first * self._larger / STEPS
+
+    @property
+    def _larger(self) -> float:
+        return max(1, element_type(self.type).itemsize / 4)
+
+    def spent(self, report: sass.KernelReport) -> Spent:
+        """Instructions per element."""
+        each, one = len(report.path), len(report.whole)
+        passes = (each, one, (one + (STEPS - 1) * each) / STEPS)
+        return Spent(*(count / self.elements for count in passes))
 
     def runs(self) -> tuple[int, int]:
         """Bytes beside each other that a thread moves at a time: along x, and of CROSSED operands
@@ -346,14 +385,26 @@ def table(reports: dict[str, dict[tuple[str, str], sass.KernelReport]]) -> str:
                 cells.append("")
                 continue
             found = [by_name[pattern.name, kind] for by_name in reports.values()]
-            cells.append(f"{max(r.tile for r in found) / gate(pattern, kind).elements:.1f}")
+            spent = [gate(pattern, kind).spent(one) for one in found]
+            each = max(one.each for one in spent)
+            one_step = max(spent[k].one_step for k, a in enumerate(reports) if a in LOOPS_READ)
+            steps = max(spent[k].steps for k, a in enumerate(reports) if a in LOOPS_READ)
+            more = f" ({one_step:.1f}, {steps:.1f})" if one_step > each + 1 else ""
+            cells.append(f"{each:.1f}{more}")
             registers = max(registers, *(r.registers for r in found))
         most = max(moved[pattern.name, kind].moved for kind in TYPES if pattern.fits(kind))
         lines.append(
-            f"| {pattern.name} | {gate(pattern, TYPES[0]).budget:.0f} | {' | '.join(cells)} | "
+            f"| {pattern.name} | {_budgets(pattern)} | {' | '.join(cells)} | "
             f"{registers} | {most:.2f} |"
         )
     return "\n".join(lines)
+
+
+def _budgets(pattern: Pattern) -> str:
+    """What the table says of them, those of one pass only where a kernel loops."""
+    first = gate(pattern, TYPES[0])
+    more = f" ({first.one_step_budget:.0f})" if first.one_step_budget > first.budget else ""
+    return f"{first.budget:.0f}{more}"
 
 
 def document() -> str:

@@ -14,6 +14,7 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from gpubcast.backends.cuda import cubins, nvrtc
 from tests.support.once import COMPILED, once
@@ -29,11 +30,16 @@ class KernelReport:
         spill_bytes: bytes spilled, stores and loads together.
         stack_bytes: stack frame.
         instructions: all instructions of the function but the padding at its end.
-        tile: instructions that a thread of a whole tile executes: of the paths without a guarded
-            store, loops not repeated, the shortest with the most wide accesses; 0 if there is none.
-            Of a kernel that loops around wide stores, one pass of an innermost such loop, its
-            branch back included, or a path beside all of them. Where no access has 16 bytes those
-            of 8 are wide, and where none has 8, all are.
+        path: opcodes, with modifiers, of the instructions that a thread of a whole tile executes:
+            of the paths without a guarded store, loops not repeated, the shortest with the most
+            wide accesses; empty if there is none. Of a kernel that loops around wide stores, one
+            pass of an innermost such loop, its branch back included, or a path beside all of them.
+            Where no access has 16 bytes those of 8 are wide, and where none has 8, all are.
+        whole: the same with what is before and behind such a loop: one pass, from the first
+            instruction to the end.
+        usual: of a kernel without such loops the longest of these paths that calls nothing and
+            stores no element by itself: what is computed where no element is one of the few that a
+            branch is for.
         opcodes: how often each opcode occurs, by its name without modifiers.
         wide_loads, wide_stores: 16-byte (or wider) accesses to global memory.
         half_loads, half_stores: those of 8 bytes.
@@ -47,7 +53,9 @@ class KernelReport:
     spill_bytes: int
     stack_bytes: int
     instructions: int
-    tile: int
+    path: tuple[str, ...]
+    whole: tuple[str, ...]
+    usual: tuple[str, ...]
     opcodes: tuple[tuple[str, int], ...]
     wide_loads: int
     wide_stores: int
@@ -57,6 +65,11 @@ class KernelReport:
     half_stores: int = 0
     long_loads: int = 0
     long_stores: int = 0
+
+    @property
+    def tile(self) -> int:
+        """How many instructions ``path`` has."""
+        return len(self.path)
 
     def count(self, opcode: str) -> int:
         """How often an opcode occurs, e.g. ``"LDL"``."""
@@ -188,8 +201,29 @@ LONG = frozenset(("256",))
 EVERY = frozenset(("LDG", "STG"))
 # In place of a branch: where a path ends well, and where it ends otherwise.
 END, NOWHERE = -1, -2
-# Of a path: its wide accesses, its instructions with a minus sign, its wide stores.
-Passed = tuple[int, int, int]
+
+
+class Passed(NamedTuple):
+    """Of a path: its wide accesses, its wide stores, and its instructions' opcodes, piece by piece
+    from its end to its beginning."""
+
+    wide: int
+    stores: int
+    length: int
+    opcodes: tuple[Any, ...] | None
+
+    def listed(self) -> list[str]:
+        """The opcodes, in order."""
+        found: list[str] = []
+        rest = self.opcodes
+        while rest is not None:
+            piece, rest = rest
+            found += piece
+        return found
+
+
+NO_PATH = Passed(-1, 0, 0, None)
+EMPTY = Passed(0, 0, 0, None)
 
 
 def _wide(opcode: str, widths: frozenset[str] = WIDE) -> bool:
@@ -229,23 +263,33 @@ def _inner_loops(lines: list[str], widths: frozenset[str]) -> list[tuple[int, in
     ]
 
 
-def _tile(lines: list[str]) -> int:
-    """See ``KernelReport.tile``."""
+def _widths(lines: list[str]) -> frozenset[str]:
+    """The widths of accesses that are wide in a kernel."""
     names = [_opcode(line) for line in lines if not line.endswith(":")]
-    widths = next((w for w in (WIDE, HALF) if any(_wide(n, w) for n in names)), EVERY)
+    return next((w for w in (WIDE, HALF) if any(_wide(n, w) for n in names)), EVERY)
+
+
+def _tile(lines: list[str]) -> Passed:
+    """See ``KernelReport.path``."""
+    widths = _widths(lines)
     loops = _inner_loops(lines, widths)
     if not loops:
-        return -_shortest(lines, None, widths)[1]
+        return _best_path(lines, None, widths)
     inside = frozenset(i for start, end in loops for i in range(start, end))
-    passes = [_shortest(lines[start:end], lines[start][:-1], widths) for start, end in loops]
+    passes = [_best_path(lines[start:end], lines[start][:-1], widths) for start, end in loops]
     # What a loop keeps is loaded beside it, so that only stores tell how much a path computes.
-    paths = [*passes, _shortest(lines, None, widths, inside)]
-    _, count, stores = max(paths, key=lambda path: (path[2], path[1]))
-    return -count if stores else 0
+    paths = [*passes, _best_path(lines, None, widths, inside)]
+    found = max(paths, key=lambda path: (path.stores, -path.length))
+    return found if found.stores else NO_PATH
 
 
-def _shortest(
-    lines: list[str], back: str | None, widths: frozenset[str], never: frozenset[int] = frozenset()
+def _best_path(
+    lines: list[str],
+    back: str | None,
+    widths: frozenset[str],
+    never: frozenset[int] = frozenset(),
+    *,
+    longest: bool = False,
 ) -> Passed:
     """The path of a whole tile from the first instruction to a branch back, or to an EXIT.
 
@@ -257,10 +301,11 @@ def _shortest(
         back: the label that the path ends with a branch to; None: it ends with an EXIT.
         widths: of wide accesses.
         never: lines that the path does not touch.
+        longest: whether of paths with as many wide accesses the longest that calls nothing and
+            stores no element by itself is taken, not the shortest.
 
     Returns:
-        Its wide accesses, its instructions with a minus sign, and its wide stores; (-1, 0, 0) if
-        there is no path.
+        The path; ``NO_PATH`` if there is none.
     """
     labels = {line[:-1]: i for i, line in enumerate(lines) if line.endswith(":")}
     # A narrower store with a guard is that of an element beside the vectors, on the way.
@@ -270,26 +315,33 @@ def _shortest(
 
     def straight(at: int) -> tuple[Passed, int]:
         """What is passed from a line to the end of a path or to a branch, and that branch."""
-        count, wide, stores = 0, 0, 0
+        passed: list[str] = []
+        wide, stores = 0, 0
+
+        def so_far() -> Passed:
+            return Passed(wide, stores, len(passed), (passed, None))
+
         while at < len(lines) and at not in never:
             line = lines[at]
             at += 1
             if line.endswith(":"):
                 continue
-            count += 1
             guarded, name = line.startswith("@"), _opcode(line)
+            passed.append(name)
             if name.startswith(("LDG", "STG")):
                 if guarded and _stored_bits(name) == widest:
+                    break
+                if longest and name.startswith("STG") and not _wide(name, widths):
                     break
                 wide += _wide(name, widths)
                 stores += name.startswith("STG") and _wide(name, widths)
             elif name == "EXIT" and not guarded:
-                return (wide, -count, stores), END if back is None else NOWHERE
+                return so_far(), END if back is None else NOWHERE
             elif _target(line, lines) is not None:
-                return (wide, -count, stores), at - 1
-            elif name.startswith("BRA"):
+                return so_far(), at - 1
+            elif name.startswith("BRA") or (longest and not guarded and name.startswith("CALL")):
                 break
-        return (0, 0, 0), NOWHERE
+        return EMPTY, NOWHERE
 
     def ways(branch: int) -> list[tuple[Passed, int]]:
         """What can follow a branch."""
@@ -298,12 +350,14 @@ def _shortest(
         conditional = line.startswith("@") or re.search(r"BRA\S*\s+!?U?P", line)
         ahead = [straight(branch + 1)] if conditional else []
         if target == back:
-            return [*ahead, ((0, 0, 0), END)]
+            return [*ahead, (EMPTY, END)]
         return [*ahead, straight(labels.get(target or "", len(lines)))]
 
+    def merit(path: Passed) -> tuple[int, int, int]:
+        return path.wide, path.length if longest else -path.length, path.stores
+
     # The best way on from a branch; none while it is searched: to come back to it is to go round.
-    none = (-1, 0, 0)
-    best: dict[int, Passed] = {END: (0, 0, 0), NOWHERE: none}
+    best: dict[int, Passed] = {END: EMPTY, NOWHERE: NO_PATH}
     first = straight(0)
     pending, searched = [first[1]], {END, NOWHERE}
     while pending:
@@ -313,20 +367,27 @@ def _shortest(
             continue
         following = ways(branch)
         if branch not in best:
-            best[branch] = none
+            best[branch] = NO_PATH
             pending += [other for _, other in following if other not in best]
             continue
         pending.pop()
         searched.add(branch)
-        best[branch] = max(_joined(passed, best[other]) for passed, other in following)
+        found = (_joined(passed, best[other]) for passed, other in following)
+        best[branch] = max(found, key=merit)
     return _joined(first[0], best[first[1]])
 
 
 def _joined(passed: Passed, rest: Passed) -> Passed:
     """A path and what follows it, if there is something."""
-    if rest[0] < 0:
+    if rest.wide < 0:
         return rest
-    return passed[0] + rest[0], passed[1] + rest[1], passed[2] + rest[2]
+    piece = None if passed.opcodes is None else passed.opcodes[0]
+    return Passed(
+        passed.wide + rest.wide,
+        passed.stores + rest.stores,
+        passed.length + rest.length,
+        rest.opcodes if piece is None else (piece, rest.opcodes),
+    )
 
 
 def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) -> KernelReport:
@@ -334,6 +395,7 @@ def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) 
     # The function ends in a jump to itself and NOPs up to a multiple of the cache line.
     while names and names[-1] in ("NOP", "BRA"):
         names.pop()
+    widths = _widths(lines)
     access = [(n[0], _wide(n)) for n in names if n.startswith(("LDG", "STG"))]
     wide = Counter(kind for kind, is_wide in access if is_wide)
     half, long = (Counter(n[0] for n in names if _wide(n, w)) for w in (HALF, LONG))
@@ -346,7 +408,9 @@ def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) 
         spills,
         stack,
         len(names),
-        _tile(lines),
+        tuple(_tile(lines).listed()),
+        tuple(_best_path(lines, None, widths).listed()),
+        tuple(_best_path(lines, None, widths, longest=True).listed()),
         tuple(sorted(Counter(n.split(".")[0] for n in names).items())),
         wide["L"],
         wide["S"],

@@ -25,18 +25,18 @@ from gpubcast.schedules.schedule import CudaTarget
 from tests.compile import sass
 
 TARGET = CudaTarget("sm_90", 132)
-# Of the benchmark's kernels the longest has 630 instructions, and the one that reads most 73,700
-# bytes of CUDA: it has the formula of erf.
-MOST_INSTRUCTIONS, MOST_BYTES = 700, 80_000
-# To find a kernel takes 55,700 instructions of Python's, and 90,500 of CPython 3.12's.
-MOST_FOUND = 104_000 if sys.version_info[:2] == (3, 12) else 64_000
+# Of the benchmark's elementwise kernels the longest has 630 instructions, and the one that reads
+# most 73,700 bytes of CUDA: it has the formula of erf. Reductions read up to 108,600.
+MOST_INSTRUCTIONS, MOST_BYTES, MOST_BYTES_OF_REDUCTIONS = 700, 80_000, 115_000
+# To find a kernel takes 66,500 instructions of Python's; CPython 3.12's are 1.6 times as many.
+MOST_FOUND = 116_000 if sys.version_info[:2] == (3, 12) else 72_000
 
 
 @functools.cache
 def source(name: str) -> KernelSource:
     """The kernel of a case of the benchmark."""
     (case,) = [case for case in CASES if case.name == name]
-    plan = case.within(1 << 28).plan.broadcast_plan
+    plan = case.within(1 << 28).plan.broadcast_plans[0]
     return kernel.generate(plan, schedule(plan, TARGET, (256,) * len(plan.accesses)))
 
 
@@ -69,7 +69,8 @@ def bytes_read(text: str) -> int:
 )
 def test_compilation(name: str) -> None:
     made = source(name)
-    assert bytes_read(made.text) <= MOST_BYTES
+    reduces = "_REDUCTION" in made.key
+    assert bytes_read(made.text) <= (MOST_BYTES_OF_REDUCTIONS if reduces else MOST_BYTES)
     assert 0 < reports()[made.entry].instructions <= MOST_INSTRUCTIONS
 
 

@@ -12,10 +12,11 @@ from gpubcast.hlo import rules
 from gpubcast.hlo.op import Op, Rule
 from gpubcast.hlo.ops import OPS
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
-from tests.support import accuracy, operations, scalars
+from tests.support import accuracy, halves, operations, scalars
 
 HALVES = [ELEMENT_TYPES[name] for name in ("f16", "bf16")]
 FORMULAS = {name for name, _ in accuracy.measurable()}
+DEVELOPERS = (("exp", "f16"), ("exp2", "f16"), ("tanh", "bf16"))
 # A formula's few units of f32 are at most this much of a unit of f16.
 SHARE = 4 * 2.0**-13
 
@@ -52,6 +53,8 @@ def check(row: Op, kind: ElementType, *operands: Array) -> None:
     for said in operations.keywords(row, kind):
         given = (gb.array(x, device="cpu") for x in operands)
         found = getattr(gb, row.name)(*given, **said).numpy()
+        if row.halved(kind):
+            continue  # below: correctly rounded
         if row.name in FORMULAS:
             check_formula(row.name, kind, found, *operands)
             continue
@@ -75,6 +78,34 @@ def check_formula(name: str, kind: ElementType, found: Array, *operands: Array) 
     assert error[worst] <= 0.5 + SHARE, (
         f"{name}{values} = {found[worst]} on {kind}: {error[worst]} ulp"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        pytest.param(*case, marks=() if case in DEVELOPERS else pytest.mark.long)
+        for case in halves.CASES
+    ],
+)
+def test_formulas_of_their_own_are_correctly_rounded(name: str, kind: str) -> None:
+    """Of every number; a sign of zero is part of a result."""
+    x = halves.every(kind)
+    found, wanted = getattr(gb, name)(x), halves.correctly_rounded(name, kind)
+    bad = halves.differing(found, wanted)
+    assert not bad.size, (bad.size, x[bad[:5]], found[bad[:5]], wanted[bad[:5]])
+
+
+def test_a_result_on_the_wrong_side_of_a_middle_is_seen() -> None:
+    """2^-25 is the middle of 0 and the smallest f16, and e^x has no number so near to one."""
+    assert halves.correctly_rounded("exp2", "f16")[halves.every("f16") == -25] == 0
+    exact = np.longdouble(1) + np.longdouble(2) ** -11
+    assert [halves.nearest(exact * s, "f16") for s in (1 - 2e-13, 1, 1 + 2e-13)] == [
+        0x3C00, -1, 0x3C01,
+    ]  # fmt: skip
+    wanted = halves.correctly_rounded("exp", "f16")
+    planted = wanted.copy()
+    planted.view(np.uint16)[0x3400] ^= 1
+    assert halves.differing(planted, wanted).tolist() == [0x3400]
 
 
 @pytest.mark.long

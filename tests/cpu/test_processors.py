@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gpubcast.backends.cpu.jit import object_cache
-from tests.support import emulated_processor, processor_bits, vector_kernels
+from tests.support import emulated_processor, processor_bits, reduction_bits, vector_kernels
 
 # AArch64 with NEON alone and with vectors of a length that code does not know; x86 with SSE2 alone.
 TARGETS = (
@@ -131,6 +131,28 @@ def test_every_function_has_the_same_bits_on_every_processor(repository: Path) -
         assert not apart, target
 
 
+# By lanes and across them, of keys, of narrow types; sequences within sequences, chunks of chunks.
+REDUCTIONS = ("reduce_sum f32", "reduce_max f64", "normalised f32", "pairs f32", "whole f32")
+
+
+def test_reductions_have_the_same_bits_on_processors_that_run_here(repository: Path) -> None:
+    here = processor_bits.runnable()
+    targets = {here[0], here[-1]}
+    found = [bits(target, repository, *REDUCTIONS, by="reduction_bits") for target in targets]
+    assert set(found[0]) == set(REDUCTIONS) and found == found[:1] * len(found)
+
+
+@pytest.mark.long
+def test_every_reduction_has_the_same_bits_on_every_processor(repository: Path) -> None:
+    here = processor_bits.runnable()
+    here = [here[0], here[1], here[-1]]
+    found = {target: bits(target, repository, by="reduction_bits") for target in here}
+    assert set(found[here[0]]) == set(reduction_bits.CALLS)
+    for target in here[1:]:
+        apart = {k for k, digest in found[target].items() if digest != found[here[0]][k]}
+        assert not apart, target
+
+
 @pytest.mark.long
 @pytest.mark.skipif(
     bool(emulated_processor.missing()), reason="no qemu-aarch64 or compiler for AArch64"
@@ -141,6 +163,17 @@ def test_aarch64_has_the_same_bits(target: str, repository: Path) -> None:
     found = bits(target, repository, by="emulated_processor")
     assert {k for k, digest in found.items() if digest != here[k]} == set()
     assert set(found) == set(here)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(
+    bool(emulated_processor.missing()), reason="no qemu-aarch64 or compiler for AArch64"
+)
+@pytest.mark.parametrize("target", ["neoverse-n1", "neoverse-v1"])
+def test_reductions_have_the_same_bits_on_aarch64(target: str, repository: Path) -> None:
+    labels = [*REDUCTIONS, "reduce_prod c64", "reduce_sum bf16", "argmax f32", "reduce_xor s4"]
+    here = bits(processor_bits.runnable()[0], repository, *labels, by="reduction_bits")
+    assert bits(target, repository, *labels, by="emulated_reductions") == here
 
 
 def test_one_wrong_bit_in_a_result_is_seen() -> None:

@@ -125,6 +125,12 @@ def fast_div(d: int, bits: int = 32) -> tuple[int, int, int]:
     return d, (2**bits * (2**s - d)) // d + 1, s
 
 
+def short_div(d: int) -> tuple[int, int, int]:
+    """(-d, m, s) with n // d == n * m >> s for n < 2**12."""
+    s = 12 + math.ceil(math.log2(d))
+    return 2**32 - d, math.ceil(2**s / d), s
+
+
 @dataclass(frozen=True)
 class Slot:
     """One operand: its type, its kind, and where its elements are.
@@ -283,16 +289,18 @@ class Case:
             strides = [s.strides[first - 1] for s in self.slots]
             strides += [s.strides[k] for k in range(first, rank) for s in self.slots]
             strides += [s.strides[k] for k in range(first - 1) for s in self.slots] or [0] * n
-            divisors = (period, self._blocks_below(rows), *inner, *(batch or [1]))
+            below, around = self._blocks_below(rows), batch or [1]
+            divisions = (short_div(period), fast_div(below), *map(short_div, inner))
+            divisions += tuple(map(fast_div, around))
             logical = (*sizes[first:], *(sizes[: first - 1] or [1]))
             return bytearray(
                 struct.pack(
-                    f"@{n}Q{len(strides)}q3q2I{3 * len(divisors)}I{len(logical)}I{len(fills)}Q",
+                    f"@{n}Q{len(strides)}q3q2I{3 * len(divisions)}I{len(logical)}I{len(fills)}Q",
                     *slots,
                     *strides,
                     *(rows, sizes[first - 1], max(self.steps, 1)),
                     *(period * self._height(), self._height()),
-                    *(value for d in divisors for value in fast_div(d)),
+                    *(value for three in divisions for value in three),
                     *logical,
                     *fills,
                 )

@@ -36,7 +36,8 @@ CONVERSIONS = [
 EXACT = [
     row
     for row in OPS.values()
-    if row.reference and row.cuda and row.ulp == (0, 0) and row.result is not ResultType.COMPLEX
+    if row.reference and row.cuda and row.ulp == (0, 0) and row.rule.reduces is None
+    if row.result is not ResultType.COMPLEX
 ] + [OPS["pow"]]
 # Float powers are the C library's.
 OPERATIONS = [
@@ -70,7 +71,7 @@ def operation(name: str, t: ElementType, n: int, **said: Any) -> Case:
     operand = t.storage
     reads = ("pred", operand, operand) if row.rule is rules.SELECT else (operand,) * row.arity
     write = "pred" if row.result.value == "pred" else operand
-    text = row.cuda_for(t.category).format("a0", "a1", "a2", bits=t.bits, type=t.storage, **said)
+    text = row.cuda_for(t).format("a0", "a1", "a2", bits=t.bits, type=t.storage, **said)
     entry = "_".join(str(word).replace("-", "minus") for word in (name, t, *said.values()))
     return case(f"op_{entry}", text, reads, write, n)
 

@@ -86,13 +86,13 @@ KEYWORDS: dict[str, tuple[dict[str, Any], ...]] = {
     ),
 }
 # What has a test of its own, and kernels that are moves alone.
-_OTHERS = ("iota", "broadcasted_iota", "broadcast", "total_order_key")
+_OTHERS = ("iota", "broadcasted_iota", "broadcast", "total_order_key", "get_dimension_size")
 
 
 def jobs() -> Iterator[Job]:
     """All of them."""
     for row, kind in itertools.product(OPS.values(), ELEMENT_TYPES.values()):
-        if kind not in row.accepts or row.name in _OTHERS:
+        if kind not in row.accepts or row.name in _OTHERS or row.rule.reduces is not None:
             continue
         if row.name == "convert_element_type":
             targets = [{"to": to.name} for to in ELEMENT_TYPES.values() if to is not kind]

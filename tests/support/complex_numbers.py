@@ -219,11 +219,11 @@ def assert_same(found: Array, wanted: Array, label: str) -> None:
 
 
 def rows() -> list[tuple[Op, ElementType]]:
-    """Every operation on complex numbers that computes."""
+    """Every operation on complex numbers that computes element by element."""
     return [
         (row, kind)
         for row in OPS.values()
-        if row.public and row.cuda is not None and not row.attributes
+        if row.public and row.cuda is not None and not row.attributes and row.rule.reduces is None
         for kind in KINDS
         if kind in row.accepts
     ]

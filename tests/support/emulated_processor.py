@@ -26,7 +26,7 @@ PROGRAMS = (
     "aarch64-linux-gnu-gcc",
     "aarch64-linux-gnu-objcopy",
 )
-_HEAD = """#include <stdio.h>
+HEAD = """#include <stdio.h>
 #include <stdlib.h>
 static long from(const char *name, long size) {
   void *data = aligned_alloc(64, (size + 127) / 64 * 64);
@@ -78,7 +78,7 @@ def main(target: str, *labels: str) -> int:
                 f" {mine}(none, none + 1, (long)table, 0, {count});"
                 f' to("{folder}/{number}", table[{len(operands)}], {size}); }}'
             )
-        text = "\n".join([_HEAD, *declarations, "int main() {", *calls, "return 0; }"])
+        text = "\n".join([HEAD, *declarations, "int main() {", *calls, "return 0; }"])
         (folder / "main.c").write_text(text)
         units = [str(folder / f"{number}.o") for number in range(len(kernels))]
         program = str(folder / "main")

@@ -109,7 +109,7 @@ def call(
             continue
         data = values(numbers, x.kind, sized(x.axes, sizes))
         native = kind == "numpy" or (kind == "mixed" and numbers.random() < 0.5)
-        operands.append(_strided(numbers, data) if native else _array(numbers, data, device))
+        operands.append(strided(numbers, data) if native else placed_array(numbers, data, device))
     if not any(isinstance(x, gb.Array) for x in operands):
         kind = "numpy"
     made = Call(graph, tuple(sizes), kind, tuple(operands), {})
@@ -132,7 +132,7 @@ def _constant_along(rng: np.random.Generator, x: Values) -> Values:
     return np.broadcast_to(x[index], x.shape)
 
 
-def _strided(rng: np.random.Generator, x: Values) -> Values:
+def strided(rng: np.random.Generator, x: Values) -> Values:
     """A NumPy array somewhere in memory: transposed, sliced, backwards, repeated, not aligned."""
     way = int(rng.integers(6))
     if way == 0 or not x.ndim:
@@ -146,10 +146,10 @@ def _strided(rng: np.random.Generator, x: Values) -> Values:
         raw = np.zeros(x.nbytes + 1, np.uint8)[1:].view(x.dtype).reshape(x.shape)
         raw[...] = x
         return raw
-    return _window(rng, x)[0]
+    return window(rng, x)[0]
 
 
-def _window(rng: np.random.Generator, x: Values) -> tuple[Values, Values]:
+def window(rng: np.random.Generator, x: Values) -> tuple[Values, Values]:
     """A copy inside a larger array, with steps and some axes backwards; and the larger array."""
     steps = [int(rng.choice((1, 1, 2))) for _ in x.shape]
     base = np.zeros([s * n + 2 for s, n in zip(steps, x.shape, strict=True)], x.dtype)
@@ -160,7 +160,7 @@ def _window(rng: np.random.Generator, x: Values) -> tuple[Values, Values]:
     return inner, base
 
 
-def _array(rng: np.random.Generator, x: Values, device: str) -> gb.Array:
+def placed_array(rng: np.random.Generator, x: Values, device: str) -> gb.Array:
     if x.ndim and rng.random() < 0.15:
         memory = gb.array(x, device=device)
         return from_strided(_constant_along(rng, memory.view()), parse_device(device))
@@ -188,13 +188,13 @@ def _placed(rng: np.random.Generator, made: Call, device: str) -> Call:
             for x in made.operands
             if isinstance(x, (np.ndarray, gb.Array))
             and (x.shape, x.dtype) == (fresh.shape, fresh.dtype)
-            and _writable(x)
+            and writable(x)
             and all(x is not other for other in outs)
         ]
         if alike and rng.random() < 0.5:
             outs.append(alike[int(rng.integers(len(alike)))])
         elif made.kind == "numpy":
-            inner, base = _window(rng, fresh)
+            inner, base = window(rng, fresh)
             inner[...] = 0
             outs.append(inner)
             around.append((base, inner))
@@ -204,10 +204,10 @@ def _placed(rng: np.random.Generator, made: Call, device: str) -> Call:
     return replace(made, keywords={"out": out}, around=tuple(around))
 
 
-def _writable(x: Any) -> bool:
-    strided = x.view() if isinstance(x, gb.Array) else x
-    steps = zip(strided.shape, strided.strides, strict=True)
-    return strided.flags.writeable and all(n <= 1 or s for n, s in steps)
+def writable(x: Any) -> bool:
+    seen = x.view() if isinstance(x, gb.Array) else x
+    steps = zip(seen.shape, seen.strides, strict=True)
+    return seen.flags.writeable and all(n <= 1 or s for n, s in steps)
 
 
 # --- without fusion ------------------------------------------------------------------------------

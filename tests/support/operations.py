@@ -35,12 +35,12 @@ def keywords(row: Op, kind: ElementType) -> list[dict[str, Any]]:
 
 
 def rows() -> list[tuple[Op, ElementType]]:
-    """Every operation with a reference, on every real type it accepts and kernels know; complex
-    ones are in ``complex_numbers``."""
+    """Every elementwise operation with a reference, on every real type it accepts and kernels know;
+    complex ones are in ``complex_numbers``, reductions in ``reduced_values``."""
     return [
         (row, kind)
         for row in OPS.values()
-        if row.public and row.reference is not None
+        if row.public and row.reference is not None and row.rule.reduces is None
         for kind in TYPES
         if kind in row.accepts and not kind.is_complex
     ]

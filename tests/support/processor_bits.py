@@ -63,8 +63,8 @@ def operands_of(kernel: vector_kernels.Kernel) -> list[Array]:
 def digest(result: Array) -> str:
     """Of the bits, where every NaN is the same one."""
     parts = result.view(result.real.dtype) if result.dtype.kind == "c" else result
-    if parts.dtype.kind not in "biu":
-        parts = np.where(np.isnan(parts), parts.dtype.type(np.nan), parts)
+    if (parts != parts).any():
+        parts = np.where(parts != parts, parts.dtype.type(np.nan), parts)
     return hashlib.sha256(np.ascontiguousarray(parts).tobytes()).hexdigest()[:16]
 
 

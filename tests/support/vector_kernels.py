@@ -36,9 +36,9 @@ from tests.support.processor_targets import TARGETS, ProcessorTarget
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "cpu-loops.md"
 COUNT = 9_999
-# On f16 and bf16 a function is its f32 formula between two conversions: those with steps, tables,
-# rare branches and two operands stand for all.
-HALF = ("add", "exp", "log", "sin", "pow")
+# On f16 and bf16 a function is a formula of their own, or that of f32, between two conversions: a
+# rare branch and two operands stand for the latter.
+HALF = ("add", *(name for name, row in OPS.items() if row.halves), "sin", "pow")
 
 
 class Kernel(NamedTuple):
@@ -87,7 +87,9 @@ def _converted(source: str, to: str) -> Kernel:
 
 
 # Loops that are no vector loops: labels, processors, and why (``docs/cpu-loops.md``).
-_TABLES = r"(log|log1p|log2|asinh|acosh|atanh|pow|tanh) (f\d+|bf16)|a?(cos|sin|tan)h? c\d+"
+_TABLES = (
+    r"(log|log1p|log2|tanh) f(32|64)|(asinh|acosh|atanh|pow) (f\d+|bf16)|a?(cos|sin|tan)h? c\d+"
+)
 EXCEPTIONS = (
     (r"(div|rem) [su]64", tuple(t for t in TARGETS if t != "neoverse-v1")),
     (_TABLES + r"|(log|log1p|log2|pow|atan2) c\d+", ("x86-64-v2",)),

@@ -169,6 +169,7 @@ def _namespace() -> dict[str, Any]:
     from gpubcast.backends.cpu.intrinsics import (
         complex_numbers,
         elementary,
+        lanes,
         rounding,
         transpose,
         vector,
@@ -180,4 +181,5 @@ def _namespace() -> dict[str, Any]:
     integers = tuple(f"{u}int{bits}" for u in ("", "u") for bits in (8, 16, 32, 64))
     scope = {name: getattr(numba.types, name) for name in names + integers}
     functions = FUNCTIONS | rounding.FUNCTIONS | complex_numbers.FUNCTIONS | elementary.functions()
-    return scope | namespace() | vector.functions() | transpose.functions() | functions
+    functions |= lanes.functions() | vector.functions() | transpose.functions()
+    return scope | namespace() | functions

@@ -11,12 +11,14 @@ from __future__ import annotations
 from typing import assert_never
 
 from gpubcast.codegen.bit_carriers import carried
-from gpubcast.codegen.cpu import nest, runs, tiles
+from gpubcast.codegen.cpu import column_reduction, nest, row_reduction, runs, tiles
 from gpubcast.codegen.cpu.parameter_table import INDENT, ParameterTable
 from gpubcast.codegen.source import KernelSource, entry_name, kernel_key
 from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.schedules.choose import CpuSchedule
+from gpubcast.schedules.cpu.column_reduction import ColumnReduction
 from gpubcast.schedules.cpu.nest import Nest
+from gpubcast.schedules.cpu.row_reduction import RowReduction
 from gpubcast.schedules.cpu.runs import Runs
 from gpubcast.schedules.cpu.tiles import Tiles
 
@@ -30,7 +32,9 @@ def generate(plan: BroadcastPlan, schedule: CpuSchedule) -> KernelSource:
     expensive = any(map(plan.program.expensive, plan.program.code))
     body = ["wide_vectors()"] * expensive + table.lines() + _loops(table, schedule)
     lines = [f"# {key}", f"def {entry}(table, low, high):", *(INDENT + line for line in body)]
-    return KernelSource(entry, "\n".join(lines) + "\n", key, plan.program.fast_math)
+    # A compiler that may reassociate would change the order in which a reduction adds.
+    fast_math = plan.program.fast_math and not plan.sequences
+    return KernelSource(entry, "\n".join(lines) + "\n", key, fast_math)
 
 
 def parameters(plan: BroadcastPlan, schedule: CpuSchedule) -> bytes:
@@ -46,4 +50,8 @@ def _loops(table: ParameterTable, schedule: CpuSchedule) -> list[str]:
             return runs.loops(table, schedule)
         case Tiles():
             return tiles.loops(table, schedule)
+        case RowReduction():
+            return row_reduction.loops(table, schedule)
+        case ColumnReduction():
+            return column_reduction.loops(table, schedule)
     assert_never(schedule)

@@ -35,7 +35,7 @@ class ParameterTable:
         self.first = len(plan.reads)
         # The only result is an operand's memory at most element by element; of several results one
         # may be the memory of an operand that another is still to be computed from.
-        self.apart = len(plan.writes) == 1
+        self.apart = len(plan.writes) == 1 and not plan.sequences
         # The axes from here on are walked as one by what is linear or stands still.
         self.inner = self.rank - 1 - schedule.joined_axes
 
@@ -99,7 +99,7 @@ class ParameterTable:
 
     def strided(self, slot: int, axis: int) -> bool:
         """Whether the stride along an axis is not known from the pattern of the access."""
-        return axis < self.inner or self.patterns[slot] not in _STEPS
+        return axis not in self.schedule.pattern_axes or self.patterns[slot] not in _STEPS
 
     def step(self, slot: int, axis: int, index: str) -> str:
         """How far some steps along an axis are."""

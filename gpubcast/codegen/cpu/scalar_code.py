@@ -29,7 +29,7 @@ def expression(program: Program, value: int) -> str:
     """The expression of a value that is no access."""
     instruction: Instruction = program.code[value - len(program.reads)]
     if instruction.bits is not None:
-        return _constant(instruction.element_type, instruction.bits)
+        return constant(instruction.element_type, instruction.bits)
     row = ops.OPS[instruction.op]
     names = [f"v{a}" for a in instruction.args]
     operand = program.type_of(instruction.args[int(row.rule.predicate)])
@@ -40,15 +40,16 @@ def expression(program: Program, value: int) -> str:
         text = f"from_bits_{result.name}(to_bits_{operand.name}({names[0]}))"
     else:
         said = {"bits": operand.bits, "type": operand.name, **dict(instruction.attributes)}
-        text = f"{compute_name(result)}({row.cpu_for(operand.category).format(*names, **said)})"
+        text = f"{compute_name(result)}({row.cpu_for(operand).format(*names, **said)})"
     # A value only written is rounded by the store; one that is used again is rounded here.
     return f"round_{result.name}({text})" if result.rounds and program.taken(value) else text
 
 
-def _constant(element_type: ElementType, bits: int) -> str:
+def constant(element_type: ElementType, bits: int) -> str:
+    """The expression of a value by its storage bits."""
     if element_type.is_complex:
         re, im = (
-            _constant(element_type.component, part) for part in component_bits(element_type, bits)
+            constant(element_type.component, part) for part in component_bits(element_type, bits)
         )
         return f"make_complex({re}, {im})"
     value = scalar_of(element_type, bits)

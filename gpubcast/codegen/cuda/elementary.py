@@ -26,6 +26,7 @@ INFIX = {
 CALLS = {
     **{"sqrt": "sqrt", "rint": "rint", "floor": "floor", "trunc": "trunc", "abs": "fabs"},
     **{"fma": "fma", "high_product": "__umul64hi"},
+    **{"at_least": "at_least", "at_most": "at_most"},
 }
 CALLS_32 = {"high_product": "__umulhi"}
 PARTS = ("re", "im")

@@ -106,9 +106,9 @@ def _member(
     def text(value: int) -> str:
         where = parts[value]
         if where is None:
-            constant = program.code[value - base]
-            assert constant.bits is not None
-            return _constant(constant.element_type, constant.bits)
+            own = program.code[value - base]
+            assert own.bits is not None
+            return constant(own.element_type, own.bits)
         local = where is part or value < base
         return f"v{value}" if local else f"{_STRUCT[where]}.v{value}"
 
@@ -116,7 +116,7 @@ def _member(
         instruction = program.code[i - base]
         names = [text(a) for a in instruction.args]
         compute = instruction.element_type.compute
-        lines.append(f"  const {compute} v{i} = {_expression(program, instruction, i, names)};")
+        lines.append(f"  const {compute} v{i} = {expression(program, instruction, i, names)};")
     lines += [f"  {_STRUCT[part]}.v{i} = v{i};" for i in hoisted]
     index = "k" if part in (_Part.ROWS, _Part.RUN) else "r" if part is _Part.COLUMNS else "0"
     lines += [f"  get<{o}>(out).keep({index}, {text(program.results[o])});" for o in stored]
@@ -136,7 +136,8 @@ def _needed_elsewhere(
     )
 
 
-def _expression(program: Program, instruction: Instruction, index: int, names: list[str]) -> str:
+def expression(program: Program, instruction: Instruction, index: int, names: list[str]) -> str:
+    """The expression of a value that is no access, whose arguments are called ``names``."""
     row = ops.OPS[instruction.op]
     operand = program.type_of(instruction.args[int(row.rule.predicate)])
     result = instruction.element_type
@@ -145,17 +146,17 @@ def _expression(program: Program, instruction: Instruction, index: int, names: l
     if row.rule is rules.BITCAST:
         return f"bitcast<{cuda_type(result)}, {cuda_type(operand)}>({names[0]})"
     said = {"bits": operand.bits, "type": cuda_type(operand), **dict(instruction.attributes)}
-    text = row.cuda_for(operand.category).format(*names, **said)
+    text = row.cuda_for(operand).format(*names, **said)
     # A value only written is rounded by the store; one that is used again is rounded here.
     rounded = result.rounds and program.taken(index)
     return f"round_to<{cuda_type(result)}>({text})" if rounded else text
 
 
-def _constant(element_type: ElementType, bits: int) -> str:
+def constant(element_type: ElementType, bits: int) -> str:
     """A constant as CUDA writes it; parenthesised where a sign could meet an operator."""
     if element_type.is_complex:
         re, im = (
-            _constant(element_type.component, part) for part in component_bits(element_type, bits)
+            constant(element_type.component, part) for part in component_bits(element_type, bits)
         )
         return f"{element_type.compute}{{{re}, {im}}}"
     scalar = scalar_of(element_type, bits)

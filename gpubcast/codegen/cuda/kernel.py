@@ -12,19 +12,30 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from gpubcast.codegen.bit_carriers import carried
-from gpubcast.codegen.cuda import flat, gather, phase, rows, running, xpose
+from gpubcast.codegen.cuda import (
+    column_reduction,
+    flat,
+    gather,
+    phase,
+    row_reduction,
+    rows,
+    running,
+    xpose,
+)
 from gpubcast.codegen.cuda.functor import cuda_type, functor
+from gpubcast.codegen.cuda.sequence_functor import sequence_functor
 from gpubcast.codegen.cuda.template import Template
 from gpubcast.codegen.source import KernelSource, entry_name, kernel_key
 from gpubcast.hlo import ops
 from gpubcast.planning.plan import BroadcastPlan, Program
 from gpubcast.schedules.choose import CudaSchedule
+from gpubcast.schedules.cuda.column_reduction import CudaColumnReduction
 from gpubcast.schedules.cuda.flat import Flat
 from gpubcast.schedules.cuda.gather import Gather
 from gpubcast.schedules.cuda.phase import Phase
+from gpubcast.schedules.cuda.row_reduction import CudaRowReduction
 from gpubcast.schedules.cuda.rows import Rows
 from gpubcast.schedules.cuda.running import Running
-from gpubcast.schedules.cuda.vectors import BLOCK_THREADS
 from gpubcast.schedules.cuda.xpose import Xpose
 from gpubcast.schedules.schedule import AccessPattern
 
@@ -40,16 +51,21 @@ def generate(plan: BroadcastPlan, schedule: CudaSchedule) -> KernelSource:
     template = _template(plan, schedule)
     arguments = ", ".join(map(str, template.arguments))
     operands = _operands(plan, schedule)
+    members = (
+        sequence_functor(plan, template.cached)
+        if plan.sequences
+        else functor(plan, schedule, tiled=template.tiled)
+    )
     lines = [
         f"// {key}",
         f'#include "{template.header}.cuh"',
         *_elementary(plan),
         "namespace gb {",
         f"struct {body} : Body {{",
-        *(f"  {line}" for line in functor(plan, schedule, tiled=template.tiled)),
+        *(f"  {line}" for line in members),
         "};",
         "}  // namespace gb",
-        f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS})',
+        f'extern "C" __global__ void __launch_bounds__({schedule.launch_bounds})',
         f"{entry}(const __grid_constant__ gb::{template.parameters} p) {{",
         f"  gb::{template.function}<{arguments}, gb::{body}, {operands}>(p);",
         "}",
@@ -77,6 +93,10 @@ def _template(plan: BroadcastPlan, schedule: CudaSchedule) -> Template:
             return running.template(plan, schedule)
         case Gather():
             return gather.template(plan, schedule)
+        case CudaRowReduction():
+            return row_reduction.template(plan, schedule)
+        case CudaColumnReduction():
+            return column_reduction.template(plan, schedule)
     assert_never(schedule)
 
 
@@ -94,6 +114,10 @@ def _members(plan: BroadcastPlan, schedule: CudaSchedule) -> bytes:
             return running.parameters(plan, schedule)
         case Gather():
             return gather.parameters(plan, schedule)
+        case CudaRowReduction():
+            return row_reduction.parameters(plan, schedule)
+        case CudaColumnReduction():
+            return column_reduction.parameters(plan, schedule)
     assert_never(schedule)
 
 
@@ -139,5 +163,5 @@ def _calls(program: Program) -> Iterator[tuple[str, str, bool]]:
         if not any(row.ulp) and not operand.is_complex:
             continue  # correctly rounded: no approximation of ours
         machine_type = "f64" if operand.component.compute == "double" else "f32"
-        for name in _CALLED.findall(row.cuda_for(operand.category)):
+        for name in _CALLED.findall(row.cuda_for(operand)):
             yield name, machine_type, operand.is_complex

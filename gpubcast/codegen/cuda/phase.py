@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 
-from gpubcast.codegen.cuda.template import Template, fast_div, fill_members, flag
+from gpubcast.codegen.cuda.template import Template, fast_div, fill_members, flag, short_div
 from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.schedules.cuda.phase import Phase
 
@@ -38,8 +38,9 @@ def parameters(plan: BroadcastPlan, schedule: Phase) -> bytes:
         packed += bytes(8 * len(plan.accesses))
     size = plan.axes[row].size if row >= 0 else 1
     packed += struct.pack("<3q2I", rows, size, schedule.steps, period * height, height)
-    packed += fast_div(period) + fast_div(below)
-    packed += b"".join(fast_div(plan.axes[k].extent) for k in (*inner, *batch))
+    packed += short_div(period) + fast_div(below)
+    packed += b"".join(short_div(plan.axes[k].extent) for k in inner)
+    packed += b"".join(fast_div(plan.axes[k].extent) for k in batch)
     packed += b"" if batch else bytes(12)
     sizes = [plan.axes[k].size for k in (*inner, *batch)] + [0] * (not batch)
     return packed + struct.pack(f"<{len(sizes)}I", *sizes) + fill_members(plan)

@@ -19,6 +19,7 @@ class Template:
         arguments: the template arguments before the functor and the operands.
         parameters: the type of its parameter struct.
         tiled: whether it has the functor compute once what its rows and columns share.
+        cached: of reductions, the values of an element that a pass leaves for later ones.
     """
 
     header: str
@@ -26,6 +27,7 @@ class Template:
     arguments: tuple[object, ...]
     parameters: str
     tiled: bool = False
+    cached: tuple[int, ...] = ()
 
 
 def flag(value: bool) -> str:
@@ -41,11 +43,21 @@ def fill_members(plan: BroadcastPlan) -> bytes:
     )
 
 
+# Bits of a dividend of ShortDiv.
+SHORT_BITS = 12
+
+
 def fast_div(divisor: int) -> bytes:
     """FastDiv: n // d as (umulhi(n, m) + n) >> s, for n < 2**31."""
     shift = (divisor - 1).bit_length()
     multiplier = ((1 << 32) * ((1 << shift) - divisor)) // divisor + 1
     return struct.pack("<3I", divisor, multiplier, shift)
+
+
+def short_div(divisor: int) -> bytes:
+    """ShortDiv: n // d as n * m >> s, and n % d as n less a multiple of d, for n < 2**12."""
+    shift = SHORT_BITS + (divisor - 1).bit_length()
+    return struct.pack("<3I", -divisor % 2**32, -(-(1 << shift) // divisor), shift)
 
 
 def fast_div64(divisor: int) -> bytes:

@@ -26,7 +26,8 @@ How to write one::
   short table, which a vector unit permutes; ``table`` reads a long one from memory.
 * A formula called inside another one is a call in CUDA; plain Python functions are inlined.
 * A complex formula takes and returns pairs: ``@formula("exp", F32, complex=True)``.
-* f16 and bf16 run the F32 formula and round once.
+* f16 and bf16 round the result of the F32 formula, or of one of their own (``half_exponential``),
+  which computes in F32, too.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ from gpubcast.hlo.elementary import (
     complex_inverses,
     exponential,
     gamma,
+    half_exponential,
+    half_logarithm,
     logarithm,
     native,
     special,
@@ -53,6 +56,8 @@ __all__ = [
     "exponential",
     "formula_code",
     "gamma",
+    "half_exponential",
+    "half_logarithm",
     "logarithm",
     "native",
     "special",

@@ -230,6 +230,18 @@ def select(
     return value.builder.add("select", value.machine_type, (condition.index, a.index, b.index))
 
 
+def at_least(x: FormulaValue, low: float) -> FormulaValue:
+    """x, or ``low`` where x is less; NaN stays NaN."""
+    x._only("at_least", floats=True)
+    return x._binary("at_least", low)
+
+
+def at_most(x: FormulaValue, high: float) -> FormulaValue:
+    """x, or ``high`` where x is more; NaN stays NaN."""
+    x._only("at_most", floats=True)
+    return x._binary("at_most", high)
+
+
 def bits(x: FormulaValue) -> FormulaValue:
     """The bits of a float."""
     return x.builder.add("bits", x.machine_type.word, (x.index,))

@@ -15,6 +15,7 @@ from gpubcast.hlo.op import (
     EVERYWHERE,
     FLOATING,
     FLOATING_ONLY,
+    HALVES,
     INVALID_CAST,
     NUMBER,
     ON_COMPLEX,
@@ -177,6 +178,7 @@ ROWS = (
         reference=maximum,
         type_check=ARITHMETIC,
         aliases=("maximum",),
+        reduction="reduce_max",
     ),
     Op(
         "min",
@@ -190,6 +192,7 @@ ROWS = (
         reference=minimum,
         type_check=ARITHMETIC,
         aliases=("minimum",),
+        reduction="reduce_min",
     ),
     Op(
         "nextafter",
@@ -342,6 +345,7 @@ ROWS = (
         cpu="rsqrt({0})",
         reference=in_f64(lambda x: 1 / np.sqrt(np.longdouble(x))),
         ulp=(0.6, 0.6),
+        halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
     ),

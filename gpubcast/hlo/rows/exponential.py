@@ -6,7 +6,16 @@ import math
 
 import numpy as np
 
-from gpubcast.hlo.op import COMPLEX, CONTINUOUS, EVERYWHERE, FLOATING, FLOATING_ONLY, Op, TypeCheck
+from gpubcast.hlo.op import (
+    COMPLEX,
+    CONTINUOUS,
+    EVERYWHERE,
+    FLOATING,
+    FLOATING_ONLY,
+    HALVES,
+    Op,
+    TypeCheck,
+)
 from gpubcast.hlo.references import digamma, erf_inv, in_f64, libm, log_gamma
 from gpubcast.hlo.rules import UNARY
 
@@ -28,6 +37,7 @@ ROWS = (
         cpu="exp({0})",
         reference=in_f64(np.exp),
         ulp=(1.1, 1.1),
+        halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("exponential",),
@@ -43,6 +53,7 @@ ROWS = (
         cpu="exp2({0})",
         reference=in_f64(np.exp2),
         ulp=(1, 1),
+        halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
     ),
@@ -56,6 +67,7 @@ ROWS = (
         cpu="expm1({0})",
         reference=in_f64(np.expm1),
         ulp=(1.5, 1.7),
+        halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("exponential-minus-one",),
@@ -71,6 +83,7 @@ ROWS = (
         cpu="log({0})",
         reference=in_f64(np.log),
         ulp=(1, 1),
+        halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
     ),
@@ -85,6 +98,7 @@ ROWS = (
         cpu="log2({0})",
         reference=in_f64(np.log2),
         ulp=(1.2, 1.2),
+        halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
     ),
@@ -99,6 +113,7 @@ ROWS = (
         cpu="log1p({0})",
         reference=in_f64(np.log1p),
         ulp=(1.1, 1.1),
+        halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("log-plus-one",),
@@ -113,6 +128,7 @@ ROWS = (
         cpu="logistic({0})",
         reference=in_f64(lambda x: 1 / (1 + np.exp(-x))),
         ulp=(1.6, 1.6),
+        halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("sigmoid", "expit"),
@@ -127,6 +143,7 @@ ROWS = (
         cpu="erf({0})",
         reference=libm(math.erf),
         ulp=(1.1, 1.1),
+        halves=HALVES,
         registers=EVERYWHERE,
         type_check=FLOATING_ONLY,
     ),
@@ -140,6 +157,7 @@ ROWS = (
         cpu="erfc({0})",
         reference=libm(math.erfc),
         ulp=(2, 2.2),
+        halves=HALVES,
         registers=EVERYWHERE,
         type_check=_real_valued("Erfc"),
     ),

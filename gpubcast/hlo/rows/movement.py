@@ -1,4 +1,4 @@
-"""Conversions, broadcasts, and positions."""
+"""Conversions, broadcasts, positions and sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 
 from gpubcast.hlo.attributes import DIMENSION, ELEMENT_TYPE, INTEGERS, Attribute
 from gpubcast.hlo.op import ANY, NUMBER, Expansion, Op, ResultType, TypeCheck
-from gpubcast.hlo.rules import BITCAST, BROADCAST, BROADCAST_IN_DIM, CONVERT, IOTA
+from gpubcast.hlo.rules import BITCAST, BROADCAST, BROADCAST_IN_DIM, CONVERT, IOTA, SIZE
 
 _TO = Attribute(
     "to",
@@ -120,5 +120,15 @@ ROWS = (
         ),
         expand=_of_one_dimension,
         aliases=("arange",),
+    ),
+    Op(
+        "get_dimension_size",
+        opcode="get-dimension-size",
+        rule=SIZE,
+        accepts=ANY,
+        result=ResultType.SIZE,
+        doc="the size of x along ``axis``",
+        edges="a function is traced once for all sizes, so this is how it takes one",
+        aliases=("dimension_size",),
     ),
 )

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpubcast.hlo.op import ARITHMETIC, COMPLEX, CONTINUOUS, EVERYWHERE, FLOATING, INVALID_CAST, Op
+from gpubcast.hlo.op import (
+    ARITHMETIC,
+    COMPLEX,
+    CONTINUOUS,
+    EVERYWHERE,
+    FLOATING,
+    HALVES,
+    INVALID_CAST,
+    Op,
+)
 from gpubcast.hlo.references import in_f64, long
 from gpubcast.hlo.rules import BINARY, UNARY
 
@@ -147,6 +156,7 @@ ROWS = (
         cpu="tanh({0})",
         reference=in_f64(np.tanh),
         ulp=(1.1, 1.4),
+        halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
     ),

@@ -16,6 +16,11 @@ PARALLEL_BYTES, PART_BYTES, LARGE_BYTES, OFTEN = 192 << 10, 96 << 10, 3 << 20, 3
 _EXPENSIVE = 2
 # Elements of the inner axis for which values are hoisted at a time: they stay in the cache.
 STRETCH = 4096
+# The most elements of a sequence that are stored for a later pass over it; the plan's limit.
+LONGEST = 32768
+# Values of sequences beside each other that wait to be combined: how many tiles, and how many bytes
+# each has, where they come from the caches and where they come from memory.
+TILES, TILE_BYTES, FAR_TILE_BYTES = 72, 512, 4096
 # Bytes of a vector, and how many bytes behind a stretch vectors may write.
 VECTOR = 64
 # How far streamed kernels ask for memory ahead, in bytes: one page, or half of one, is less good.
@@ -37,7 +42,12 @@ def streamed(plan: BroadcastPlan, target: CpuTarget, elements: int) -> bool:
 
 def work(plan: BroadcastPlan) -> int:
     """What a plan costs, in bytes that a plain operation moves meanwhile."""
-    return plan.num_bytes * (1 + _EXPENSIVE * sum(map(plan.program.expensive, plan.program.code)))
+    moved = plan.num_bytes
+    if plan.sequences:
+        # Pairs are many though they are read from little memory.
+        size = max(access.element_type.itemsize for access in plan.accesses)
+        moved = max(moved, plan.num_visited * size)
+    return moved * (1 + _EXPENSIVE * sum(map(plan.program.expensive, plan.program.code)))
 
 
 def parts_of(plan: BroadcastPlan, target: CpuTarget, outer: int) -> int:

@@ -46,7 +46,7 @@ def gather(plan: BroadcastPlan) -> Gather:
     overshoot = -(-visited // BLOCK_THREADS) * BLOCK_THREADS
     held = sum(access.element_type.itemsize for access in plan.reads if not access.by_value)
     count = 2 if expensive(plan) or held > GATHERED_BYTES else 4
-    bits = 32 if overshoot < 2**31 and _reach(plan) < 2**31 else 64
+    bits = 32 if overshoot < 2**31 and reach(plan) < 2**31 else 64
     return Gather(
         reads=tuple(_pattern(access, plan, AccessPattern.SCALAR) for access in plan.reads),
         writes=tuple(
@@ -64,7 +64,7 @@ def gather(plan: BroadcastPlan) -> Gather:
     )
 
 
-def _reach(plan: BroadcastPlan) -> int:
+def reach(plan: BroadcastPlan) -> int:
     """The farthest that any access goes from its first element, in elements."""
     return max(
         sum(

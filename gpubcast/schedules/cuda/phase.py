@@ -101,10 +101,12 @@ def _phase(
         if width == 1 or (registers <= MANY_ELEMENTS and _fits(period, width)):
             break
         widest = width // 2
-    single_reads = (
-        AccessPattern.GATHERED in reads and not gaps and not (plan.fills and width < WIDEST)
-    )
-    many = expensive(plan) or single_reads or len(accesses) > MANY_VECTOR_ACCESSES or found.long
+    # Each tile in flight has a register more for an element that is read by itself, and padding
+    # takes some to tell which elements are read.
+    gathered = 0 if gaps else reads.count(AccessPattern.GATHERED)
+    held = (single + gathered) * width
+    short = gathered and (width == WIDEST if plan.fills else held > MANY_ELEMENTS)
+    many = expensive(plan) or short or len(accesses) > MANY_VECTOR_ACCESSES or found.long
     tiles = 1 if many else 4 if gaps else 2
     height = tile_height(period, width)
     rows = plan.axes[row_axis].extent if row_axis >= 0 else 1
@@ -217,8 +219,9 @@ def _offset_bits(plan: BroadcastPlan, patterns: Patterns, inner: int, height: in
     """32 where every offset in a tile fits."""
     farthest = 0
     for access, own in zip(plan.accesses, patterns, strict=True):
-        if own in (AccessPattern.GATHERED, AccessPattern.PARTIAL):
+        if own in (AccessPattern.GATHERED, AccessPattern.PARTIAL, AccessPattern.PERIODIC):
             row = plan.rank - inner - 1
+            # A PERIODIC operand has no stride along the rows.
             reach = abs(access.strides[row]) * height if row >= 0 else 0
             for k in range(plan.rank - inner, plan.rank):
                 reach += abs(access.strides[k]) * (plan.axes[k].extent - 1)

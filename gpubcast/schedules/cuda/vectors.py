@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gpubcast.planning.plan import Access, BroadcastPlan
+from gpubcast.schedules.schedule import BLOCK_THREADS as BLOCK_THREADS
 from gpubcast.schedules.schedule import CudaTarget, Patterns
 
-BLOCK_THREADS = 256
 VECTOR_BYTES = 16
 # Addresses matter modulo this: bytes of the widest access of any GPU, and of a sector of memory.
 ALIGNED = 32
@@ -129,7 +129,7 @@ def vectors(
         heads = [
             head
             for head in range(2 * width if peels else 1)
-            if width == 1 or all(_load(w, head, width, most) == width for w in written)
+            if width == 1 or all(load_width(w, head, width, most) == width for w in written)
         ]
         if heads:
             break
@@ -138,12 +138,12 @@ def vectors(
     head = max(
         heads,
         key=lambda h: (
-            sum(_load(s, h, width, most) for s in moved),
+            sum(load_width(s, h, width, most) for s in moved),
             sum(w.aligned(h) == ALIGNED for w in written),
             -h,
         ),
     )
-    single = {s.slot: n for s in moved if (n := _load(s, head, width, most)) < width}
+    single = {s.slot: n for s in moved if (n := load_width(s, head, width, most)) < width}
     said = []
     if width < best:
         narrow = min(written, key=lambda w: w.aligned(0))
@@ -165,8 +165,14 @@ def vectors(
     return Vectors(width, head, single, width * size > VECTOR_BYTES, reason)
 
 
-def _load(vector_access: VectorAccess, head: int, width: int, most: int) -> int:
-    """Elements of a vector that one access may move."""
+def load_width(vector_access: VectorAccess, head: int, width: int, most: int) -> int:
+    """Elements of a vector that one access may move.
+
+    Args:
+        head: elements before the first vector.
+        width: of the vector.
+        most: bytes of the widest access.
+    """
     size = vector_access.access.element_type.itemsize
     aligned = vector_access.aligned(head)
     return next((n for n in _halves(width) if min(n * size, most) <= aligned), 1)

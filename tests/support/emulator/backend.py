@@ -87,6 +87,7 @@ class _Launch(ctypes.Structure):
         ("num_ranges", ctypes.c_int),
         ("ranges", ctypes.c_void_p),
         ("evaluations", ctypes.c_longlong),
+        ("waiting", ctypes.c_longlong),
         ("slots", _Slot * _MAX_SLOTS),
     ]
 
@@ -283,6 +284,7 @@ class EmulatorBackend:
             ranges=ranges.ctypes.data,
         )
         assert kernel(ctypes.byref(launch)), f"the kernel's parameters are not {len(packed)} bytes"
+        assert not launch.waiting, f"{launch.waiting} threads wait for ever"
         self.evaluations = launch.evaluations
         self.statistics = tuple(
             SlotStatistics(*(getattr(slot, name) for name in SlotStatistics.__slots__))

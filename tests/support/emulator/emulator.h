@@ -1,4 +1,9 @@
-// Runs CUDA kernels on the CPU, one thread after the other: enough for kernels without barriers.
+// Runs CUDA kernels on the CPU, one thread after the other.
+//
+// Threads of a kernel whose parameters say COOPERATES have stacks of their own: each runs until it
+// comes to a barrier or a shuffle, and goes on when all that take part have come there. If they
+// never do, the launch says how many wait. What one thread does between two barriers is done before
+// the next one begins, so that a missed barrier is a wrong result.
 //
 // The kernel's text is compiled unchanged by g++ after this header (g++ -DGB_EMU -include
 // emulator.h -I cuda_kernels). Every access to global memory passes through emu::read and
@@ -8,7 +13,10 @@
 #define GB_EMULATOR_H
 
 #include <math.h>
+#include <setjmp.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 #include <algorithm>
 #include <vector>
@@ -52,6 +60,7 @@ struct Launch {
   int num_ranges;
   const unsigned long long* ranges;  // known memory: begin, end, begin, end, ...
   long long evaluations;  // of elementary functions by a warp, all its lanes at once
+  long long waiting;      // threads that wait for ever
   Slot slots[MAX_SLOTS];
 };
 
@@ -63,7 +72,7 @@ struct Request {
 };
 static Launch* launch;
 static std::vector<Request> requests;
-static int counts[MAX_SLOTS][33];
+static int (*counts)[33];  // of the thread
 static std::vector<unsigned long long> kept[MAX_SLOTS];  // sectors that the block has in L1
 static long long evaluated, most_evaluated;  // of the thread, of the warp's busiest thread
 
@@ -130,6 +139,134 @@ struct Evaluation {
   ~Evaluation() { --depth; }
 };
 
+// --- threads that work together ------------------------------------------------------------------
+
+constexpr unsigned MOST_THREADS = 1024, LANES = 32;
+constexpr int POISON = 0xff;
+constexpr size_t STACK = 128 << 10, WIDEST = 256;
+enum State { RUNS, AT_BARRIER, AT_SHUFFLE, DONE };
+struct Thread {
+  State state;
+  jmp_buf at;
+  ucontext_t begin;
+  unsigned shuffles;
+  int counts[MAX_SLOTS][33];
+};
+static Thread* threads;
+static unsigned current;
+static jmp_buf scheduler;
+static std::vector<const void*> fresh_memory;  // shared memory that this block has seen
+// What lanes give: of two shuffles in turn, since a lane may be one ahead of another.
+static unsigned char given[2][MOST_THREADS][WIDEST];
+static bool gave[2][MOST_THREADS];
+
+static inline void wait(State state) {
+  Thread& own = threads[current];
+  own.state = state;
+  if (_setjmp(own.at) == 0) _longjmp(scheduler, 1);
+}
+
+static inline void barrier() { wait(AT_BARRIER); }
+
+// Every lane gives a value and has that of another lane; of a lane that gives none, poison.
+static inline void shuffle(void* value, int bytes, unsigned lane) {
+  const unsigned me = current, turn = threads[me].shuffles++ & 1;
+  memcpy(given[turn][me], value, bytes);
+  gave[turn][me] = true;
+  wait(AT_SHUFFLE);
+  gave[1 - turn][me] = false;
+  const unsigned other = me / LANES * LANES + lane % LANES;
+  if (gave[turn][other]) memcpy(value, given[turn][other], bytes);
+  else memset(value, POISON, bytes);
+}
+
+// Shared memory is poison when a block begins.
+static inline void fresh(void* memory, size_t bytes) {
+  if (std::find(fresh_memory.begin(), fresh_memory.end(), memory) != fresh_memory.end()) return;
+  fresh_memory.push_back(memory);
+  memset(memory, POISON, bytes);
+}
+
+template <class P> struct Job { static inline void (*kernel)(P); static inline const P* p; };
+template <class P> void body() {
+  Job<P>::kernel(*Job<P>::p);
+  threads[current].state = DONE;
+  _longjmp(scheduler, 1);
+}
+
+// Threads all of which are at one place go on; returns whether there are any.
+static inline bool release(unsigned first, unsigned last, State place) {
+  bool any = false;
+  for (unsigned t = first; t < last; ++t) {
+    if (threads[t].state == DONE) continue;
+    if (threads[t].state != place) return false;
+    any = true;
+  }
+  for (unsigned t = first; t < last; ++t) {
+    if (threads[t].state == place) threads[t].state = RUNS;
+  }
+  return any;
+}
+
+template <class P> void run_together(void (*kernel)(P), const P& p, Launch& l, unsigned count) {
+  static char* stacks = nullptr;
+  if (!stacks) {
+    stacks = static_cast<char*>(mmap(nullptr, STACK * MOST_THREADS, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    threads = new Thread[MOST_THREADS];
+  }
+  Job<P>::kernel = kernel;
+  Job<P>::p = &p;
+  fresh_memory.clear();
+  memset(gave, 0, sizeof(gave));
+  for (unsigned t = 0; t < count; ++t) {
+    Thread& own = threads[t];
+    own.state = RUNS;
+    own.shuffles = 0;
+    memset(own.counts, 0, sizeof(own.counts));
+    getcontext(&own.begin);
+    own.begin.uc_stack = {stacks + STACK * t, 0, STACK};
+    own.begin.uc_link = nullptr;
+    makecontext(&own.begin, body<P>, 0);
+  }
+  std::vector<bool> begun(count);
+  std::vector<std::vector<Request>> of_warp((count + LANES - 1) / LANES);
+  bool goes_on = true;
+  while (goes_on) {
+    goes_on = false;
+    for (unsigned t = 0; t < count; ++t) {
+      if (threads[t].state != RUNS) continue;
+      goes_on = true;
+      current = t;
+      threadIdx = {t % l.block_x, t / l.block_x, 0};
+      counts = threads[t].counts;
+      std::swap(requests, of_warp[t / LANES]);
+      if (_setjmp(scheduler) == 0) {
+        if (begun[t]) _longjmp(threads[t].at, 1);
+        begun[t] = true;
+        setcontext(&threads[t].begin);
+      }
+      t = current;
+      std::swap(requests, of_warp[t / LANES]);
+    }
+    for (unsigned t = 0; t < count; t += LANES) {
+      goes_on |= release(t, std::min(t + LANES, count), AT_SHUFFLE);
+    }
+    goes_on |= release(0, count, AT_BARRIER);
+  }
+  for (unsigned t = 0; t < count; ++t) l.waiting += threads[t].state != DONE;
+  for (std::vector<Request>& one : of_warp) {
+    std::swap(requests, one);
+    if (l.trace) end_of_warp();
+    requests.clear();
+  }
+}
+
+template <class P, class = void> struct Cooperates { static constexpr bool value = false; };
+template <class P> struct Cooperates<P, decltype(void(P::COOPERATES))> {
+  static constexpr bool value = P::COOPERATES;
+};
+
 // Returns false, having done nothing, when the parameters have another size than the kernel's.
 template <class P> bool run(void (*kernel)(P), Launch& l) {
   if (l.num_parameter_bytes != static_cast<long long>(sizeof(P))) return false;
@@ -140,14 +277,21 @@ template <class P> bool run(void (*kernel)(P), Launch& l) {
   blockDim = {l.block_x, l.block_y, 1};
   for (long long i = 0; i < l.count; ++i) {
     blockIdx = {static_cast<unsigned>(l.first + i * l.step % l.count), 0, 0};
-    const unsigned threads = l.block_x * l.block_y;
-    for (unsigned t = 0; t < threads; ++t) {
+    const unsigned count = l.block_x * l.block_y;
+    if constexpr (Cooperates<P>::value) {
+      run_together(kernel, p, l, count);
+      if (l.trace) end_of_block();
+      continue;
+    }
+    static int own_counts[MAX_SLOTS][33];
+    counts = own_counts;
+    for (unsigned t = 0; t < count; ++t) {
       threadIdx = {t % l.block_x, t / l.block_x, 0};
-      if (l.trace) memset(counts, 0, sizeof(counts));
+      if (l.trace) memset(own_counts, 0, sizeof(own_counts));
       evaluated = 0;
       kernel(p);
       most_evaluated = std::max(most_evaluated, evaluated);
-      if (t % 32 != 31 && t + 1 != threads) continue;
+      if (t % 32 != 31 && t + 1 != count) continue;
       l.evaluations += most_evaluated;
       most_evaluated = 0;
       if (l.trace) end_of_warp();

@@ -12,9 +12,10 @@ import gpubcast as gb
 from bench import cases, libraries
 from bench.cases import check
 from bench.cases.formula import Formula
+from bench.libraries.keops import KeOps
 from bench.libraries.numba import Numba
 from bench.libraries.numexpr import Numexpr
-from bench.libraries.numpy import NumPy
+from bench.libraries.numpy import CupyFuse, NumPy
 
 NAMES = [case.name for case in cases.CASES]
 TYPED = [(case, dtype) for case in cases.CASES for dtype in case.dtypes]
@@ -30,19 +31,23 @@ def test_the_cases_are_those_of_the_design() -> None:
         "same shape", "scalar", "row bias", "column", "outer product", "middle axis",
         "channel scale NCHW", "(N,3)+(3)", "transposed operand", "3-D permutation",
         "rank-6 alternating", "padded rows", "broadcast copy", "masked select", "bf16 bias",
-        "layernorm apply", "gelu", "bias gelu", "masked scores", "more than 2**31 elements",
+        "layernorm apply", "gelu", "bias gelu", "masked scores", "row sum", "column sum",
+        "middle sum", "full sum", "softmax", "layernorm", "rms norm", "logsumexp", "argmax",
+        "RBF sum", "more than 2**31 elements",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("case", "dtype"), TYPED, ids=TYPED_NAMES)
 def test_sizes(case: cases.Case, dtype: str) -> None:
-    """Small is about 64 elements; within a budget means at most it, and no less than half."""
-    small = case.at(cases.SMALL_ELEMENTS, dtype).output
-    assert 48 <= small.num_elements <= 64
-    assert small.element_type.name == dtype
+    """Small is about 64 elements; within a budget means at most it, and no less than half, but
+    where there are more pairs than a call should take."""
+    small = case.at(cases.SMALL_ELEMENTS, dtype)
+    assert 48 <= small.elements <= 64
+    assert small.output.element_type.name == ("s64" if case.name == "argmax" else dtype)
     for kind in ("cpu", "cuda"):
         for budget in (cases.CACHE_BYTES[kind], cases.MEMORY_BYTES[kind]):
-            assert budget / 2 <= case.within(budget, dtype).num_bytes <= 1.02 * budget
+            least = 0 if case.name == "RBF sum" else budget / 2
+            assert least <= case.within(budget, dtype).num_bytes <= 1.02 * budget
 
 
 def test_huge_case_has_more_than_2_31_elements() -> None:
@@ -70,6 +75,32 @@ def test_a_call_in_one_line() -> None:
     assert BY_NAME["layernorm apply"].at(64).expression == (
         'gb.fuse("row col, row, row, col, col -> row col"): (x - mean) * rstd * gamma + beta'
     )
+
+
+def test_the_kernel_sum_has_the_size_of_the_design() -> None:
+    sized = BY_NAME["RBF sum"].within(cases.MEMORY_BYTES["cpu"])
+    assert [str(shape) for shape in sized.shapes] == [
+        "f32[20000,3]{1,0}",
+        "f32[8000,3]{1,0}",
+        "f32[8000]{0}",
+    ]
+    assert (sized.elements, sized.expands) == (20_000 * 8_000 * 3, True)
+    assert "temporaries would take 1831 MiB" in (NumPy().unsupported(sized) or "")
+    assert NumPy().unsupported(BY_NAME["RBF sum"].at(64)) is None
+
+
+def test_labels_that_the_result_lacks_are_aligned_too() -> None:
+    axes = {case.name: case.at(64).axes for case in cases.CASES}
+    assert axes["column sum"] == ("m", "n")
+    assert axes["middle sum"] == ("b", "m", "n")
+    assert axes["RBF sum"] == ("i", "j", "d")
+    assert axes["outer product"] == ("m", "n")
+    assert axes["3-D permutation"] == ("n", "b", "m")
+    sized = BY_NAME["RBF sum"].at(64)
+    x, y, b = sized.aligned(tuple(x.view() for x in sized.operands(np)))
+    assert (x.shape, y.shape, b.shape) == ((10, 1, 3), (1, 2, 3), (1, 2, 1))
+    assert sized.opened(np.empty(10)).shape == (10, 1, 1)
+    assert sized.closed(np.empty((10, 1, 1))).shape == (10,)
 
 
 def test_bytes_count_each_distinct_element_once() -> None:
@@ -119,6 +150,11 @@ def test_formula() -> None:
     typed = formula.function({"root": np.sqrt}, constant)
     assert typed(np.float32(3), np.float32(0.5)).dtype == np.float32
     assert seen == [0.5, 0.5] or seen == [0.5]
+    assert Formula.parse('x, y: sum(x * y, "b c") + max(x, "a")').reduced == {"a", "b", "c"}
+    total = Formula.parse('x: sum(x, "b")')
+    assert total.sums and total.expression(("a", "b")) == ("sum(x, axis=1)", {})
+    assert Formula.parse('x: sum(x, "a b")').expression(("a", "b")) == ("sum(x)", {})
+    assert not Formula.parse('x: sum(x, "b") * 2.0').sums
     steps = formula.in_place("out += x; out *= b", {})
     out = np.ones(2)
     assert steps(2.0, 3.0, out) is out
@@ -154,6 +190,48 @@ def test_units_in_the_last_place() -> None:
     assert reference.problem(right + 8 * eps) is None
     assert reference.problem(right + 40 * eps) is not None
     assert reference.problem(np.full_like(right, np.nan)) is not None
+
+
+def test_sums_lie_within_the_error_that_the_law_states() -> None:
+    """10 additions for 512 elements, 20 for more, half a unit each; others have another order."""
+    for elements, most in ((1 << 10, 5), (1 << 22, 10)):
+        sized = BY_NAME["row sum"].at(elements)
+        views = tuple(x.view() for x in sized.operands(np))
+        reference = check.Reference(sized, np, views)
+        assert check.additions(sized) == 2 * most
+        wanted = np.sum(views[0], axis=1, dtype=np.float64)
+        eps = float(np.finfo(np.float32).eps)
+        near = (wanted * (1 + (most - 1) * eps)).astype(np.float32)
+        far = (wanted * (1 + (most + 1) * eps)).astype(np.float32)
+        assert reference.problem(sized.function()(*views)) is None
+        assert reference.problem(near) is None
+        assert "elements differ" in (reference.problem(far) or "")
+        assert reference.problem(far, ours=False) is None
+        assert reference.problem(far * np.float32(1.001), ours=False) is not None
+    whole = BY_NAME["full sum"].at(1 << 22)
+    assert check.additions(whole) == 40
+
+
+def test_small_results_are_compared_by_their_own_size() -> None:
+    sized = BY_NAME["softmax"].at(1 << 16)
+    views = tuple(x.view() for x in sized.operands(np))
+    reference = check.Reference(sized, np, views)
+    right = sized.function()(*views)
+    assert reference.problem(right) is None
+    assert reference.problem(right * np.float32(1 + 1e-4)) is not None
+
+
+def test_pairs_are_sampled() -> None:
+    """Their matrix is never stored, not by the check either."""
+    sized = BY_NAME["RBF sum"].at(8 << 20)
+    assert sized.expands
+    views = tuple(x.view() for x in sized.operands(np))
+    reference = check.Reference(sized, np, views)
+    assert reference.against == "oracle, 1000 indices"
+    right = sized.function()(*views)
+    assert reference.problem(right) is None
+    right[0] *= np.float32(1.001)
+    assert "at (0,)" in (reference.problem(right) or "")
 
 
 # --- peers -------------------------------------------------------------------------------------
@@ -194,9 +272,9 @@ def test_peers_by_device() -> None:
         for kind in ("cpu", "cuda")
     }
     both = {"PyTorch", "torch.compile", "jax.jit"}
-    assert on["cpu"] == {"NumPy", "numexpr", "numba"} | both
+    assert on["cpu"] == {"NumPy", "numexpr", "numba", "KeOps"} | both
     assert on["cuda"] == {"CuPy", "cupy.fuse", "cub"} | both
-    assert [peer.name for peer in libraries.PEERS if peer.effort == 2] == ["torch.compile"]
+    assert [peer.name for peer in libraries.PEERS if peer.effort == 2] == ["torch.compile", "KeOps"]
 
 
 def test_peers_by_name() -> None:
@@ -226,3 +304,10 @@ def test_peers_say_what_they_have_not() -> None:
         assert peer.unsupported(moved) is not None
         assert "no bf16" in (peer.unsupported(bf16) or "")
         assert peer.unsupported(BY_NAME["gelu"].at(64)) is None
+        assert "reduce" in (peer.unsupported(BY_NAME["softmax"].at(64)) or "")
+    assert Numexpr().unsupported(BY_NAME["row sum"].at(64)) is None
+    assert "s64" in (Numexpr().unsupported(BY_NAME["row sum"].at(64, "s32")) or "")
+    assert "keepdims" in (CupyFuse().unsupported(BY_NAME["softmax"].at(64)) or "")
+    assert CupyFuse().unsupported(BY_NAME["row sum"].at(64)) is None
+    assert KeOps().unsupported(BY_NAME["row sum"].at(64)) is not None
+    assert KeOps().unsupported(BY_NAME["RBF sum"].at(64)) is None

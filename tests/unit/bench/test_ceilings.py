@@ -24,9 +24,9 @@ def test_ceilings_of_the_cpu() -> None:
         (name, level, threads)
         for level in ("L1", "L2")
         for threads in (1, 2)
-        for name in ("fill", "copy", "triad")
+        for name in ("read", "fill", "copy", "triad")
     ]
-    assert [c.bytes for c in found[:3]] == [3 << 12, 3 << 12, 3 << 12]
+    assert [c.bytes for c in found[:4]] == [3 << 12] * 4
     for one in found:
         assert 1e8 < one.bytes / one.median < 1e13
         assert len(one.samples) == 2
@@ -51,9 +51,9 @@ def test_passes_go_round_places_as_calls_do(monkeypatch: pytest.MonkeyPatch) -> 
     found = ceilings.measure(
         timing.Machine(), {"DRAM": (size, places)}, 1, 3, lambda num_bytes: memory[:num_bytes],
     )  # fmt: skip
-    assert [one.bytes for one in found] == [size] * 3
+    assert [one.bytes for one in found] == [size] * 4
     assert {repeats for repeats, _ in seen} == {1}
-    each = len(seen) // 3
+    each = len(seen) // 4
     assert [place for _, place in seen[:each]] == [k % places for k in range(each)]
     assert each >= 1 + 3  # once, and three samples
 
@@ -69,6 +69,24 @@ def test_the_loops_do_what_they_are_timed_for(name: str, wanted: float, past: bo
     assert set(target[: 16 * lines].tolist()) == {wanted}
     assert set(target[16 * lines :].tolist()) == {9.0}
     assert (set(source.tolist()), set(other.tolist())) == ({2.0}, {5.0})
+
+
+@pytest.mark.parametrize("ahead", [False, True], ids=["plain", "asked for ahead"])
+def test_the_reading_loop_reads_all(ahead: bool) -> None:
+    """Every word is in what it returns, the last one and none behind it."""
+    lines = 5
+    words = ceilings._aligned(64 * (lines + 40)).view(np.uint64)
+    words[:] = 1 << 40
+    words[: 8 * lines] = 0
+    loop = stream_loops.read_loop(ahead=ahead)
+    for k in range(8 * lines):
+        words[k] = np.uint64(1) << np.uint64(k % 40)
+        address = words.ctypes.data
+        before = words.copy()
+        assert loop(3, address, address, address, lines) == 1 << k % 40
+        assert np.array_equal(words, before)
+        words[k] = 0
+    assert loop(1, address, address, address, lines) == 0
 
 
 class FakeMemory:
@@ -108,6 +126,11 @@ def test_fraction_of_the_fitting_ceiling() -> None:
     assert fraction(1000, 500, 200.0, "DRAM", known) == (0.5, "copy DRAM, 4 threads")
     assert fraction(1000, 900, 250.0, "DRAM", known) == (0.5, "fill DRAM, 4 threads")
     assert fraction(1000, 333, 100.0, "DRAM", known) == (0.5, "triad DRAM, 4 threads")
+    # What writes next to nothing is like a read; a report without one has the copy.
+    assert fraction(1000, 1, 100.0, "DRAM", known) == (1.0, "copy DRAM, 4 threads")
+    reads = [*known, one("read", 4, 40)]
+    assert fraction(1000, 1, 50.0, "DRAM", reads) == (0.5, "read DRAM, 4 threads")
+    assert fraction(1000, 333, 100.0, "DRAM", reads) == (0.5, "triad DRAM, 4 threads")
     assert fraction(1000, 500, 200.0, "L2", known) is None
     gpu = [one("copy", None, 10), one("fill", None, 20)]
     assert fraction(1000, 333, 200.0, "DRAM", gpu) == (0.5, "copy DRAM")

@@ -30,13 +30,16 @@ def test_the_extent_of_a_run() -> None:
     assert {u.size for u in full.units} == {"small", "cache", "memory", "huge"}
     assert {u.dtype for u in usual.units} == {"f32", "bf16"}
     assert {u.dtype for u in full.units} == {"f32", "f64", "bf16", "s32", "u8"}
-    assert len(quick.units) == len(CASES) - 1
+    # Neither the one of more than 2**31 elements nor that of all pairs.
+    assert len(quick.units) == len(CASES) - 2
+    assert "RBF sum" not in {u.case.name for u in usual.units}
+    assert {u.case.name for u in settings("--cases", "RBF*").units} == {"RBF sum"}
     assert (quick.seconds, usual.seconds, full.seconds) == (12.0, 50.0, 3600.0)
     assert quick.samples < usual.samples == full.samples
     names = [[library.name for library in s.libraries] for s in (quick, usual, full)]
     assert names[0] == ["gpubcast", "NumPy", "numexpr", "PyTorch"]
     assert set(names[1]) - set(names[0]) == {"numba", "jax.jit"}
-    assert set(names[2]) - set(names[1]) == {"torch.compile"}
+    assert set(names[2]) - set(names[1]) == {"torch.compile", "KeOps"}
     assert full.memory_bytes > usual.memory_bytes == 64 << 20
     assert "CuPy" in [x.name for x in bench_settings(options(), "cuda").libraries]
 

@@ -38,6 +38,11 @@ gelu | 5 | 10 2.5 | 50 6 6 | 0
 masked select (chain) | 30 | 15 9 | 18 15 4 | 0.90
 exp | 2.5 | 2.5 1.4 | 8 5.5 8 | 0.85
 tanh | 1.4 | 2.5 1.4 | 6 5.5 8 | 0.85
+row sum | 1 1 | 1 1 | 1 1 1 | 0.85
+column sum | 1 1 | 1 1 | 1 1 1 | 0.85
+full sum | 1 1 | 1 1 | 1 1 1 | 0.85
+softmax | 1 1 | 1 1 | 10 1 3 | 0.8
+layernorm | 1 1 | 1 1 | 10 1 3 | 0.8
 same shape | 20
 same shape | 7
 """

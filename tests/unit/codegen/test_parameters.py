@@ -43,3 +43,12 @@ def test_division_is_exact_up_to_the_last_dividend(
                 assert total >> shift == n // divisor, (n, divisor)
                 checked += 1
     assert checked > 3000
+
+
+def test_short_division_is_exact_for_every_dividend() -> None:
+    for divisor in [*range(1, 130), *range(130, 4096, 61), 4095, 4096]:
+        minus, multiplier, shift = struct.unpack("<3I", template.short_div(divisor))
+        for n in range(4096):
+            assert n * multiplier < 2**32, "the product is computed in one word"
+            quotient = n * multiplier >> shift
+            assert (quotient, (n + quotient * minus) % 2**32) == divmod(n, divisor), (n, divisor)

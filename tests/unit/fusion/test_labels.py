@@ -60,6 +60,7 @@ def test_axes_are_the_outputs_first() -> None:
 
 SEPARATED = "operands and outputs are separated by one '->'"
 COMPOSED = "composed axes: a label is one dimension, reshape the operand first"
+BRACKETS = "brackets: gb.reduce_sum(x, 'label') and the like say what is reduced"
 
 
 @pytest.mark.parametrize(
@@ -71,17 +72,20 @@ COMPOSED = "composed axes: a label is one dimension, reshape the operand first"
         ("r - > r", f"axis labels 'r - > r': {SEPARATED}"),
         ("r -> (r 1)", f"axis labels 'r -> (r 1)' have {COMPOSED}"),
         ("r) -> r", f"axis labels 'r) -> r' have {COMPOSED}"),
-        ("[r] -> r", "axis labels '[r] -> r' have brackets: every operation here is elementwise"),
-        ("... -> r", "axis labels '... -> r' have an ellipsis: every axis has a label"),
-        ("r -> r 2", "axis labels 'r -> r 2': '2' is neither a label nor the literal 1"),
-        ("01 -> r", "axis labels '01 -> r': '01' is neither a label nor the literal 1"),
-        ("1r -> 1r", "axis labels '1r -> 1r': '1r' is neither a label nor the literal 1"),
-        ("r-c -> r", "axis labels 'r-c -> r': 'r-c' is neither a label nor the literal 1"),
-        ("a -->a", "axis labels 'a -->a': '-' is neither a label nor the literal 1"),
-        ("é -> é", "axis labels 'é -> é': 'é' is neither a label nor the literal 1"),
-        ("² -> ²", "axis labels '² -> ²': '²' is neither a label nor the literal 1"),
-        ("a;b -> a", "axis labels 'a;b -> a': 'a;b' is neither a label nor the literal 1"),
-        ("* -> *", "axis labels '* -> *': '*' is neither a label nor the literal 1"),
+        ("[r] -> r", f"axis labels '[r] -> r' have {BRACKETS}"),
+        (
+            "r... -> r",
+            "axis labels 'r... -> r': 'r...' is neither a label, the literal 1 nor '...'",
+        ),
+        ("r -> r 2", "axis labels 'r -> r 2': '2' is neither a label, the literal 1 nor '...'"),
+        ("01 -> r", "axis labels '01 -> r': '01' is neither a label, the literal 1 nor '...'"),
+        ("1r -> 1r", "axis labels '1r -> 1r': '1r' is neither a label, the literal 1 nor '...'"),
+        ("r-c -> r", "axis labels 'r-c -> r': 'r-c' is neither a label, the literal 1 nor '...'"),
+        ("a -->a", "axis labels 'a -->a': '-' is neither a label, the literal 1 nor '...'"),
+        ("é -> é", "axis labels 'é -> é': 'é' is neither a label, the literal 1 nor '...'"),
+        ("² -> ²", "axis labels '² -> ²': '²' is neither a label, the literal 1 nor '...'"),
+        ("a;b -> a", "axis labels 'a;b -> a': 'a;b' is neither a label, the literal 1 nor '...'"),
+        ("* -> *", "axis labels '* -> *': '*' is neither a label, the literal 1 nor '...'"),
         (5, "axis labels are text, not 5"),
         (["r -> r"], "axis labels are text, not ['r -> r']"),
         (b"r -> r", "axis labels are text, not b'r -> r'"),
@@ -135,8 +139,8 @@ def test_X7_an_output_that_lacks_an_axis() -> None:
     error = refusal(lambda: fused("r c, c -> c", total, X, COL))
     assert (error.rule, error.kind) == ("X7", "gpubcast:output lacks an axis")
     assert str(error) == (
-        "'r c, c -> c': the output lacks the axis 'r', along which its value varies; nothing is "
-        "summed or picked [X7]\n"
+        "'r c, c -> c': the output lacks the axis 'r', along which its value varies; a reduce_* "
+        "over it takes it away [X7]\n"
         f"  in total (test_labels.py:{line})\n"
         "  axis                    c  r\n"
         "  its value varies along  c  r\n"

@@ -121,7 +121,7 @@ VALUES = [
     (numpy_unary, "a NumPy function, or a conversion to an array, needs", FUNCTIONS),
     (numpy_binary, "a NumPy function, or a conversion to an array, needs", FUNCTIONS),
     (numpy_stack, "numpy.stack needs", FUNCTIONS),
-    (numpy_sum, "numpy.sum needs", FUNCTIONS),
+    (numpy_sum, "numpy.sum needs", "gpubcast calls it 'reduce_sum'"),
     (numpy_array, "a NumPy function, or a conversion to an array, needs", FUNCTIONS),
     (our_array, "a NumPy function, or a conversion to an array, needs", FUNCTIONS),
 ]

@@ -41,6 +41,7 @@ _INTEGERS = {
     **{"add": "add", "sub": "sub", "mul": "mul", "and": "and_", "or": "or_", "xor": "xor"},
     **{"shl": "shl", "lshr": "lshr", "ashr": "ashr"},
 }
+_LIMITS = {"at_least": "<", "at_most": ">"}
 _SYMBOLS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
@@ -201,6 +202,8 @@ def _instruction(
         return _call(builder, f"llvm.{_UNARY[op]}", [to], args)
     if op == "fma":
         return fma(builder, *args)
+    if op in _LIMITS:
+        return builder.select(builder.fcmp_ordered(_LIMITS[op], *args), args[1], args[0])
     if op == "neg":
         return builder.fneg(args[0])
     if op == "select":

@@ -23,7 +23,7 @@ from gpubcast.backends.cpu.intrinsics.complex_numbers import pair, parts
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED
 from gpubcast.backends.cpu.processor import converts_halves
-from gpubcast.schedules.cpu.cost import STRETCH
+from gpubcast.schedules.cpu.cost import FAR_TILE_BYTES, LONGEST, STRETCH, TILE_BYTES, TILES
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
 
 NUMBA_TYPES = {"bool": types.boolean, "float": types.float32, "double": types.float64} | {
@@ -264,11 +264,11 @@ def _from_bits(element_type: ElementType) -> Any:
     return Intrinsic(from_bits)
 
 
-def _scratch(element_type: ElementType) -> Any:
-    """The address of memory of the kernel's own, on the stack: one stretch of values, and room for
-    a vector that begins in it."""
+def _scratch(element_type: ElementType, elements: int) -> Any:
+    """The address of memory of the kernel's own, on the stack: so many values, and room for a
+    vector that begins in it."""
     size = element_type.itemsize
-    memory = ir.ArrayType(_word(size * 8), STRETCH + APART // size)
+    memory = ir.ArrayType(_word(size * 8), elements + APART // size)
 
     def scratch(typing_context: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -293,7 +293,10 @@ def namespace() -> dict[str, Any]:
         names[f"write_{row.name}"] = _store(row, _OPERANDS)
         names[f"far_{row.name}"] = _load(row, _OPERANDS, STREAMED)
         names[f"line_{row.name}"] = _store(row, _OPERANDS, STREAMED)
-        names[f"scratch_{row.name}"] = _scratch(row)
+        names[f"scratch_{row.name}"] = _scratch(row, STRETCH)
+        names[f"long_scratch_{row.name}"] = _scratch(row, LONGEST)
+        for prefix, size in (("tiles", TILE_BYTES), ("far_tiles", FAR_TILE_BYTES)):
+            names[f"{prefix}_{row.name}"] = _scratch(row, TILES * size // row.itemsize)
         if row.is_complex:
             continue
         names[f"to_bits_{row.name}"] = _to_bits(row)

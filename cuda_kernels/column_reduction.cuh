@@ -1,0 +1,356 @@
+// COLUMN_REDUCTION: neighbouring threads on neighbouring indices of parallel axes, any strides, any
+// number of axes in a sequence, and a sequence within the elements of another.
+//
+// A block is X columns wide. Its Y threads of a column share a sequence by the law of sums: thread
+// y = chunk class * LANE_CLASSES + lane class takes every CHUNK_CLASSES-th chunk, and of each every
+// LANE_CLASSES-th lane. What they come to is one tree, in shared memory, which each of them reads.
+// Where a class of chunks has several chunks there is one class of lanes.
+//
+// A thread takes its lanes four at a time, which are a tree of their own, so that up to 16 elements
+// are loaded before they are combined. HELD: it has no others, and keeps them in registers for all
+// passes.
+//
+// An inner sequence is walked by one thread for each element of the outer one, one by one.
+#ifndef GB_COLUMN_REDUCTION_CUH
+#define GB_COLUMN_REDUCTION_CUH
+
+#include "sequences.cuh"
+
+namespace gb {
+
+// Python: struct "@{N}Q{AXES*N}q4q4I", then "{3*AXES}I" (FastDiv) or "{3*AXES}Q" (FastDiv64).
+// AXES: the chunks' axis, if there is one, the other parallel ones, those of the sequences.
+template <class Division, int N, int AXES> struct ColumnReductionParams {
+  static constexpr bool COOPERATES = true;
+  u64 slots[N];         // reads, then writes
+  i64 stride[AXES][N];  // elements
+  i64 columns;          // indices of the parallel axes
+  i64 length;           // elements of the sequence
+  i64 inner_length;     // of the sequence within its elements
+  i64 chunk_length;     // elements of the sequence that a column has at most
+  u32 lane_bits;        // a thread takes so many lanes of a chunk, as a power of two
+  u32 chunk_bits;       // and so many chunks
+  u32 lane_class_bits;  // so many threads share the lanes of a chunk
+  u32 chunk_class_bits; // and so many the chunks
+  Division axis[AXES];  // sizes; 1 where there is no element
+};
+template <int N, int AXES>
+using ColumnReductionParams32 = ColumnReductionParams<FastDiv, N, AXES>;
+template <int N, int AXES>
+using ColumnReductionParams64 = ColumnReductionParams<FastDiv64, N, AXES>;
+
+// Lanes that a thread takes together, and its elements in each.
+constexpr int GROUP_BITS = 2, LANES_OF_GROUP = 1 << GROUP_BITS;
+constexpr int ELEMENTS_OF_LANE = CHUNK / LANES;
+
+// SCALAR: the same for all elements of a column's sequences. E: elements that a thread has at once.
+template <int SLOT, int E, class Operand> struct ColumnRead;
+
+template <int SLOT, int E, class T, AccessPattern K, int W>
+struct ColumnRead<SLOT, E, Read<T, K, W>> : Constant<SLOT, T, K> {
+  static_assert(K == SCALAR || K == VALUE, "the same for all elements");
+  GB_FN void start(u64 slot, i64 offset, bool active) {
+    if (K == VALUE || active) this->fetch(slot, offset);
+  }
+  GB_FN void load(int, i64) {}
+  GB_FN compute_t<T> value(int) const { return this->c; }
+};
+
+template <int SLOT, int E, class T, int W> struct ColumnRead<SLOT, E, Read<T, GATHERED, W>> {
+  const T* at;
+  T q[E];
+  GB_FN void start(u64 slot, i64 offset, bool) { at = address<const T>(slot) + offset; }
+  GB_FN void load(int e, i64 offset) { q[e] = ld_keep<SLOT, 1>(at + offset).data[0]; }
+  GB_FN compute_t<T> value(int e) const { return to_compute(q[E == 1 ? 0 : e]); }
+};
+
+// PARTIAL: written at the first index of the axes that it lacks.
+template <int SLOT, class Operand> struct ColumnWrite;
+
+template <int SLOT, class T, AccessPattern K>
+struct ColumnWrite<SLOT, Write<T, K>> : Result<SLOT, 1, T> {
+  static_assert(K == GATHERED || K == PARTIAL, "writes are GATHERED or PARTIAL");
+  T* at;
+  GB_FN void start(u64 slot, i64 offset) { at = address<T>(slot) + offset; }
+  GB_FN void store(i64 offset, bool first) const {
+    if (K != PARTIAL || first) Result<SLOT, 1, T>::store(at + offset);
+  }
+};
+
+// RANK: parallel axes, then those of the sequence and of the one within its elements.
+template <int RANK, int OUTER, int INNER, bool CHUNKED, bool HELD, class U, class Offset,
+          class Body, class Reads, class I, class Writes, class O>
+struct Column;
+
+template <int RANK, int OUTER, int INNER, bool CHUNKED, bool HELD, class U, class Offset,
+          class Body, class... R, int... I, class... W, int... O>
+struct Column<RANK, OUTER, INNER, CHUNKED, HELD, U, Offset, Body, List<R...>, Index<I...>,
+              List<W...>, Index<O...>> {
+  static constexpr int READS = sizeof...(R);
+  static constexpr int N = READS + sizeof...(W);
+  static constexpr int E = INNER > 0 ? 1 : LANES_OF_GROUP * ELEMENTS_OF_LANE;
+  static constexpr bool NESTED = INNER > 0;
+  Tuple<Index<I...>, ColumnRead<I, E, R>...> in;
+  Tuple<Index<O...>, ColumnWrite<READS + O, W>...> out;
+  typename Body::Row row;
+  typename Body::Cached cached[E];
+  Offset outer[N];      // of the element of the sequence
+  bool first[N];        // whether it is the first of every axis that the operand lacks
+  i64 begin;            // its first element of the sequence
+  i32 last_chunk, rest; // how many whole chunks it has, and elements of the one after them
+
+  template <class P> GB_FN void start(const P& p, U number, bool active) {
+    static_assert(sizeof(p.slots) == sizeof(u64) * N, "one slot per operand");
+    Offset offset[N] = {};
+    begin = 0;
+    U left = number;
+    GB_UNROLL for (int a = RANK - 1; a >= 0; --a) {
+      const Offset k = a == 0 ? static_cast<Offset>(left) : static_cast<Offset>(take(left, p.axis[a]));
+      if (CHUNKED && a == 0) begin = static_cast<i64>(k) * CHUNK;
+      GB_UNROLL for (int i = 0; i < N; ++i) offset[i] += k * static_cast<Offset>(p.stride[a][i]);
+    }
+    const i64 all = p.length - begin;
+    const i64 count = !active || all < 0 ? 0 : all < p.chunk_length ? all : p.chunk_length;
+    last_chunk = static_cast<i32>(count / CHUNK);
+    rest = static_cast<i32>(count % CHUNK);
+    (get<I>(in).start(p.slots[I], offset[I], active), ...);
+    (get<O>(out).start(p.slots[READS + O], offset[READS + O]), ...);
+    Body::row(Pass<0>{}, in, row);
+  }
+
+  // Elements of one of its chunks.
+  GB_FN i32 count(i32 chunk) const {
+    return chunk < last_chunk ? CHUNK : chunk == last_chunk ? rest : 0;
+  }
+
+  // How far operands are at an element of the sequence.
+  template <class P> GB_FN void place(const P& p, U element) {
+    GB_UNROLL for (int i = 0; i < N; ++i) {
+      outer[i] = 0;
+      first[i] = true;
+    }
+    U left = element;
+    GB_UNROLL for (int a = RANK + OUTER - 1; a >= RANK; --a) {
+      const Offset k =
+          a == RANK ? static_cast<Offset>(left) : static_cast<Offset>(take(left, p.axis[a]));
+      GB_UNROLL for (int i = 0; i < N; ++i) {
+        outer[i] += k * static_cast<Offset>(p.stride[a][i]);
+        first[i] = first[i] && (k == 0 || p.stride[a][i] != 0);
+      }
+    }
+  }
+
+  template <u64 CHOSEN> GB_FN void load(const Offset (&offset)[N], int e) {
+    (((CHOSEN >> I & 1) != 0 ? get<I>(in).load(e, offset[I]) : void()), ...);
+  }
+
+  // The reductions of the inner sequence at the element where it is.
+  template <class P> GB_FN typename Body::Inner inner(const P& p) {
+    if constexpr (INNER == 0) {
+      return {};
+    } else {
+      const auto found = whole_sequence<Body>(Body::inner_none(), p.inner_length, [&](i64 element) {
+        Offset offset[N];
+        GB_UNROLL for (int i = 0; i < N; ++i) offset[i] = outer[i];
+        U left = static_cast<U>(element);
+        GB_UNROLL for (int a = RANK + OUTER + INNER - 1; a >= RANK + OUTER; --a) {
+          const Offset k = a == RANK + OUTER ? static_cast<Offset>(left)
+                                             : static_cast<Offset>(take(left, p.axis[a]));
+          GB_UNROLL for (int i = 0; i < N; ++i) {
+            offset[i] += k * static_cast<Offset>(p.stride[a][i]);
+          }
+        }
+        load<Body::INNER_LOADS>(offset, 0);
+        return Body::inner_terms(in, row, 0);
+      });
+      return Body::inner_results(found);
+    }
+  }
+
+  // An element with a sequence of its own, as a pass sees it.
+  template <int P, class Params> GB_FN typename Body::Inner nested(const Params& p, i64 element) {
+    place(p, static_cast<U>(begin + element));
+    load<Body::LOADS[P - 1]>(outer, 0);
+    if constexpr ((Body::NESTS >> (P - 1) & 1) != 0) return inner(p);
+    else return {};
+  }
+
+  template <int P, class Params>
+  GB_FN terms_t<Body, P> nested_terms(const Params& p, i64 element) {
+    const auto found = nested<P>(p, element);
+    return Body::terms(Pass<P>{}, in, row, cached[0], found, 0);
+  }
+
+  // What a pass makes of four lanes of a chunk that begins at an element of the column, and the walk
+  // after all passes.
+  template <int P, class Params>
+  GB_FN auto group(const Params& p, i64 from, i32 count, i32 first, i32 step, u32 bits, u32 number) {
+    constexpr u64 CHOSEN = (HELD ? Body::FRESH : Body::LOADS)[P - 1];
+    i32 lane[LANES_OF_GROUP];
+    GB_UNROLL for (int u = 0; u < LANES_OF_GROUP; ++u) {
+      lane[u] = first + step * static_cast<i32>(reversed(number * LANES_OF_GROUP + u, bits));
+    }
+    if constexpr (CHOSEN != 0) {
+      GB_UNROLL for (int k = 0; k < ELEMENTS_OF_LANE; ++k) {
+        if (k * LANES < count) {
+          GB_UNROLL for (int u = 0; u < LANES_OF_GROUP; ++u) {
+            if (lane[u] + k * LANES < count) {
+              place(p, static_cast<U>(begin + from + lane[u] + k * LANES));
+              load<CHOSEN>(outer, u * ELEMENTS_OF_LANE + k);
+            }
+          }
+        }
+      }
+    }
+    if constexpr (P <= Body::PASSES) {
+      const auto none = Body::none(Pass<P>{});
+      terms_t<Body, P> value[LANES_OF_GROUP] = {none, none, none, none};
+      GB_UNROLL for (int k = 0; k < ELEMENTS_OF_LANE; ++k) {
+        if (k * LANES < count) {
+          GB_UNROLL for (int u = 0; u < LANES_OF_GROUP; ++u) {
+            const int e = u * ELEMENTS_OF_LANE + k;
+            const auto own =
+                Body::terms(Pass<P>{}, in, row, cached[e], typename Body::Inner{}, e);
+            const auto both = k == 0 ? own : Body::combine(value[u], own);
+            value[u] = Body::chosen(lane[u] + k * LANES < count, both, value[u]);
+          }
+        }
+      }
+      return Body::combine(Body::combine(value[0], value[1]), Body::combine(value[2], value[3]));
+    } else {
+      GB_UNROLL for (int k = 0; k < ELEMENTS_OF_LANE; ++k) {
+        GB_UNROLL for (int u = 0; u < LANES_OF_GROUP; ++u) {
+          if (lane[u] + k * LANES < count) {
+            const int e = u * ELEMENTS_OF_LANE + k;
+            Body::results(in, row, cached[e], typename Body::Inner{}, e, out, 0);
+            place(p, static_cast<U>(begin + from + lane[u] + k * LANES));
+            store_element();
+          }
+        }
+      }
+    }
+  }
+
+  // What a pass makes of the thread's lanes of a chunk.
+  template <int P, class Params>
+  GB_FN terms_t<Body, P> lanes(const Params& p, i32 chunk, i32 first, i32 step, u32 bits) {
+    const i64 from = static_cast<i64>(chunk) * CHUNK;
+    if constexpr (NESTED) {
+      return lanes_of_chunk<Body>(Body::none(Pass<P>{}), count(chunk), first, step, bits,
+                                  [&](i32 e) { return nested_terms<P>(p, from + e); });
+    } else if constexpr (HELD) {
+      return group<P>(p, from, count(chunk), first, step, GROUP_BITS, 0);
+    } else {
+      Halves<Body, terms_t<Body, P>, LANE_STEPS - GROUP_BITS> halves;
+      GB_ROLLED for (u32 i = 0; i < 1u << (bits - GROUP_BITS); ++i) {
+        halves.add(i, group<P>(p, from, count(chunk), first, step, bits, i));
+      }
+      return halves.result(bits - GROUP_BITS);
+    }
+  }
+
+  // The results that have an element's index, of the same lanes.
+  template <int P, class Params>
+  GB_FN void store_lanes(const Params& p, i32 chunk, i32 first, i32 step, u32 bits) {
+    const i64 from = static_cast<i64>(chunk) * CHUNK;
+    if constexpr (NESTED) {
+      GB_ROLLED for (i32 e = first; e < count(chunk); e += step) {
+        const auto found = nested<P>(p, from + e);
+        Body::results(in, row, cached[0], found, 0, out, 0);
+        store_element();
+      }
+    } else {
+      GB_ROLLED for (u32 i = 0; i < 1u << (HELD ? 0 : bits - GROUP_BITS); ++i) {
+        group<P>(p, from, count(chunk), first, step, HELD ? GROUP_BITS : bits, i);
+      }
+    }
+  }
+
+  GB_FN void store_row() {
+    Body::row_results(row, out);
+    ((Body::FULL >> O & 1 ? void() : get<O>(out).store(0, true)), ...);
+  }
+
+  GB_FN void store_element() {
+    ((Body::FULL >> O & 1 ? get<O>(out).store(outer[READS + O], first[READS + O]) : void()), ...);
+  }
+};
+
+// What the threads of a column came to, as one tree: lanes' classes first, then chunks'. THREADS: of
+// the block at most.
+template <class Body, int P, int THREADS>
+GB_FN terms_t<Body, P> shared_tree(const terms_t<Body, P>& own, u32 lane_bits, u32 chunk_bits) {
+  if (blockDim.y == 1) return own;
+  using Table = typename terms_t<Body, P>::template Table<THREADS>;
+  GB_SHARED(Table, table)
+  table.put(threadIdx.y * blockDim.x + threadIdx.x, own);
+  barrier();
+  Halves<Body, terms_t<Body, P>, LANE_STEPS> halves;
+  GB_ROLLED for (u32 i = 0; i < blockDim.y; ++i) {
+    const u32 lane = reversed(i & ((1u << lane_bits) - 1), lane_bits);
+    const u32 chunk = reversed(i >> lane_bits, chunk_bits);
+    halves.add(i, table.at((chunk << lane_bits | lane) * blockDim.x + threadIdx.x));
+  }
+  return halves.result(lane_bits + chunk_bits);
+}
+
+// The passes from P on over a column, and the walk after them.
+template <int P, int THREADS, bool HELD, class Body, class Column, class Params>
+GB_FN void column_passes(const Params& p, Column& column, bool active) {
+  const i32 lane = static_cast<i32>(threadIdx.y & ((1u << p.lane_class_bits) - 1));
+  const i32 chunk = static_cast<i32>(threadIdx.y >> p.lane_class_bits);
+  const i32 step = 1 << p.lane_class_bits;
+  if constexpr (P <= Body::PASSES) {
+    terms_t<Body, P> own;
+    if constexpr (HELD) {
+      own = column.template lanes<P>(p, chunk, lane, step, p.lane_bits);
+    } else {
+      Halves<Body, terms_t<Body, P>, CHUNK_STEPS> halves;
+      GB_ROLLED for (u32 i = 0; i < 1u << p.chunk_bits; ++i) {
+        const i32 at = chunk + (static_cast<i32>(reversed(i, p.chunk_bits)) << p.chunk_class_bits);
+        halves.add(i, column.template lanes<P>(p, at, lane, step, p.lane_bits));
+      }
+      own = halves.result(p.chunk_bits);
+    }
+    const auto found =
+        shared_tree<Body, P, THREADS>(own, p.lane_class_bits, p.chunk_class_bits);
+    Body::row(Pass<P>{}, found, column.row);
+    column_passes<P + 1, THREADS, HELD, Body>(p, column, active);
+  } else {
+    if (active && threadIdx.y == 0) column.store_row();
+    if constexpr (Body::FULL != 0) {
+      GB_ROLLED for (i32 i = 0; i < 1 << (HELD ? 0 : p.chunk_bits); ++i) {
+        column.template store_lanes<P>(p, chunk + (i << p.chunk_class_bits), lane, step,
+                                       p.lane_bits);
+      }
+    }
+  }
+}
+
+template <int THREADS, int RANK, int OUTER, int INNER, bool CHUNKED, bool HELD, class U,
+          class Offset, class Body, class Reads, class Writes, class P>
+GB_FN void column_reduction(const P& p) {
+  const U number = static_cast<U>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const bool active = number < static_cast<U>(p.columns);
+  Column<RANK, OUTER, INNER, CHUNKED, HELD, U, Offset, Body, Reads, indices<Reads>, Writes,
+         indices<Writes>>
+      column;
+  column.start(p, active ? number : U(0), active);
+  column_passes<1, THREADS, HELD, Body>(p, column, active);
+}
+
+template <int THREADS, int RANK, int OUTER, int INNER, bool CHUNKED, bool HELD, class Body,
+          class Reads, class Writes, int N, int AXES>
+GB_FN void column_reduction32(const ColumnReductionParams32<N, AXES>& p) {
+  column_reduction<THREADS, RANK, OUTER, INNER, CHUNKED, HELD, u32, i32, Body, Reads, Writes>(p);
+}
+
+template <int THREADS, int RANK, int OUTER, int INNER, bool CHUNKED, bool HELD, class Body,
+          class Reads, class Writes, int N, int AXES>
+GB_FN void column_reduction64(const ColumnReductionParams64<N, AXES>& p) {
+  column_reduction<THREADS, RANK, OUTER, INNER, CHUNKED, HELD, u64, i64, Body, Reads, Writes>(p);
+}
+
+}  // namespace gb
+
+#endif

@@ -1,0 +1,257 @@
+"""COLUMN_REDUCTION: vectors across sequences that lie beside each other, a tile of them at a time.
+
+Lanes are walked in their order, as memory lies, and half of them wait for the other half. Chunks
+are walked in the order in which their tree combines neighbours first, 0, 32, 16, 48 and so on, so
+that few of their results wait; one that has no element counts as one that changes nothing.
+"""
+
+from __future__ import annotations
+
+from gpubcast.codegen.cpu.combination import Combination, indented
+from gpubcast.codegen.cpu.parameter_table import ParameterTable
+from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
+from gpubcast.codegen.cpu.scalar_code import scratch_type
+from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
+from gpubcast.schedules.cpu.column_reduction import ColumnReduction
+
+# Tiles of a reduction's memory: those of lanes, those of chunks, and the result.
+_WAITING = LANES // 2
+_CHUNKS, _RESULT = _WAITING, _WAITING + 7
+
+
+def loops(table: ParameterTable, schedule: ColumnReduction) -> list[str]:
+    """The loops of one kernel."""
+    return _ColumnLoops(table, schedule).lines()
+
+
+class _ColumnLoops(ReductionLoops):
+    """Names: ``column`` is where a tile begins along the vector axis and ``width`` how many
+    sequences it has, ``c`` is a place in it; ``q<slot>_<r>`` is how far an access is at an element
+    of the sequence, in the tile's first sequence."""
+
+    def __init__(self, table: ParameterTable, schedule: ColumnReduction) -> None:
+        self.vector, self.tile, self.far = schedule.vector_axis, schedule.tile, schedule.far
+        others = tuple(k for k in range(table.plan.num_parallel) if k != self.vector)
+        super().__init__(table, schedule, others)
+        self.cheap = not any(map(self.program.expensive, self.program.code))
+        self.waiting = [
+            v
+            for v in self.needed
+            if self.after[v] and not self.depth(v) and v not in self.combinations
+        ]
+
+    def lines(self) -> list[str]:
+        memory = "far_tiles" if self.far else "tiles"
+        lines = [one.allocation(memory) for one in self.combinations.values()]
+        lines += [f"t{v} = scratch_{scratch_type(self.program.type_of(v))}()" for v in self.waiting]
+        body = self.span()
+        for number in self.passes:
+            body += self._pass(self.reduced_by(number))
+            body += self._columns([v for v in self.waiting if self.after[v] == number + 1])
+        split = self.vector == self.split
+        low, high = ("low", "high") if split else ("0", f"n{self.vector}")
+        body = [f"width = min({self.tile}, {high} - column)", *body, *self._stores()]
+        tiles = [f"for column in range({low}, {high}, {self.tile}):", *indented(body)]
+        return lines + self.values_at(0) + self.loop(0, tiles)
+
+    # --- values ----------------------------------------------------------------------------------
+
+    def _value(self, value: int, row: int) -> str:
+        """The statement that computes a value at a place of the tile."""
+        if value in self.combinations:
+            one = self.combinations[value]
+            return f"v{value} = {one.load_result(f'{_RESULT * self.tile} + c')}"
+        if value in self.waiting:
+            name = scratch_type(self.program.type_of(value))
+            return f"v{value} = load_{name}(t{value}, c)"
+        if value >= self.reads:
+            return self.value(value, "")
+        return self.value(value, self._place(value, row))
+
+    def _place(self, slot: int, row: int) -> str:
+        """Where an access is at a place of the tile."""
+        inside = any(self.table.moves(slot, axis) for axis in self.plan.axes_of(1))
+        before = f"q{slot}_{row}" if inside else self.offset(slot)
+        return self.along(slot, before, {self.vector: "(column + c)"})
+
+    def _rows(self, slots: list[int], element: str, row: int) -> list[str]:
+        """How far accesses are at an element of the sequence."""
+        axes = self.plan.axes_of(1)
+        moving = [s for s in slots if any(self.table.moves(s, axis) for axis in axes)]
+        if not moving:
+            return []
+        steps = {axis: f"i{axis}" for axis in axes}
+        return self.position(1, element) + [
+            f"q{slot}_{row} = {self.along(slot, self.offset(slot), steps)}" for slot in moving
+        ]
+
+    def _below(self, results: list[int]) -> list[int]:
+        """The values of a tile that some others are computed from, in order."""
+        stop = (*self.combinations, *self.waiting)
+        return [
+            v for v in self.program.needed(tuple(results), stop) if self._level(v) < 0 or v in stop
+        ]
+
+    def _columns(self, values: list[int]) -> list[str]:
+        """What is computed once for each sequence, between two passes."""
+        lines = []
+        for value in values:
+            name = scratch_type(self.program.type_of(value))
+            instruction = self.program.code[value - self.reads]
+            body = [self._value(v, 0) for v in self._below(list(instruction.args))]
+            body += [self.value(value, ""), f"store_{name}(t{value}, c, v{value})"]
+            lines += ["for c in range(width):", *indented(body)]
+        return lines
+
+    # --- a pass ----------------------------------------------------------------------------------
+
+    def _pass(self, chosen: list[Combination]) -> list[str]:
+        """A walk over the sequences of a tile, and what some reductions make of it."""
+        waits = f"l * {self.tile} + c"
+        tree = [one.taken(waits, one.load(f"(l + half) * {self.tile} + c")) for one in chosen]
+        lanes = [
+            f"for lane in range(min(count, {LANES})):",
+            *indented(self._lane(chosen)),
+            f"half = {_WAITING // 2}",
+            "while half > 0:",
+            f"    for l in range(min(half, min(count, {_WAITING}) - half)):",
+            "        for c in range(width):",
+            *indented(tree, 3),
+            "    half = half // 2",
+        ]
+        above = f"({_CHUNKS} + above) * {self.tile} + c"
+        moved = [one.store(above, one.load("c")) for one in chosen]
+        chunk = [
+            *_reversed("chunk", "q", "chunks"),
+            f"begin = first + chunk * {CHUNK}",
+            "if begin < last:",
+            f"    count = min({CHUNK}, last - begin)",
+            *indented(lanes),
+            "    for c in range(width):",
+            *indented(moved, 2),
+            "else:",
+            *indented(self._absent(chosen, f"({_CHUNKS} + above)")),
+            *_combined(chosen, "above", "q", _CHUNKS, self.tile),
+        ]
+        clear = [one.store(f"{_CHUNKS * self.tile} + c", one.identity) for one in chosen]
+        results = [
+            one.store_result(
+                f"{_RESULT * self.tile} + c", one.final(one.load(f"{_CHUNKS * self.tile} + c"))
+            )
+            for one in chosen
+        ]
+        return [
+            "for c in range(width):",
+            *indented(clear),
+            "chunks = 0 if last <= first else 1",
+            f"while chunks * {CHUNK} < last - first:",
+            "    chunks = chunks * 2",
+            "above = 0",
+            "for q in range(chunks):",
+            *indented(chunk),
+            "for c in range(width):",
+            *indented(results),
+        ]
+
+    def _absent(self, chosen: list[Combination], tile: str) -> list[str]:
+        body = [one.store(f"{tile} * {self.tile} + c", one.identity) for one in chosen]
+        return ["for c in range(width):", *indented(body)]
+
+    def _lane(self, chosen: list[Combination]) -> list[str]:
+        """The elements of a lane combined in their order, and with the lane that waits for it."""
+        values = self._below([one.operand for one in chosen])
+        slots = [v for v in values if v < self.reads]
+        row = [self._value(v, 0) for v in values]
+        place, buffer = f"lane * {self.tile} + c", f"{_RESULT * self.tile} + c"
+        waits = f"(lane - {_WAITING}) * {self.tile} + c"
+        first = [one.store(buffer, one.entered(f"v{one.operand}")) for one in chosen]
+        more = [one.taken(buffer, one.entered(f"v{one.operand}")) for one in chosen]
+        some = [
+            *self._rows(slots, "begin + lane", 0),
+            "for c in range(width):",
+            *indented(row + first),
+            f"for r in range(1, (count - lane + {LANES - 1}) // {LANES}):",
+            *indented(self._rows(slots, f"begin + lane + {LANES} * r", 0)),
+            "    for c in range(width):",
+            *indented(row + more, 2),
+            f"if lane < {_WAITING}:",
+            "    for c in range(width):",
+            *indented([one.store(place, one.load(buffer)) for one in chosen], 2),
+            "else:",
+            "    for c in range(width):",
+            *indented([one.taken(waits, one.load(buffer)) for one in chosen], 2),
+        ]
+        if not self.cheap:
+            return some
+        whole, body = [], []
+        for r in range(PER_LANE):
+            whole += self._rows(slots, f"begin + lane + {LANES * r}", r)
+            body += [self._value(v, r) for v in values]
+            for one in chosen:
+                value = one.entered(f"v{one.operand}")
+                text = one.combined(f"a{one.value}", value) if r else value
+                body.append(f"a{one.value} = {text}")
+        whole += [
+            f"if lane < {_WAITING}:",
+            "    for c in range(width):",
+            *indented(body + [one.store(place, f"a{one.value}") for one in chosen], 2),
+            "else:",
+            "    for c in range(width):",
+            *indented(body + [one.taken(waits, f"a{one.value}") for one in chosen], 2),
+        ]
+        return [
+            f"if lane + {LANES * (PER_LANE - 1)} < count:",
+            *indented(whole),
+            "else:",
+            *indented(some),
+        ]
+
+    # --- results ---------------------------------------------------------------------------------
+
+    def _stores(self) -> list[str]:
+        """The outputs: one element for each sequence, or one for each of its elements."""
+        lines, full = [], self.full()
+        every = range(len(self.plan.writes))
+        for inside in (False, True):
+            outputs = [k for k in every if (self.reads + k in full) == inside]
+            if not outputs:
+                continue
+            values = self._below([self.program.results[k] for k in outputs])
+            slots = [v for v in values if v < self.reads] + [self.reads + k for k in outputs]
+            body = [self._value(v, 0) for v in values]
+            for k in outputs:
+                text = f"v{self.program.results[k]}"
+                body.append(self.table.store(k, self._place(self.reads + k, 0), text))
+            tile = ["for c in range(width):", *indented(body)]
+            if inside:
+                tile = ["for s in range(length):", *indented(self._rows(slots, "s", 0) + tile)]
+            lines += tile
+        return lines
+
+
+def _reversed(name: str, number: str, count: str) -> list[str]:
+    """The number whose bits are those of another one in opposite order, below a power of two."""
+    return [
+        f"{name} = 0",
+        f"left = {number}",
+        f"bit = {count} // 2",
+        "while bit > 0:",
+        f"    {name} = {name} + bit * (left & 1)",
+        "    left = left // 2",
+        "    bit = bit // 2",
+    ]
+
+
+def _combined(chosen: list[Combination], top: str, number: str, first: int, tile: int) -> list[str]:
+    """The topmost tiles combined, as often as pairs are complete."""
+    at = f"({first} + {top})" if first else top
+    body = [one.taken(f"({at} - 1) * {tile} + c", one.load(f"{at} * {tile} + c")) for one in chosen]
+    return [
+        f"pairs = {number} + 1",
+        "while pairs % 2 == 0:",
+        "    for c in range(width):",
+        *indented(body, 2),
+        f"    {top} = {top} - 1",
+        "    pairs = pairs // 2",
+        f"{top} = {top} + 1",
+    ]

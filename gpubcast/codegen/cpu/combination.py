@@ -1,0 +1,138 @@
+"""How a CPU kernel combines the elements of a reduction by the law of sums (``hlo.sequences``).
+
+A reduction has memory of its own. Where vectors go along the sequence it holds the lanes, then the
+results of chunks, then the elements of a chunk that do not lie in a row in memory, or that are
+reductions themselves. Where vectors go across sequences, it holds tiles of values that wait to be
+combined.
+"""
+
+from __future__ import annotations
+
+from gpubcast.codegen.cpu.parameter_table import INDENT
+from gpubcast.codegen.cpu.scalar_code import compute_name, constant, scratch_type
+from gpubcast.codegen.literals import identity_bits
+from gpubcast.hlo import ops
+from gpubcast.hlo.op import Identity
+from gpubcast.hlo.sequences import CHUNK, LANES
+from gpubcast.planning.plan import Program
+from gpubcast.shapes.element_types import ELEMENT_TYPES
+
+_KEYS = {Identity.LOWEST: "key_above", Identity.HIGHEST: "key_below"}
+# Where the parts of the memory begin.
+RESULTS, ELEMENTS, INNER = LANES, LANES + CHUNK, LANES + 2 * CHUNK
+
+
+def indented(lines: list[str], levels: int = 1) -> list[str]:
+    return [INDENT * levels + line for line in lines]
+
+
+class Combination:
+    """One reduction of a program.
+
+    Attributes:
+        value, operand: the numbers of its value and of the value that it reduces.
+        sequence: the number of the sequence.
+    """
+
+    def __init__(self, program: Program, value: int) -> None:
+        instruction = program.code[value - len(program.reads)]
+        self.value = value
+        (self.operand,) = instruction.args
+        self.sequence = instruction.sequence
+        self.element_type = instruction.element_type
+        self._operation = instruction.op
+        self._row = ops.OPS[instruction.op]
+        self._key = ""
+        self._memory = scratch_type(self.element_type)
+        if self.element_type.is_floating and self._row.identity in _KEYS:
+            self._key = _KEYS[self._row.identity]
+            self._memory = "u64" if self.element_type.compute == "double" else "u32"
+
+    @property
+    def identity(self) -> str:
+        """The value that changes no other, as it is combined."""
+        assert self._row.identity is not None
+        bits = identity_bits(self._row.identity, self.element_type)
+        return self.entered(constant(self.element_type, bits))
+
+    def entered(self, text: str) -> str:
+        """A value as it is combined."""
+        return f"{self._key}({text})" if self._key else text
+
+    def allocation(self, memory: str = "scratch") -> str:
+        """The statement that gives it memory."""
+        return f"t{self.value} = {memory}_{self._memory}()"
+
+    def combined(self, first: str, second: str) -> str:
+        """The expression of two values combined."""
+        text = self._row.cpu_for(self.element_type).format(
+            first, second, bits=self.element_type.bits, type=self.element_type.name
+        )
+        combined = ELEMENT_TYPES[self._memory] if self._key else self.element_type
+        return f"{compute_name(combined)}({text})"
+
+    def load(self, index: str) -> str:
+        return f"load_{self._memory}(t{self.value}, {index})"
+
+    def store(self, index: str, text: str) -> str:
+        return f"store_{self._memory}(t{self.value}, {index}, {text})"
+
+    def load_result(self, index: str) -> str:
+        """The value of the reduction of a sequence, from the memory."""
+        return f"load_{scratch_type(self.element_type)}(t{self.value}, {index})"
+
+    def store_result(self, index: str, text: str) -> str:
+        return f"store_{scratch_type(self.element_type)}(t{self.value}, {index}, {text})"
+
+    def taken(self, index: str, text: str) -> str:
+        """A value combined with one in memory."""
+        return self.store(index, self.combined(self.load(index), text))
+
+    def cleared(self) -> list[str]:
+        """All lanes as if nothing were in them."""
+        return [f"for l in range({LANES}):", INDENT + self.store("l", self.identity)]
+
+    @property
+    def has_identity(self) -> bool:
+        """Whether there is a value that changes no other: a complex product of infinity and 1 is
+        NaN."""
+        return not (self.element_type.is_complex and self._row.identity is Identity.ONE)
+
+    def tree(self, count: str) -> list[str]:
+        """The lanes of so many elements combined, as ``c<value>``."""
+        own = f"c{self.value}"
+        if not self.element_type.is_complex and self.element_type.bits != 4:
+            return [f"{own} = lanes_{self._operation}_{self._memory}(t{self.value})"]
+        lanes = f"min({count}, {LANES})"
+        return [
+            f"half = {LANES // 2}",
+            "while half > 0:",
+            f"    for l in range(min(half, {lanes} - half)):",
+            2 * INDENT + self.taken("l", self.load("l + half")),
+            "    half = half // 2",
+            f"{own} = {self.load('0')}",
+        ]
+
+    def from_memory(self, first: int, count: str) -> list[str]:
+        """Elements that lie in the memory, combined as ``c<value>``."""
+        begin, clear = "0", self.cleared()
+        if not self.has_identity:
+            begin, place = str(LANES), self.store("l", self.load(f"{first} + l"))
+            clear = [f"for l in range(min({LANES}, {count})):", INDENT + place]
+        return [
+            *clear,
+            f"for k in range({begin}, {count}, {LANES}):",
+            f"{INDENT}for l in range(min({LANES}, {count} - k)):",
+            2 * INDENT + self.taken("l", self.load(f"{first} + k + l")),
+            *self.tree(count),
+        ]
+
+    def final(self, text: str) -> str:
+        """The expression of the reduction's value, of what its elements came to."""
+        if self._key:
+            return f"of_{self._key}({text})"
+        if self._row.identity is Identity.ZERO and not self.element_type.is_integral:
+            text = self.combined(self.identity, text)
+        if self.element_type.rounds and not self.element_type.is_floating:
+            return f"round_{self.element_type.name}({text})"
+        return text

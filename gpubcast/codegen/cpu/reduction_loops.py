@@ -1,0 +1,142 @@
+"""What all loops of reductions have: values by the sequences they lie in, and parallel axes."""
+
+from __future__ import annotations
+
+from gpubcast.codegen.cpu.combination import Combination, indented
+from gpubcast.codegen.cpu.parameter_table import ParameterTable
+from gpubcast.codegen.cpu.scalar_code import expression
+from gpubcast.hlo.sequences import CHUNK
+from gpubcast.schedules.schedule import CpuScheduleBase
+
+
+class ReductionLoops:
+    """Names: ``i<axis>`` is an index, ``o<slot>_<axis>`` how far an access is after the step along
+    an axis, ``t<value>`` the memory of a reduction or of a value that is kept, ``c<value>`` what
+    elements came to that have been combined.
+
+    Attributes:
+        parallel: the axes of the loops outside of sequences, in order.
+        after: for each value, after how many passes over the first sequence it can be computed.
+    """
+
+    def __init__(
+        self, table: ParameterTable, schedule: CpuScheduleBase, parallel: tuple[int, ...]
+    ) -> None:
+        self.table = table
+        self.plan = table.plan
+        self.program = table.plan.program
+        self.split = schedule.split_axis
+        self.parallel = parallel
+        self.reads = len(table.plan.reads)
+        self.varies = table.plan.varies()
+        self.after = table.plan.passes()
+        self.combinations = {
+            v: Combination(self.program, v)
+            for v in range(self.reads, len(self.varies))
+            if self.program.code[v - self.reads].sequence
+        }
+        self.needed = self.program.needed(self.program.results)
+
+    def depth(self, value: int) -> int:
+        """In how many sequences a value lies."""
+        numbers = range(len(self.plan.sequences), 0, -1)
+        return next((k for k in numbers if self.varies[value] & {*self.plan.axes_of(k)}), 0)
+
+    def reduced_by(self, number: int) -> list[Combination]:
+        """The reductions of one pass over the first sequence."""
+        return [
+            one
+            for v, one in self.combinations.items()
+            if one.sequence == 1 and self.after[v] == number + 1
+        ]
+
+    @property
+    def passes(self) -> range:
+        """The numbers of the passes over the first sequence."""
+        return range(max(self.after, default=0))
+
+    def full(self) -> list[int]:
+        """The outputs' slots that have an axis of the sequence."""
+        return [
+            slot
+            for slot in range(self.reads, len(self.table.patterns))
+            if any(self.table.moves(slot, axis) for axis in self.plan.axes_of(1))
+        ]
+
+    def length(self, sequence: int) -> str:
+        """The number of elements of a sequence."""
+        return " * ".join(f"n{axis}" for axis in self.plan.axes_of(sequence)) or "1"
+
+    def span(self) -> list[str]:
+        """``first`` and ``last``: the elements of the first sequence that a kernel reduces."""
+        lines = [f"length = {self.length(1)}"]
+        if not self.plan.chunked:
+            return [*lines, "first = 0", "last = length"]
+        chunk = f"i{self.plan.num_parallel - 1}"
+        return [*lines, f"first = {chunk} * {CHUNK}", f"last = min(first + {CHUNK}, length)"]
+
+    # --- parallel axes ---------------------------------------------------------------------------
+
+    def offset(self, slot: int) -> str:
+        """How far an access is from its first element, inside of all parallel loops."""
+        moved = [axis for axis in self.parallel if self.table.moves(slot, axis)]
+        return f"o{slot}_{moved[-1]}" if moved else "0"
+
+    def loop(self, position: int, body: list[str]) -> list[str]:
+        """The parallel loops from one on, around what is done in them; values that lie outside of
+        sequences are computed as far out as they may."""
+        if position == len(self.parallel):
+            return body
+        axis = self.parallel[position]
+        span = "low, high" if axis == self.split else f"n{axis}"
+        lines = []
+        for slot in range(len(self.table.patterns)):
+            if self.table.moves(slot, axis):
+                before = [k for k in self.parallel[:position] if self.table.moves(slot, k)]
+                step = self.table.step(slot, axis, f"i{axis}")
+                add = f"o{slot}_{before[-1]} + " if before else ""
+                lines.append(f"o{slot}_{axis} = {add}{step}")
+        lines += self.values_at(position + 1) + self.loop(position + 1, body)
+        return [f"for i{axis} in range({span}):", *indented(lines)]
+
+    def values_at(self, level: int) -> list[str]:
+        """The values that are computed once per step of so many loops, before any pass."""
+        return [
+            self.value(v, self.offset(v) if v < self.reads else "")
+            for v in self.needed
+            if self.after[v] == 0 and self._level(v) == level
+        ]
+
+    def _level(self, value: int) -> int:
+        """In how many parallel loops a value lies; -1 for one that lies in others, too."""
+        if not self.varies[value] <= {*self.parallel}:
+            return -1
+        return max((self.parallel.index(axis) + 1 for axis in self.varies[value]), default=0)
+
+    def value(self, value: int, index: str) -> str:
+        """The statement that computes a value; that of an access, at an index."""
+        if value < self.reads:
+            return self.table.load(value, index)
+        return f"v{value} = {expression(self.program, value)}"
+
+    # --- positions in a sequence -----------------------------------------------------------------
+
+    def position(self, sequence: int, element: str) -> list[str]:
+        """The indices of an element of a sequence."""
+        axes = self.plan.axes_of(sequence)
+        if len(axes) == 1:
+            return [f"i{axes[0]} = {element}"]
+        lines = [f"left = {element}"]
+        for axis in reversed(axes[1:]):
+            lines += [f"i{axis} = left % n{axis}", f"left = left // n{axis}"]
+        return [*lines, f"i{axes[0]} = left"]
+
+    def along(self, slot: int, before: str, steps: dict[int, str]) -> str:
+        """How far an access is after steps along some axes."""
+        terms = [] if before == "0" else [before]
+        terms += [
+            self.table.step(slot, axis, index)
+            for axis, index in steps.items()
+            if self.table.moves(slot, axis)
+        ]
+        return " + ".join(terms) or "0"

@@ -1,0 +1,291 @@
+"""ROW_REDUCTION: loops over parallel axes, and within them vector loops along a sequence.
+
+For each index of the parallel axes the sequence is walked as often as its reductions depend on each
+other, chunk by chunk, and once more for results that have its axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpubcast.codegen.cpu.combination import ELEMENTS, INNER, RESULTS, Combination, indented
+from gpubcast.codegen.cpu.parameter_table import ParameterTable
+from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
+from gpubcast.codegen.cpu.scalar_code import scratch_type
+from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
+from gpubcast.schedules.cpu.cost import STRETCH
+from gpubcast.schedules.cpu.row_reduction import RowReduction
+from gpubcast.schedules.schedule import AccessPattern
+
+
+def loops(table: ParameterTable, schedule: RowReduction) -> list[str]:
+    """The loops of one kernel."""
+    return _RowLoops(table, schedule).lines()
+
+
+class _RowLoops(ReductionLoops):
+    """Names: ``j`` is the number of an element of a sequence, ``begin`` and ``count`` are where a
+    chunk begins and how many elements it has, ``l`` is a lane; those of a sequence within another
+    one end in ``2``."""
+
+    def __init__(self, table: ParameterTable, schedule: RowReduction) -> None:
+        super().__init__(table, schedule, tuple(range(table.plan.num_parallel)))
+        self.stored = schedule.stored
+        self.long, self.far, self.streamed = schedule.long, schedule.far, schedule.streamed
+        self.available = set[int]()  # the values that are stored by now
+
+    def lines(self) -> list[str]:
+        lines = [one.allocation() for one in self.combinations.values()]
+        scratch = "long_scratch" if self.long else "scratch"
+        lines += [f"t{v} = {scratch}_{self._memory(v)}()" for v in self.stored]
+        if self.streamed:
+            lines.append(f"r0 = scratch_{self.plan.writes[0].element_type.name}()")
+        body = self.span()
+        for number in self.passes:
+            body += self._pass(1, self.reduced_by(number), "first", "last")
+            body += [
+                self.value(v, "")
+                for v in self.needed
+                if self.after[v] == number + 1 and not self.depth(v) and v not in self.combinations
+            ]
+        lines += self.values_at(0) + self.loop(0, body + self._stores())
+        return lines + ["fence()"] * self.streamed
+
+    def _memory(self, value: int) -> str:
+        return scratch_type(self.program.type_of(value))
+
+    # --- a pass ----------------------------------------------------------------------------------
+
+    def _pass(self, sequence: int, chosen: list[Combination], first: str, last: str) -> list[str]:
+        """A walk over a sequence, and what some reductions make of it."""
+        own = "" if sequence == 1 else "2"
+        begin, count = f"begin{own}", f"count{own}"
+        lines = [f"c{one.value} = {one.identity}" for one in chosen]
+        body = [f"{count} = min({CHUNK}, {last} - {begin})"]
+        body += self._chunk(sequence, chosen, begin, count)
+        whole = not (self.plan.chunked and sequence == 1)
+        if whole:
+            body += [
+                one.store(f"{RESULTS} + {begin} // {CHUNK}", f"c{one.value}") for one in chosen
+            ]
+        lines += [f"for {begin} in range({first}, {last}, {CHUNK}):", *indented(body)]
+        if whole:
+            lines += [f"if {last} > {CHUNK}:", f"    chunks = ({last} + {CHUNK - 1}) // {CHUNK}"]
+            for one in chosen:
+                lines += indented(one.from_memory(RESULTS, "chunks"))
+        return lines + [f"v{one.value} = {one.final(f'c{one.value}')}" for one in chosen]
+
+    def _chunk(self, sequence: int, chosen: list[Combination], begin: str, count: str) -> list[str]:
+        """The elements of a chunk combined, as ``c<value>`` of each reduction."""
+        lines = self._inner_sequences(chosen, begin, count) if sequence == 1 else []
+        lines += self._next_row(chosen, begin)
+        if len(self.plan.axes_of(sequence)) != 1:
+            lines += self._gathered(sequence, chosen, begin, count)
+
+            def gathered(place: str) -> list[str]:
+                return [f"b{one.value} = {one.load(f'{ELEMENTS} + {place}')}" for one in chosen]
+
+            return lines + self._combined(chosen, count, gathered)
+        values = self._values_of(sequence, [one.operand for one in chosen])
+        new = [v for v in self.stored if v in values and v not in self.available]
+        stores = [f"store_{self._memory(v)}(t{v}, j, v{v})" for v in new]
+        if any(map(self._is_expensive, values)) or len(values) > 4 * PER_LANE:
+            # The compiler makes the better loop of one that only computes.
+            body = self._elements(sequence, values, f"{begin} + e")
+            body += [one.store(f"{ELEMENTS} + e", one.entered(f"v{one.operand}")) for one in chosen]
+            lines += [f"for e in range({count}):", *indented(body + stores)]
+            self.available.update(new)
+
+            def loaded(place: str) -> list[str]:
+                return [f"b{one.value} = {one.load(f'{ELEMENTS} + {place}')}" for one in chosen]
+
+            return lines + self._combined(chosen, count, loaded)
+
+        def elements(place: str) -> list[str]:
+            found = self._elements(sequence, values, f"{begin} + {place}")
+            return found + [f"b{one.value} = {one.entered(f'v{one.operand}')}" for one in chosen]
+
+        return lines + self._combined(chosen, count, elements)
+
+    def _is_expensive(self, value: int) -> bool:
+        code = self.program.code
+        return value >= self.reads and self.program.expensive(code[value - self.reads])
+
+    def _next_row(self, chosen: list[Combination], begin: str) -> list[str]:
+        """Asks for the next row, while this one is computed with and memory would wait."""
+        last = self.passes[-1] + 1
+        if not self.far or not self.parallel or self.after[chosen[0].value] != last or last == 1:
+            return []
+        outer, lines = self.parallel[-1], []
+        for slot, pattern in enumerate(self.table.patterns[: self.reads]):
+            if pattern is AccessPattern.LINEAR and self.table.moves(slot, outer):
+                size = self.plan.reads[slot].element_type.itemsize
+                ahead = f"{size} * ({self.offset(slot)} + s{slot}_{outer} + {begin})"
+                lines.append(f"fetch(p{slot} + {ahead}, {size} * {CHUNK})")
+        return lines
+
+    def _combined(
+        self, chosen: list[Combination], count: str, elements: Callable[[str], list[str]]
+    ) -> list[str]:
+        """The elements of a chunk, which ``elements`` calls ``b<value>`` at a place of it, combined
+        as ``c<value>``: those of a lane at once, but from memory in an order in which a processor
+        reads ahead."""
+        full = []
+        width = 1 if self.far else PER_LANE
+        for first in range(0, PER_LANE, width):
+            body = [f"a{one.value} = {one.load('l')}" for one in chosen if first]
+            for number in range(first, first + width):
+                body += elements(f"{LANES * number} + l" if number else "l")
+                for one in chosen:
+                    own = f"b{one.value}"
+                    text = one.combined(f"a{one.value}", own) if number else own
+                    body.append(f"a{one.value} = {text}")
+            body += [one.store("l", f"a{one.value}") for one in chosen]
+            full += [f"for l in range({LANES}):", *indented(body)]
+        begin, some = "0", [line for one in chosen for line in one.cleared()]
+        if not all(one.has_identity for one in chosen):
+            body = elements("l") + [one.store("l", f"b{one.value}") for one in chosen]
+            begin = str(LANES)
+            some = [f"for l in range(min({LANES}, {count})):", *indented(body)]
+        body = elements("k + l") + [one.taken("l", f"b{one.value}") for one in chosen]
+        some += [
+            f"for k in range({begin}, {count}, {LANES}):",
+            f"    for l in range(min({LANES}, {count} - k)):",
+            *indented(body, 2),
+        ]
+        lines = [f"if {count} == {CHUNK}:", *indented(full), "else:", *indented(some)]
+        return lines + [line for one in chosen for line in one.tree(count)]
+
+    def _values_of(self, sequence: int, results: list[int]) -> list[int]:
+        """The values in a sequence that some others are computed from."""
+        stop = (*(v for v in self.stored if v in self.available), *self.combinations)
+        return [v for v in self.program.needed(tuple(results), stop) if self.depth(v) == sequence]
+
+    def _elements(self, sequence: int, values: list[int], element: str) -> list[str]:
+        """Values at an element of a sequence of one axis."""
+        (axis,) = self.plan.axes_of(sequence)
+        lines = [f"j = {element}"]
+        for v in values:
+            if v in self.stored and v in self.available:
+                lines.append(f"v{v} = load_{self._memory(v)}(t{v}, j)")
+            elif v in self.combinations:
+                lines.append(f"v{v} = {self.combinations[v].load_result(f'{INNER} + j - begin')}")
+            else:
+                lines.append(self.value(v, self._along(v, sequence, {axis: "j"})))
+        return lines
+
+    def _along(self, value: int, sequence: int, steps: dict[int, str]) -> str:
+        """Where a read is after some steps in a sequence."""
+        if value >= self.reads:
+            return ""
+        outer = [k for k in self.plan.axes_of(1) if sequence == 2 and self.table.moves(value, k)]
+        before = f"o{value}_{outer[-1]}" if outer else self.offset(value)
+        return self.along(value, before, steps)
+
+    # --- sequences of several axes ---------------------------------------------------------------
+
+    def _gathered(
+        self, sequence: int, chosen: list[Combination], begin: str, count: str
+    ) -> list[str]:
+        """The elements of a chunk, run by run of the last axis, into the reductions' memory."""
+        axes = self.plan.axes_of(sequence)
+        if not axes:
+            return self._lone(sequence, chosen)
+        last = axes[-1]
+        body = [f"run = min(n{last} - i{last}, {count} - done)"]
+        run = []
+        for v in self._values_of(sequence, [one.operand for one in chosen]):
+            if v in self.combinations:
+                run.append(f"v{v} = {self.combinations[v].load_result(f'{INNER} + done + e')}")
+                continue
+            if v < self.reads:
+                # Where the run begins.
+                steps = {axis: f"i{axis}" for axis in axes}
+                body.append(f"b{v} = {self._along(v, sequence, steps)}")
+            index = f"b{v} + {self.table.step(v, last, 'e')}" if self._moves(v, last) else f"b{v}"
+            run.append(self.value(v, index))
+        run += [
+            one.store(f"{ELEMENTS} + done + e", one.entered(f"v{one.operand}")) for one in chosen
+        ]
+        body += ["for e in range(run):", *indented(run), "done += run", f"i{last} += run"]
+        for outer, axis in zip(reversed(axes[:-1]), reversed(axes[1:]), strict=True):
+            body += [f"if i{axis} == n{axis}:", f"    i{axis} = 0", f"    i{outer} += 1"]
+        start = self.position(sequence, begin)
+        return [*start, "done = 0", f"while done < {count}:", *indented(body)]
+
+    def _lone(self, sequence: int, chosen: list[Combination]) -> list[str]:
+        """The only element of a sequence without axes."""
+        values = self._values_of(sequence, [one.operand for one in chosen])
+        lines = [self.value(v, self._along(v, sequence, {})) for v in values]
+        return lines + [one.store(f"{ELEMENTS}", one.entered(f"v{one.operand}")) for one in chosen]
+
+    def _moves(self, value: int, axis: int) -> bool:
+        return value < self.reads and self.table.moves(value, axis)
+
+    # --- a sequence within the elements of another -----------------------------------------------
+
+    def _inner_sequences(self, chosen: list[Combination], begin: str, count: str) -> list[str]:
+        """The inner reductions of each element of a chunk, into their memory."""
+        needed = self.program.needed(tuple(one.operand for one in chosen))
+        inner = [one for v, one in self.combinations.items() if v in needed and one.sequence == 2]
+        if not inner:
+            return []
+        axes = self.plan.axes_of(1)
+        body = self.position(1, f"{begin} + d")
+        below = self.program.needed(tuple(one.operand for one in inner))
+        for slot in below:
+            moved = [axis for axis in axes if self._moves(slot, axis)]
+            if moved:
+                steps = {axis: f"i{axis}" for axis in moved}
+                body.append(f"o{slot}_{moved[-1]} = {self.along(slot, self.offset(slot), steps)}")
+        for v in below:
+            if self.depth(v) == 1:
+                body.append(self.value(v, self._along(v, 2, {})))
+        body.append(f"length2 = {self.length(2)}")
+        body += self._pass(2, inner, "0", "length2")
+        body += [one.store_result(f"{INNER} + d", f"v{one.value}") for one in inner]
+        return [f"for d in range({count}):", *indented(body)]
+
+    # --- results ---------------------------------------------------------------------------------
+
+    def _stores(self) -> list[str]:
+        """The outputs, those that have the axes of the sequence in one more walk."""
+        lines, full = [], self.full()
+        for output, result in enumerate(self.program.results):
+            slot = self.reads + output
+            if slot not in full:
+                lines.append(self.table.store(output, self.offset(slot), f"v{result}"))
+        if not full:
+            return lines
+        axes = self.plan.axes_of(1)
+        results = [self.program.results[slot - self.reads] for slot in full]
+        body = [f"j = i{axes[-1]}"]
+        steps = {axis: f"i{axis}" for axis in axes}
+        for v in self._values_of(1, results):
+            if v in self.stored:
+                body.append(f"v{v} = load_{self._memory(v)}(t{v}, j)")
+            else:
+                body.append(self.value(v, self._along(v, 1, steps)))
+        if self.streamed:
+            return lines + self._streamed_store(full[0], body)
+        for slot, result in zip(full, results, strict=True):
+            index = self.along(slot, self.offset(slot), steps)
+            body.append(self.table.store(slot - self.reads, index, f"v{result}"))
+        for axis in reversed(axes):
+            body = [f"for i{axis} in range(n{axis}):", *indented(body)]
+        return lines + body
+
+    def _streamed_store(self, slot: int, body: list[str]) -> list[str]:
+        """A result along the sequence, stretch by stretch past the caches."""
+        (axis,), output = self.plan.axes_of(1), slot - self.reads
+        element_type = self.plan.writes[output].element_type
+        name, size = element_type.name, element_type.itemsize
+        place = f"store_{name}(r{output}, i{axis} - begin, v{self.program.results[output]})"
+        return [
+            f"for begin in range(0, n{axis}, {STRETCH}):",
+            f"    count = min({STRETCH}, n{axis} - begin)",
+            f"    for i{axis} in range(begin, begin + count):",
+            *indented([*body, place], 2),
+            f"    to = p{slot} + {size} * ({self.offset(slot)} + begin)",
+            f"    stream(to, r{output}, {size} * count)",
+        ]

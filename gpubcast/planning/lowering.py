@@ -1,0 +1,181 @@
+"""Reductions as what kernels do: sequences of few elements, in the type that they are summed in.
+
+A graph with reductions becomes one with the same results in which a reduction has
+
+- f32 for f8, f16 and bf16 where elements are added or multiplied, so that they are rounded once;
+- the axes of one sequence of the law of sums (``hlo.sequences``), with two elements or more;
+- at most ``LONGEST`` elements to a sequence: a longer one is reduced chunk by chunk (``CHUNKS``)
+  first, and its chunks' results are a sequence that is reduced next.
+
+The index of an extreme element is the least among those of elements that equal the extreme.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from gpubcast.hlo import ops, rules
+from gpubcast.hlo.expression import Apply, Constant, Expression, Node, Place
+from gpubcast.hlo.inference import infer
+from gpubcast.hlo.op import Inferred
+from gpubcast.hlo.reductions import without
+from gpubcast.hlo.sequences import num_chunks, sequences
+from gpubcast.shapes.layout import Layout
+from gpubcast.shapes.scalar_bits import scalar_bits
+from gpubcast.shapes.shape import Shape
+
+# The longest sequence that one thread, or one block of a GPU, reduces.
+LONGEST = 32768
+# The keyword of a reduction whose result has one element per chunk, along a new last dimension.
+CHUNKS = "chunks"
+_SUMS = ("reduce_sum", "reduce_prod")
+
+
+def by_chunks(node: Node) -> bool:
+    """Whether a reduction has one result per chunk."""
+    return isinstance(node, Apply) and (CHUNKS, True) in node.attributes
+
+
+def lowered(
+    expression: Expression, nodes: tuple[Inferred, ...]
+) -> tuple[Expression, tuple[Inferred, ...]]:
+    """The graph that kernels are made for, and what its nodes are."""
+    made = _LoweredGraph()
+    new: list[int] = []
+    for node, inferred in zip(expression.nodes, nodes, strict=True):
+        if isinstance(node, Place):
+            sizes = inferred.shape.dimensions
+            new.append(made.add(replace(node, arg=new[node.arg], shape=sizes), inferred))
+        elif not isinstance(node, Apply):
+            new.append(made.add(node, inferred))
+        elif ops.OPS[node.op].rule is rules.REDUCE:
+            axes = sorted(dict(node.attributes)["axes"])  # type: ignore[call-overload]
+            new.append(made.reduction(node.op, new[node.args[0]], axes, inferred))
+        elif ops.OPS[node.op].rule is rules.CHOOSE:
+            new.append(made.choice(node.op, new[node.args[0]], dict(node.attributes), inferred))
+        else:
+            args = tuple(new[a] for a in node.args)
+            new.append(made.add(replace(node, args=args), inferred))
+    graph = replace(
+        expression,
+        nodes=tuple(made.nodes),
+        outputs=tuple(new[i] for i in expression.outputs),
+        patterns=tuple((one, tuple(new[i] for i in at)) for one, at in expression.patterns),
+    )
+    return graph, tuple(made.inferred)
+
+
+class _LoweredGraph:
+    """A graph being made, with what is known of its nodes."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.inferred: list[Inferred] = []
+
+    def add(self, node: Node, inferred: Inferred) -> int:
+        self.nodes.append(node)
+        self.inferred.append(inferred)
+        return len(self.nodes) - 1
+
+    def apply(self, name: str, *args: int, **attributes: Any) -> int:
+        shapes = tuple(self.inferred[a].shape for a in args)
+        node = Apply(name, args, tuple(sorted(attributes.items())))
+        return self.add(node, infer(name, shapes, attributes))
+
+    def constant(self, value: Any, element_type: str) -> int:
+        shape = Shape(element_type, ())
+        node = Constant(element_type, scalar_bits(value, shape.element_type))
+        return self.add(node, Inferred(shape, ()))
+
+    def shape(self, node: int) -> Shape:
+        return self.inferred[node].shape
+
+    def reduction(self, name: str, arg: int, axes: Sequence[int], result: Inferred) -> int:
+        """A reduction as several, of one sequence of few elements each."""
+        own = self.shape(arg).element_type
+        wide = own.is_floating and own.rounds and name in _SUMS
+        if wide:
+            arg = self.apply("convert_element_type", arg, to="f32")
+        sizes = [self.shape(arg).dimensions[axis] for axis in axes]
+        for sequence in sequences(sizes):
+            arg = self._sequence(name, arg, [axes[k] for k in sequence])
+        if wide:
+            arg = self.apply("convert_element_type", arg, to=own.name)
+        # What only moves elements is no node of its own; its layout is that of the result.
+        identity = tuple(range(result.shape.rank))
+        return self.add(Place(arg, identity, result.shape.dimensions, 0), _placed(result, identity))
+
+    def _sequence(self, name: str, arg: int, axes: Sequence[int]) -> int:
+        """The reduction of one sequence, the innermost that is left."""
+        elements = math.prod(self.shape(arg).dimensions[axis] for axis in axes)
+        if elements == 1:
+            return self._single(name, arg, axes)
+        while elements > LONGEST:
+            arg, elements = self._chunks(name, arg, axes, elements)
+            axes = (self.shape(arg).rank - 1,)
+        return self.apply(name, arg, axes=tuple(axes))
+
+    def _single(self, name: str, arg: int, axes: Sequence[int]) -> int:
+        """A sequence of one element, which a sum adds to +0.0."""
+        operand = self.shape(arg)
+        kept = without(operand, axes)
+        layout = Layout.default(len(kept.dimensions))
+        shape = Shape(operand.element_type, kept.dimensions, layout)
+        if axes:
+            arg = self.add(Place(arg, kept.maps[0], kept.dimensions, 0), Inferred(shape, kept.maps))
+        if name != "reduce_sum" or operand.element_type.is_integral:
+            return arg
+        if not (operand.element_type.is_floating or operand.element_type.is_complex):
+            return arg
+        return self.apply("add", arg, self.constant(0, operand.element_type.name))
+
+    def _chunks(self, name: str, arg: int, axes: Sequence[int], elements: int) -> tuple[int, int]:
+        """The results of a sequence's chunks, along a last dimension; and their number."""
+        operand, count = self.shape(arg), num_chunks(elements)
+        kept = without(operand, axes)
+        # The new dimension stands in memory where the reduced ones stood.
+        order: list[int] = []
+        for d in operand.layout.minor_to_major:
+            to = kept.maps[0][d]
+            order.append(len(kept.dimensions) if to is None else to)
+        layout = Layout(tuple(dict.fromkeys(order)))
+        shape = Shape(operand.element_type, (*kept.dimensions, count), layout)
+        said = (("axes", tuple(axes)), (CHUNKS, True))
+        return self.add(Apply(name, (arg,), said), Inferred(shape, kept.maps)), count
+
+    def _along(self, name: str, arg: int, axis: int) -> int:
+        """A reduction of one axis."""
+        result = infer(name, (self.shape(arg),), {"axes": (axis,)})
+        return self.reduction(name, arg, (axis,), result)
+
+    def choice(self, name: str, arg: int, given: dict[str, Any], result: Inferred) -> int:
+        """The least index of an element that equals the extreme, NaN where there is one."""
+        operand, axis = self.shape(arg), given["axis"]
+        dimensions = operand.dimensions
+        extreme = self._along("reduce_max" if name == "argmax" else "reduce_min", arg, axis)
+        others = tuple(d for d in range(operand.rank) if d != axis)
+        spread = self.apply(
+            "broadcast_in_dim", extreme, shape=dimensions, broadcast_dimensions=others
+        )
+        hit = self.apply("eq", arg, spread)
+        if operand.element_type.is_floating:
+            hit = self.apply("bitwise_or", hit, self.apply("ne", arg, arg))
+        index = "s32" if dimensions[axis] < 1 << 31 else "s64"
+        position = self.apply("broadcasted_iota", dtype=index, shape=dimensions, dimension=axis)
+        largest = self.constant((1 << int(index[1:]) - 1) - 1, index)
+        far = self.apply("broadcast_in_dim", largest, shape=dimensions, broadcast_dimensions=())
+        candidates = self.apply("select", hit, position, far)
+        found = self._along("reduce_min", candidates, axis)
+        if index != result.shape.element_type.name:
+            found = self.apply("convert_element_type", found, to=result.shape.element_type.name)
+        identity = tuple(range(result.shape.rank))
+        return self.add(
+            Place(found, identity, result.shape.dimensions, 0), _placed(result, identity)
+        )
+
+
+def _placed(result: Inferred, identity: tuple[int, ...]) -> Inferred:
+    return Inferred(result.shape, (identity,))

@@ -1,0 +1,127 @@
+"""COLUMN_REDUCTION: vectors across sequences that lie beside each other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpubcast.planning.plan import Access, BroadcastPlan
+from gpubcast.schedules.cpu.cost import FAR_TILE_BYTES, TILE_BYTES, along, divided, said_of
+from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget
+from gpubcast.shapes.element_types import ElementType
+
+# The fewest sequences beside each other that make vectors worth while.
+FEWEST = 4
+# How many reductions of a kernel may have tiles for memory: they lie on a thread's stack.
+MOST_FAR = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnReduction(CpuScheduleBase):
+    """Reductions of many sequences at a time.
+
+    Attributes:
+        sequences, chunked: as the plan's.
+        tile: how many sequences are walked at a time.
+        far: whether elements come from memory, which is then read in longer runs.
+        vector_axis: the parallel axis along which sequences lie beside each other.
+    """
+
+    name: ClassVar[str] = "COLUMN_REDUCTION"
+
+    sequences: tuple[int, ...]
+    chunked: bool
+    tile: int
+    far: bool
+    vector_axis: int
+
+    @property
+    def streams(self) -> bool:
+        """Results are written through the caches."""
+        return False
+
+    @property
+    def pattern_axes(self) -> range:
+        return range(self.vector_axis, self.vector_axis + 1)
+
+    @property
+    def key_part(self) -> str:
+        parts = [f"rank {self.rank}", f"sequences {' '.join(map(str, self.sequences))}"]
+        if self.chunked:
+            parts.append("by chunks")
+        parts.append(f"tiles of {self.tile} along {self.vector_axis}")
+        return " | ".join([*parts, *self.split_key])
+
+
+def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction | None:
+    """The schedule of a plan whose sequences lie beside each other; None for others."""
+    axis = _vector_axis(plan)
+    if axis is None:
+        return None
+    split, iterations, parts = divided(plan, target, plan.num_parallel)
+
+    reductions = sum(one.sequence > 0 for one in plan.program.code)
+    far = plan.num_bytes >= target.streaming_bytes and reductions <= MOST_FAR
+
+    def pattern(access: Access) -> AccessPattern:
+        if access.by_value:
+            return AccessPattern.VALUE
+        return AccessPattern.LINEAR if access.strides[axis] == 1 else AccessPattern.GATHERED
+
+    return ColumnReduction(
+        reads=tuple(map(pattern, plan.reads)),
+        writes=tuple(map(pattern, plan.writes)),
+        reason="COLUMN_REDUCTION: vectors across the sequences that are reduced"
+        + said_of(split, parts),
+        rank=plan.rank,
+        moved_axes=tuple(() if a.by_value else along(a) for a in plan.accesses),
+        split_axis=split,
+        iterations=iterations,
+        parts=parts,
+        granularity=64 if split == axis else 1,
+        sequences=plan.sequences,
+        chunked=plan.chunked,
+        tile=_tile(plan, far=far),
+        far=far,
+        vector_axis=axis,
+    )
+
+
+def _tile(plan: BroadcastPlan, *, far: bool) -> int:
+    """How many values of the largest type make a tile."""
+    largest = max(_bytes(one.element_type) for one in plan.program.code)
+    return (FAR_TILE_BYTES if far else TILE_BYTES) // largest
+
+
+def _bytes(element_type: ElementType) -> int:
+    """The size of a value as it is computed."""
+    return max(element_type.itemsize, 4) if element_type.is_floating else element_type.itemsize
+
+
+def _lacks_identity(plan: BroadcastPlan) -> bool:
+    """Whether a chunk that is not there cannot be counted as one: a complex product of infinity
+    and 1 is NaN."""
+    return any(one.op == "reduce_prod" and one.element_type.is_complex for one in plan.program.code)
+
+
+def _vector_axis(plan: BroadcastPlan) -> int | None:
+    """The parallel axis along which the largest read that is reduced has neighbours."""
+    if len(plan.sequences) != 1 or _lacks_identity(plan):
+        return None
+    sequence = plan.axes_of(1)
+    reduced = [read for read in plan.reads if any(read.strides[k] for k in sequence)]
+    if not reduced:
+        return None
+    largest = max(
+        reduced,
+        key=lambda read: (
+            math.prod(plan.axes[k].size for k in along(read)) * read.element_type.itemsize
+        ),
+    )
+    if not sequence or abs(largest.strides[sequence[-1]]) == 1:
+        return None
+    parallel = range(plan.num_parallel - plan.chunked)
+    return next(
+        (k for k in parallel if largest.strides[k] == 1 and plan.axes[k].size >= FEWEST), None
+    )

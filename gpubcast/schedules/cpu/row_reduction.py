@@ -1,0 +1,126 @@
+"""ROW_REDUCTION: loops over parallel axes, and within them vector loops along a sequence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpubcast.planning.plan import Access, BroadcastPlan
+from gpubcast.schedules.cpu.cost import (
+    LONGEST,
+    MOST_SCRATCH,
+    STRETCH,
+    along,
+    divided,
+    said_of,
+    streamed,
+    walk_pattern,
+)
+from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowReduction(CpuScheduleBase):
+    """Reductions along the elements of a sequence.
+
+    Attributes:
+        sequences, chunked: as the plan's.
+        far: whether elements come from memory, which is then read in its order.
+        streamed: whether results along the sequence are written past the caches.
+        stored: values that vary along the sequence and are stored for a later pass over it.
+        long: whether they take more than a stretch.
+    """
+
+    name: ClassVar[str] = "ROW_REDUCTION"
+
+    sequences: tuple[int, ...]
+    chunked: bool
+    stored: tuple[int, ...]
+    long: bool
+    far: bool
+    streamed: bool
+
+    @property
+    def streams(self) -> bool:
+        """Whether results are written past the caches."""
+        return self.streamed
+
+    @property
+    def key_part(self) -> str:
+        parts = [f"rank {self.rank}", f"sequences {' '.join(map(str, self.sequences))}"]
+        if self.chunked:
+            parts.append("by chunks")
+        if self.stored:
+            values = ", ".join(f"%{value}" for value in self.stored)
+            parts.append(f"{'long ' * self.long}store {values}")
+        if self.far:
+            parts.append("far streamed" if self.streamed else "far")
+        return " | ".join([*parts, *self.split_key])
+
+
+def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
+    """The schedule of any plan with a sequence."""
+    parallel = plan.num_parallel
+    split, iterations, parts = divided(plan, target, parallel) if parallel else (-1, 1, 1)
+    found = _stored(plan)
+    return RowReduction(
+        reads=tuple(map(walk_pattern, plan.reads)),
+        writes=tuple(map(_written, plan.writes)),
+        reason="ROW_REDUCTION: vectors along the elements that are reduced" + said_of(split, parts),
+        rank=plan.rank,
+        moved_axes=tuple(None if a.by_value else along(a) for a in plan.accesses),
+        split_axis=split,
+        iterations=iterations,
+        parts=parts,
+        granularity=1,
+        sequences=plan.sequences,
+        chunked=plan.chunked,
+        stored=found,
+        long=bool(found) and plan.axes[-1].size > STRETCH,
+        far=plan.num_bytes >= target.streaming_bytes,
+        streamed=_streamed(plan, target),
+    )
+
+
+def _streamed(plan: BroadcastPlan, target: CpuTarget) -> bool:
+    """Whether the results lie along the sequence, in runs that are worth it."""
+    sequence = plan.axes_of(1)
+    if len(sequence) != 1 or any(write.strides[sequence[0]] != 1 for write in plan.writes):
+        return False
+    return len(plan.writes) == 1 and streamed(plan, target, plan.axes[sequence[0]].size)
+
+
+def _written(access: Access) -> AccessPattern:
+    return AccessPattern.LINEAR if access.inner == 1 else AccessPattern.GATHERED
+
+
+def _stored(plan: BroadcastPlan) -> tuple[int, ...]:
+    """Expensive values along the sequence that two passes need."""
+    sequence = plan.axes_of(1)
+    if len(sequence) != 1 or plan.axes[sequence[0]].size > LONGEST:
+        return ()
+    program, base, varies = plan.program, len(plan.reads), plan.varies()
+    after = plan.passes()
+    ends = [  # what each pass needs, and after how many others it runs
+        (after[base + i] - 1, instruction.args)
+        for i, instruction in enumerate(program.code)
+        if instruction.sequence == 1
+    ]
+    last = max(after)
+    full = tuple(
+        result
+        for result, write in zip(program.results, plan.writes, strict=True)
+        if write.strides[sequence[0]]
+    )
+    ends.append((last, full))
+    found = []
+    for value in range(base, len(varies)):
+        instruction = program.code[value - base]
+        if sequence[0] not in varies[value] or not program.expensive(instruction):
+            continue
+        users = {number for number, results in ends if value in program.needed(results)}
+        if len(users) > 1:
+            found.append(value)
+    reductions = sum(1 for instruction in program.code if instruction.sequence)
+    most = max(MOST_SCRATCH - reductions, 0)
+    return tuple(found[: most if plan.axes[sequence[0]].size <= STRETCH else min(most, 1)])

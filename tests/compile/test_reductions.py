@@ -1,0 +1,154 @@
+"""What reductions become: instructions, registers, spills and access widths; no GPU needed.
+
+The budgets, in instructions per element of 4 bytes on the path of whole vectors, were stated before
+anything was measured: for a softmax 60 (a maximum, exp, a sum and a quotient that is rounded
+correctly), for logsumexp 44, for layernorm with its statistics 24, for a sum 6. That of a sum holds
+where a thread has 64 elements; with 16 the steps of the tree, eight shuffles and what is done once
+per row add to it, for which 8 are allowed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import gpubcast as gb
+from gpubcast.codegen.cuda import kernel
+from gpubcast.errors import CompileError
+from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.cuda.column_reduction import CudaColumnReduction
+from gpubcast.schedules.cuda.row_reduction import LANES_OF_THREAD, CudaRowReduction
+from gpubcast.schedules.schedule import CudaTarget
+from tests.compile.sass import KernelReport, compiled, nvdisasm, report
+from tests.compile.test_operations import EVERY_ARCHITECTURE
+from tests.emulated.test_reductions import layer_norm_of, logsumexp, softmax
+
+long = pytest.mark.long
+Scheduled = CudaRowReduction | CudaColumnReduction
+
+pytestmark = pytest.mark.skipif(nvdisasm() is None, reason="needs the nvidia-cuda-nvdisasm package")
+
+
+@gb.fuse("row col -> row")
+def row_sum(x: Any) -> Any:
+    return gb.reduce_sum(x, "col")
+
+
+@gb.fuse("row col -> col")
+def column_sum(x: Any) -> Any:
+    return gb.reduce_sum(x, "row")
+
+
+@gb.fuse("row col -> row col")
+def column_softmax(x: Any) -> Any:
+    e = gb.exp(x - gb.reduce_max(x, "row"))
+    return e / gb.reduce_sum(e, "row")
+
+
+def made(arch: str, function: Any, *shapes: gb.Shape) -> tuple[Scheduled, KernelReport]:
+    """A call's only kernel: how it is scheduled, and its machine code."""
+    plan = function.plan(*shapes).broadcast_plan
+    chosen = schedule(plan, CudaTarget(arch, 132), (0,) * len(plan.accesses))
+    assert isinstance(chosen, CudaRowReduction | CudaColumnReduction)
+    source = kernel.generate(plan, chosen)
+    try:
+        cubin = compiled(source.text, arch)
+    except CompileError as error:
+        if error.source:
+            raise
+        pytest.skip(f"needs NVRTC for {arch}: {error}")
+    return chosen, report(cubin.image, cubin.log)[source.entry]
+
+
+def local_memory(found: KernelReport) -> str:
+    """What is in local memory, in words; empty if nothing is."""
+    used = found.spill_bytes, found.stack_bytes, found.count("LDL"), found.count("STL")
+    return "spills {}, stack {}, LDL {}, STL {}".format(*used) if any(used) else ""
+
+
+def call(name: str, columns: int, element_type: str = "f32") -> tuple[Any, tuple[gb.Shape, ...]]:
+    """A function of rows, and its operands' shapes."""
+    rows, row = gb.Shape(element_type, (64, columns)), gb.Shape(element_type, (columns,))
+    if name == "layer_norm":
+        return layer_norm_of(columns), (rows, row, row)
+    return {"softmax": softmax, "logsumexp": logsumexp, "sum": row_sum}[name], (rows,)
+
+
+BUDGETS = {"softmax": (60, 60), "logsumexp": (44, 44), "layer_norm": (24, 24), "sum": (8, 6)}
+
+
+@pytest.mark.parametrize("arch", EVERY_ARCHITECTURE)
+@pytest.mark.parametrize("columns", [8192, pytest.param(32768, marks=long)])
+@pytest.mark.parametrize("name", BUDGETS)
+def test_budgets(name: str, columns: int, arch: str) -> None:
+    function, shapes = call(name, columns)
+    chosen, found = made(arch, function, *shapes)
+    assert isinstance(chosen, CudaRowReduction) and chosen.held and chosen.even
+    per_element = found.tile / (chosen.steps * LANES_OF_THREAD)
+    assert 0 < per_element <= BUDGETS[name][columns == 32768], per_element
+    assert not local_memory(found)
+    assert found.registers * chosen.most_threads <= 65536
+    # Vectors of 16 bytes: the row once, and what is made of it.
+    assert found.wide_loads == chosen.steps * len(shapes)
+    assert found.wide_stores == chosen.steps * (name in ("softmax", "layer_norm"))
+
+
+@pytest.mark.parametrize("arch", EVERY_ARCHITECTURE)
+@pytest.mark.parametrize(
+    "columns", [8004, *(pytest.param(n, marks=long) for n in (100, 500, 16001, 32001, 32004))]
+)
+@pytest.mark.parametrize("name", BUDGETS)
+def test_rows_of_any_length_stay_in_registers(name: str, columns: int, arch: str) -> None:
+    function, shapes = call(name, columns)
+    chosen, found = made(arch, function, *shapes)
+    assert isinstance(chosen, CudaRowReduction) and chosen.held
+    assert not local_memory(found)
+
+
+FUNCTIONS = {
+    "add": lambda x, y: x + y,
+    "div": lambda x, y: x / y,
+    "erf": lambda x, y: gb.erf(x),
+    "lgamma": lambda x, y: gb.lgamma(x),
+    "pow": gb.pow,
+    "sin": lambda x, y: gb.sin(x),
+}
+
+
+@long
+@pytest.mark.parametrize("arch", EVERY_ARCHITECTURE)
+@pytest.mark.parametrize("element_type", ["f32", "f64", "bf16"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_take_no_local_memory(name: str, element_type: str, arch: str) -> None:
+    """Three passes over what a function gives, along rows and along columns."""
+    one = FUNCTIONS[name]
+
+    def scaled(label: str, other: str) -> Any:
+        @gb.fuse(f"row col, {other} -> row col")
+        def function(x: Any, y: Any) -> Any:
+            e = one(x, y)
+            d = e - gb.reduce_max(e, label)
+            return d / gb.reduce_sum(d * e, label)
+
+        return function
+
+    wrong = []
+    for label, sizes in (("col", (64, 512)), ("col", (64, 8192)), ("col", (64, 32768)),
+                         ("col", (64, 500)), ("col", (64, 20001)), ("row", (500, 4096)),
+                         ("row", (5000, 4096))):  # fmt: skip
+        other = (sizes[1],) if label == "col" else (sizes[0],)
+        shapes = gb.Shape(element_type, sizes), gb.Shape(element_type, other)
+        chosen, found = made(arch, scaled(label, label), *shapes)
+        if used := local_memory(found):
+            wrong.append(f"{chosen.name} {list(sizes)} {chosen.key_part}: {used}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("arch", EVERY_ARCHITECTURE)
+@pytest.mark.parametrize("function", [column_sum, column_softmax], ids=["sum", "softmax"])
+def test_columns(function: Any, arch: str) -> None:
+    for rows in (500, 5000):
+        chosen, found = made(arch, function, gb.Shape("f32", (rows, 4096)))
+        assert isinstance(chosen, CudaColumnReduction)
+        assert not local_memory(found)

@@ -1,0 +1,127 @@
+"""Faults planted in kernels of reductions: each is found by the comparison with the law."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from gpubcast.codegen.cpu import kernel
+from gpubcast.planning import simplify
+from gpubcast.planning.plan import BroadcastPlan
+from gpubcast.runtime import state
+from tests.support.reduced_values import reduced, same
+
+
+class Fault(NamedTuple):
+    """A fault in the generated code: what stands there, what is written instead, a call."""
+
+    pattern: str
+    instead: str
+    dims: tuple[int, ...]
+    axes: tuple[int, ...]
+    kind: str = "sum"
+
+
+# One after another, where a tree is due.
+_IN_ORDER = r"\1c1 = float32(0.0)\n\1for l in range(128):\n\1    c1 = c1 + load_f32(t1, l)"
+FAULTS = {
+    "64 lanes": Fault(
+        r"range\(0, count, 128\):\n( +)for l in range\(min\(128",
+        r"range(0, count, 64):\n\1for l in range(min(64", (3, 300), (1,),
+    ),
+    "a lane is never read": Fault(r"min\(128, count - k\)", "min(127, count - k)", (300,), (0,)),
+    "lanes in their order": Fault(
+        r"( +)c1 = lanes_reduce_sum_f32\(t1\)", _IN_ORDER, (3, 300), (1,)
+    ),
+    "no +0.0 in a row": Fault(
+        r"v1 = float32\(float32\(0\.0\) \+ c1\)", "v1 = c1", (2, 512), (1,), "zeros"
+    ),
+    "no +0.0 in a column": Fault(
+        r"float32\(float32\(0\.0\) \+ (load_f32\(t1, \d+ \+ c\))\)", r"\1", (70, 9), (0,), "zeros"
+    ),
+    "no carry from axis to axis": Fault(r"\n +i\d \+= 1\n", "\n", (4, 3, 90), (0, 2)),
+    "no tail chunk": Fault(
+        r"range\(first, last, 512\)", "range(first, last - last % 512, 512)", (3, 1_300), (1,)
+    ),
+    "chunks of a column in their order": Fault(
+        r"chunk = 0\n( +)left = q(?s:.*?)begin = first", r"chunk = q\n\1begin = first",
+        (4_000, 9), (0,),
+    ),
+    "a lane of a column twice": Fault(
+        r"range\(1, \(count - lane", "range(0, (count - lane", (200, 9), (0,)
+    ),
+    "chunk results in their order": Fault(
+        r"( +)c1 = lanes_reduce_sum_f32\(t1\)(\n +v1 =)", _IN_ORDER + r"\2", (9_000,), (0,)
+    ),
+}  # fmt: skip
+
+
+def numbers(fault: Fault) -> np.ndarray[Any, Any]:
+    if fault.kind == "zeros":
+        return np.full(fault.dims, -0.0, "f4")
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal(fault.dims) * np.exp2(rng.integers(-9, 9, fault.dims))
+    return x.astype("f4")
+
+
+def is_right(x: np.ndarray[Any, Any], axes: tuple[int, ...]) -> bool:
+    return same(gb.reduce_sum(x, axes), reduced("reduce_sum", x, axes))
+
+
+@pytest.fixture(autouse=True)
+def no_known_kernels() -> Iterator[None]:
+    state.clear()
+    yield
+    state.clear()
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_in_the_code_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = FAULTS[name]
+    x = numbers(fault)
+    assert is_right(x, fault.axes)
+    planted = []
+    generate: Callable[..., Any] = kernel.generate
+
+    def wrong(*given: Any) -> Any:
+        made = generate(*given)
+        text, count = re.subn(fault.pattern, fault.instead, made.text)
+        planted.append(count)
+        return dataclasses.replace(made, text=text)
+
+    monkeypatch.setattr(kernel, "generate", wrong)
+    state.clear()
+    assert not is_right(x, fault.axes)
+    assert sum(planted) > 0
+
+
+def test_sequences_in_the_order_of_memory_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Axes of a sequence may not be exchanged so that memory is read in a row."""
+    x = numbers(Fault("", "", (8, 25, 20), ())).transpose(0, 2, 1)
+    assert is_right(x, (1, 2))
+
+    def sorted_axes(plan: BroadcastPlan) -> BroadcastPlan:
+        steps = plan.reads[0].strides
+        inner = sorted(range(plan.num_parallel, plan.rank), key=lambda k: -steps[k])
+        return simplify._select_axes(plan, [*range(plan.num_parallel), *inner])
+
+    passes = tuple(sorted_axes if p is simplify.order_axes else p for p in simplify.PASSES)
+    monkeypatch.setattr(simplify, "PASSES", passes)
+    state.clear()
+    assert not is_right(x, (1, 2))
+
+
+def test_another_cut_into_sequences_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpubcast.planning import lowering
+
+    x = numbers(Fault("", "", (8, 30, 600), ()))
+    assert is_right(x, (1, 2))
+    monkeypatch.setattr(lowering, "sequences", lambda sizes: (tuple(range(len(sizes))),))
+    state.clear()
+    assert not is_right(x, (1, 2))

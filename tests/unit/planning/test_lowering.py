@@ -1,0 +1,188 @@
+"""Reductions as kernels do them: the laws that ``planning.lowering`` states."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from gpubcast.hlo import expression, graph_inference, ops
+from gpubcast.hlo.expression import Apply, Expression, reduces
+from gpubcast.hlo.inference import infer
+from gpubcast.hlo.op import Inferred
+from gpubcast.hlo.sequences import CHUNK, num_chunks, sequences
+from gpubcast.planning.lowering import LONGEST, by_chunks, lowered
+from gpubcast.shapes.shape import Shape
+
+NARROW = ("f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "f16", "bf16")
+SIZES = (0, 1, 2, 5, 511, 512, 700, 40_000)
+
+
+def graph(
+    name: str, text: str, **given: Any
+) -> tuple[Expression, tuple[Inferred, ...], Expression, tuple[Inferred, ...]]:
+    """A graph of one operation, and what it is lowered to."""
+    shape = Shape.parse(text)
+    whole = expression.single(name, given)
+    nodes = graph_inference.infer_nodes(whole, (shape,))
+    return (whole, nodes, *lowered(whole, nodes))
+
+
+def reductions(made: Expression) -> list[Apply]:
+    return [node for node in made.nodes if isinstance(node, Apply) and reduces(node)]
+
+
+def names(made: Expression) -> list[str]:
+    return [node.op for node in made.nodes if isinstance(node, Apply)]
+
+
+def of_elements(made: Expression, nodes: tuple[Inferred, ...], node: Apply) -> int:
+    """How many elements a reduction combines into one."""
+    sizes = nodes[node.args[0]].shape.dimensions
+    axes = dict(node.attributes)["axes"]
+    assert isinstance(axes, tuple)
+    return math.prod(sizes[axis] for axis in axes)
+
+
+def every_case() -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    found = []
+    for rank in range(4):
+        for sizes in itertools.product(SIZES, repeat=rank):
+            if math.prod(sizes) < 1 << 40:
+                for count in range(rank + 1):
+                    found += [(sizes, axes) for axes in itertools.combinations(range(rank), count)]
+    return found
+
+
+def test_laws_at_every_shape() -> None:
+    """Sequences of 2 to 32,768 elements, in the order of the law; results of the same shape."""
+    for sizes, axes in every_case():
+        text = f"f32[{','.join(map(str, sizes))}]"
+        whole, nodes, made, inferred = graph("reduce_sum", text, axes=axes)
+        one, other = nodes[whole.outputs[0]].shape, inferred[made.outputs[0]].shape
+        assert (one.element_type, one.dimensions) == (other.element_type, other.dimensions)
+        found = reductions(made)
+        counts = [of_elements(made, inferred, node) for node in found]
+        assert all(n != 1 for n in counts), (sizes, axes)
+        assert all(n <= LONGEST or by_chunks(x) for n, x in zip(counts, found, strict=True))
+        wanted = []
+        for sequence in sequences([sizes[axis] for axis in axes]):
+            n = math.prod(sizes[axes[k]] for k in sequence)
+            while n > LONGEST:
+                wanted.append(n)
+                n = num_chunks(n)
+            wanted += [n] * (n != 1)
+        assert counts == wanted, (sizes, axes)
+
+
+def test_nodes_are_inferred_as_if_they_were_called() -> None:
+    for text, axes in (("f32[3,700,5]", (0, 2)), ("bf16[40000,3]{0,1}", (0,)), ("s8[1,4]", (0,))):
+        _, _, made, inferred = graph("reduce_sum", text, axes=axes)
+        for node, known in zip(made.nodes, inferred, strict=True):
+            if isinstance(node, Apply) and not by_chunks(node):
+                shapes = tuple(inferred[a].shape for a in node.args)
+                again = infer(node.op, shapes, dict(node.attributes))
+                assert again.shape.dimensions == known.shape.dimensions
+                assert again.shape.element_type is known.shape.element_type
+
+
+def test_axes_are_walked_in_the_order_of_the_operand() -> None:
+    for axes in itertools.permutations((0, 2)):
+        _, _, made, _ = graph("reduce_sum", "f32[30,4,10]", axes=axes)
+        (node,) = reductions(made)
+        assert dict(node.attributes)["axes"] == (0, 2)
+
+
+@pytest.mark.parametrize("kind", [*NARROW, "f32", "f64", "c64", "s8", "s4", "pred"])
+def test_narrow_floats_are_added_in_f32_and_rounded_once(kind: str) -> None:
+    for name in ("reduce_sum", "reduce_prod"):
+        _, _, made, inferred = graph(name, f"{kind}[700,40000]", axes=(0, 1))
+        found = reductions(made)
+        assert len(found) == 3
+        wide = "f32" if kind in NARROW else kind
+        for node in found:
+            assert inferred[node.args[0]].shape.element_type.name == wide
+        assert names(made).count("convert_element_type") == 2 * (kind in NARROW)
+        assert inferred[made.outputs[0]].shape.element_type.name == kind
+
+
+def test_extremes_are_not_converted() -> None:
+    for name in ("reduce_max", "reduce_min"):
+        assert names(graph(name, "bf16[3,50]", axes=(1,))[2]) == [name]
+
+
+def test_a_sequence_of_one_element_is_added_to_zero() -> None:
+    for text, axes in (("f32[3,1]", (1,)), ("f32[3]", ()), ("c64[1]", (0,))):
+        assert names(graph("reduce_sum", text, axes=axes)[2]) == ["add"]
+    assert names(graph("reduce_sum", "bf16[1,3]", axes=(0,))[2]) == [
+        *("convert_element_type", "add", "convert_element_type")
+    ]
+    for name, text in (("reduce_max", "f32[3,1]"), ("reduce_sum", "s32[3,1]"),
+                       ("reduce_prod", "f32[3,1]"), ("reduce_sum", "pred[3,1]")):  # fmt: skip
+        assert names(graph(name, text, axes=(1,))[2]) == []
+
+
+def test_no_elements_are_still_reduced() -> None:
+    for text, axes in (("f32[3,0]", (1,)), ("f32[0]", (0,)), ("f32[0,600]", (0, 1))):
+        assert reductions(graph("reduce_sum", text, axes=axes)[2])
+
+
+@pytest.mark.parametrize(
+    ("elements", "steps"),
+    [(LONGEST, [(LONGEST, False)]), (LONGEST + 1, [(LONGEST + 1, True), (65, False)]),
+     (1 << 24, [(1 << 24, True), (1 << 15, False)]),
+     ((1 << 24) + 1, [((1 << 24) + 1, True), ((1 << 15) + 1, True), (65, False)])],
+)  # fmt: skip
+def test_long_sequences_are_reduced_by_chunks(elements: int, steps: list[tuple[int, bool]]) -> None:
+    _, _, made, inferred = graph("reduce_sum", f"f32[{elements}]", axes=(0,))
+    found = [(of_elements(made, inferred, x), by_chunks(x)) for x in reductions(made)]
+    assert found == steps
+
+
+def test_chunks_stand_in_memory_where_their_elements_stood() -> None:
+    for order in itertools.permutations(range(3)):
+        layout = ",".join(map(str, order))
+        _, _, made, inferred = graph("reduce_sum", f"f32[3,70000,5]{{{layout}}}", axes=(1,))
+        at = next(i for i, node in enumerate(made.nodes) if by_chunks(node))
+        shape = inferred[at].shape
+        assert shape.dimensions == (3, 5, num_chunks(70_000))
+        stands = {0: 0, 2: 1, 1: 2}
+        assert shape.layout.minor_to_major == tuple(stands[d] for d in order)
+
+
+def test_the_index_of_an_extreme() -> None:
+    """Two reductions: the extreme, then the least position at which it is, or at which NaN is."""
+    _, _, made, inferred = graph("argmax", "f32[3,50]", axis=1, index_dtype="u8")
+    assert [node.op for node in reductions(made)] == ["reduce_max", "reduce_min"]
+    assert "ne" in names(made) and inferred[made.outputs[0]].shape.element_type.name == "u8"
+    _, _, made, _ = graph("argmin", "s8[3,50]", axis=0, index_dtype="s32")
+    assert [node.op for node in reductions(made)] == ["reduce_min", "reduce_min"]
+    assert "ne" not in names(made) and "convert_element_type" not in names(made)
+
+
+def test_only_operations_of_the_table_are_made() -> None:
+    for name, text, given in (
+        ("reduce_sum", "bf16[700,40000]", {"axes": (0, 1)}),
+        ("argmin", "f16[3,70000]", {"axis": 1, "index_dtype": "s64"}),
+    ):
+        for node in graph(name, text, **given)[2].nodes:
+            assert not isinstance(node, Apply) or node.op in ops.OPS
+
+
+def test_other_nodes_are_left() -> None:
+    def body(x: Any) -> Any:
+        return gb.exp(x - gb.reduce_sum(x, "c")), x * 2
+
+    plan = gb.fuse("r c -> r c, r c")(body).plan("f32[3,50]")
+    found = [node.op for node in plan.expression.nodes if isinstance(node, Apply)]
+    nodes = graph_inference.infer_nodes(plan.expression, (Shape.parse("f32[3,50]"),))
+    assert names(lowered(plan.expression, nodes)[0]) == found
+
+
+def test_the_size_of_a_chunk() -> None:
+    assert LONGEST % CHUNK == 0 and num_chunks(LONGEST) <= CHUNK
+    assert np.log2(LONGEST) == 15
