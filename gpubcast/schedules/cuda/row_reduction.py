@@ -179,13 +179,13 @@ def _of_block(
         several: whether what is cached is made of several reads.
     """
     pairs = any(t.itemsize > REGISTER for t in map(plan.program.type_of, _values(plan)))
-    for threads in (WIDE_THREADS, BLOCK_THREADS):
+    for threads in (WIDE_THREADS, BLOCK_THREADS)[several:]:
         warps = threads // WARP
         of_warp = 1 << max(-(-chunks // warps) - 1, 0).bit_length()
         uneven = plan.axes[plan.num_parallel].size % (CHUNK * of_warp) != 0
         room = NARROW_REGISTERS
         if threads == WIDE_THREADS:
-            room = FEW_REGISTERS if pairs or uneven or several else WIDE_REGISTERS
+            room = FEW_REGISTERS if pairs or uneven else WIDE_REGISTERS
         if of_warp * STEPS_OF_CHUNK * LANES_OF_THREAD * registers <= room:
             return threads, of_warp, True
     return BLOCK_THREADS, 1, False
