@@ -232,7 +232,7 @@ def _key(source: KernelSource) -> str:
 INGREDIENTS = (
     *("backends/cpu", "backends/native_calls", "hlo/elementary"),
     *("schedules/cpu/cost.py", "schedules/cpu/tiles.py", "schedules/cuda/vectors.py"),
-    "shapes/element_types.py",
+    *("hlo/sequences.py", "shapes/element_types.py"),
 )
 
 
