@@ -282,13 +282,9 @@ def _module(name: str) -> Any:
         if error.name != path:
             raise
     from gpubcast.errors import quoted
-    from gpubcast.fusion.fused_function import Fused
     from gpubcast.hlo.ops import suggestion
 
-    near = suggestion(name)
-    if isinstance(getattr(_loaded("gpubcast.nn"), name, None), Fused):
-        near = f"; it is gpubcast.nn.{name}"
-    raise UnknownNameError(f"gpubcast has no {quoted(name)}{near}")
+    raise UnknownNameError(f"gpubcast has no {quoted(name)}{suggestion(name)}")
 
 
 def __dir__() -> list[str]:

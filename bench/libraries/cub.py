@@ -27,6 +27,8 @@ class Cub(Library):
     effort = 1
 
     def unsupported(self, sized: Sized) -> str | None:
+        if sized.case.computes.reduced:
+            return "DeviceTransform reduces nothing"
         result = sized.output.dimensions, sized.output.layout
         if any((x.dimensions, x.layout) != result for x in sized.shapes) or len(sized.shapes) > 2:
             return "DeviceTransform goes over one or two sequences"

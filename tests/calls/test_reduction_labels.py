@@ -112,8 +112,8 @@ def test_element_types_are_checked_first_then_every_axis_then_repeats() -> None:
         ("sum", "gpubcast has no 'sum'; gpubcast calls it 'reduce_sum'"),
         ("amax", "gpubcast has no 'amax'; gpubcast calls it 'reduce_max'"),
         ("any", "gpubcast has no 'any'; gpubcast calls it 'reduce_or'"),
-        ("mean", "gpubcast has no 'mean'; it is gpubcast.nn.mean"),
-        ("softmax", "gpubcast has no 'softmax'; it is gpubcast.nn.softmax"),
+        ("mean", "gpubcast has no 'mean'; gpubcast calls it 'gb.nn.mean'"),
+        ("softmax", "gpubcast has no 'softmax'; gpubcast calls it 'gb.nn.softmax'"),
     ],
 )
 def test_names_of_others_say_ours(name: str, text: str) -> None:

@@ -26,8 +26,9 @@ from tests.compile import sass
 
 TARGET = CudaTarget("sm_90", 132)
 # Of the benchmark's elementwise kernels the longest has 630 instructions, and the one that reads
-# most 73,700 bytes of CUDA: it has the formula of erf. Reductions read up to 108,600.
-MOST_INSTRUCTIONS, MOST_BYTES, MOST_BYTES_OF_REDUCTIONS = 700, 80_000, 115_000
+# most 73,700 bytes of CUDA: it has the formula of erf. Reductions have up to 824 and read 108,600.
+MOST_INSTRUCTIONS, MOST_BYTES = 700, 80_000
+MOST_INSTRUCTIONS_OF_REDUCTIONS, MOST_BYTES_OF_REDUCTIONS = 900, 115_000
 # To find a kernel takes 66,500 instructions of Python's; CPython 3.12's are 1.6 times as many.
 MOST_FOUND = 116_000 if sys.version_info[:2] == (3, 12) else 72_000
 
@@ -71,7 +72,8 @@ def test_compilation(name: str) -> None:
     made = source(name)
     reduces = "_REDUCTION" in made.key
     assert bytes_read(made.text) <= (MOST_BYTES_OF_REDUCTIONS if reduces else MOST_BYTES)
-    assert 0 < reports()[made.entry].instructions <= MOST_INSTRUCTIONS
+    most = MOST_INSTRUCTIONS_OF_REDUCTIONS if reduces else MOST_INSTRUCTIONS
+    assert 0 < reports()[made.entry].instructions <= most
 
 
 def test_bytes_are_those_of_headers_too() -> None:
