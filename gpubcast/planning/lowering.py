@@ -4,8 +4,8 @@ A graph with reductions becomes one with the same results in which a reduction h
 
 - f32 for f8, f16 and bf16 where elements are added or multiplied, so that they are rounded once;
 - the axes of one sequence of the law of sums (``hlo.sequences``), with two elements or more;
-- at most ``LONGEST`` elements to a sequence: a longer one is reduced chunk by chunk (``CHUNKS``)
-  first, and its chunks' results are a sequence that is reduced next.
+- at most ``LONGEST_SEQUENCE`` elements to a sequence: a longer one is reduced chunk by chunk
+  (``CHUNKS``) first, and its chunks' results are a sequence that is reduced next.
 
 The index of an extreme element is the least among those of elements that equal the extreme.
 """
@@ -23,12 +23,11 @@ from gpubcast.hlo.inference import infer
 from gpubcast.hlo.op import Inferred
 from gpubcast.hlo.reductions import without
 from gpubcast.hlo.sequences import num_chunks, sequences
+from gpubcast.planning.plan import LONGEST_SEQUENCE
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.scalar_bits import scalar_bits
 from gpubcast.shapes.shape import Shape
 
-# The longest sequence that one thread, or one block of a GPU, reduces.
-LONGEST = 32768
 # The keyword of a reduction whose result has one element per chunk, along a new last dimension.
 CHUNKS = "chunks"
 _SUMS = ("reduce_sum", "reduce_prod")
@@ -52,8 +51,9 @@ def lowered(
         elif not isinstance(node, Apply):
             new.append(made.add(node, inferred))
         elif ops.OPS[node.op].rule is rules.REDUCE:
-            axes = sorted(dict(node.attributes)["axes"])  # type: ignore[call-overload]
-            new.append(made.reduction(node.op, new[node.args[0]], axes, inferred))
+            axes = dict(node.attributes)["axes"]
+            assert isinstance(axes, tuple)
+            new.append(made.reduction(node.op, new[node.args[0]], sorted(axes), inferred))
         elif ops.OPS[node.op].rule is rules.CHOOSE:
             new.append(made.choice(node.op, new[node.args[0]], dict(node.attributes), inferred))
         else:
@@ -113,7 +113,7 @@ class _LoweredGraph:
         elements = math.prod(self.shape(arg).dimensions[axis] for axis in axes)
         if elements == 1:
             return self._single(name, arg, axes)
-        while elements > LONGEST:
+        while elements > LONGEST_SEQUENCE:
             arg, elements = self._chunks(name, arg, axes, elements)
             axes = (self.shape(arg).rank - 1,)
         return self.apply(name, arg, axes=tuple(axes))

@@ -32,6 +32,8 @@ Places = tuple[int | None, ...]
 """For each dimension of an array or a node, the axis that indexes it; None for none."""
 
 MAX_RANK = 16
+# The most elements of a sequence that one thread, or one block of a GPU, reduces.
+LONGEST_SEQUENCE = 32768
 # Bytes of a launch parameter.
 WORD = 8
 CONSTANT = "constant"
@@ -139,6 +141,12 @@ class Instruction:
     bits: int | None = None
     attributes: Attributes = ()
     sequence: int = 0
+
+    @property
+    def lacks_identity(self) -> bool:
+        """Whether a reduction has no value that changes no other: a complex product of infinity and
+        1 is NaN."""
+        return self.op == "reduce_prod" and self.element_type.is_complex
 
     def __str__(self) -> str:
         inner = f"{self.bits:#x}" if self.bits is not None else ",".join(f"%{a}" for a in self.args)
@@ -308,6 +316,20 @@ class BroadcastPlan:
                 varies = varies.union(*map(self.axes_of, range(1, instruction.sequence)))
             known.append(varies)
         return tuple(known)
+
+    def depths(self) -> tuple[int, ...]:
+        """For each value of the program, in how many sequences it lies: 0 for one outside."""
+        numbered = [(k, {*self.axes_of(k)}) for k in range(len(self.sequences), 0, -1)]
+        return tuple(
+            next((k for k, axes in numbered if axes & varies), 0) for varies in self.varies()
+        )
+
+    def along_sequence(self) -> tuple[int, ...]:
+        """The outputs that have an axis of the first sequence."""
+        axes = self.axes_of(1)
+        return tuple(
+            k for k, write in enumerate(self.writes) if any(write.strides[axis] for axis in axes)
+        )
 
     def passes(self) -> tuple[int, ...]:
         """For each value of the program, after how many passes over the first sequence it can be

@@ -72,8 +72,14 @@ def keywords_of(name: str, kind: str) -> dict[str, Any]:
         return {"sizes": (3,)}
     if name == "broadcast_in_dim":
         return {"shape": (67, 2, 13), "broadcast_dimensions": (2, 0)}
+    if name == "get_dimension_size":
+        return {"axis": 1}
     if name == "reduce_precision":
         return {"exponent_bits": 4, "mantissa_bits": 5}
+    if OPS[name].rule is rules.REDUCE:
+        return {"axes": (1,)}
+    if OPS[name].rule is rules.CHOOSE:
+        return {"axis": 1, "index_dtype": "s32"}
     return operations.keywords(OPS[name], element_type(kind))[0]
 
 

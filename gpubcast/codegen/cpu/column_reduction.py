@@ -37,7 +37,7 @@ class _ColumnLoops(ReductionLoops):
         self.waiting = [
             v
             for v in self.needed
-            if self.after[v] and not self.depth(v) and v not in self.combinations
+            if self.after[v] and not self.depth[v] and v not in self.combinations
         ]
 
     def lines(self) -> list[str]:
@@ -210,7 +210,7 @@ class _ColumnLoops(ReductionLoops):
 
     def _stores(self) -> list[str]:
         """The outputs: one element for each sequence, or one for each of its elements."""
-        lines, full = [], self.full()
+        lines, full = [], self.full
         every = range(len(self.plan.writes))
         for inside in (False, True):
             outputs = [k for k in every if (self.reads + k in full) == inside]

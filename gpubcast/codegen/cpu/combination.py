@@ -32,6 +32,7 @@ class Combination:
     Attributes:
         value, operand: the numbers of its value and of the value that it reduces.
         sequence: the number of the sequence.
+        lacks_identity: whether no value leaves every other as it is.
     """
 
     def __init__(self, program: Program, value: int) -> None:
@@ -39,6 +40,7 @@ class Combination:
         self.value = value
         (self.operand,) = instruction.args
         self.sequence = instruction.sequence
+        self.lacks_identity = instruction.lacks_identity
         self.element_type = instruction.element_type
         self._operation = instruction.op
         self._row = ops.OPS[instruction.op]
@@ -92,12 +94,6 @@ class Combination:
         """All lanes as if nothing were in them."""
         return [f"for l in range({LANES}):", INDENT + self.store("l", self.identity)]
 
-    @property
-    def has_identity(self) -> bool:
-        """Whether there is a value that changes no other: a complex product of infinity and 1 is
-        NaN."""
-        return not (self.element_type.is_complex and self._row.identity is Identity.ONE)
-
     def tree(self, count: str) -> list[str]:
         """The lanes of so many elements combined, as ``c<value>``."""
         own = f"c{self.value}"
@@ -116,7 +112,7 @@ class Combination:
     def from_memory(self, first: int, count: str) -> list[str]:
         """Elements that lie in the memory, combined as ``c<value>``."""
         begin, clear = "0", self.cleared()
-        if not self.has_identity:
+        if self.lacks_identity:
             begin, place = str(LANES), self.store("l", self.load(f"{first} + l"))
             clear = [f"for l in range(min({LANES}, {count})):", INDENT + place]
         return [

@@ -17,6 +17,8 @@ class ReductionLoops:
     Attributes:
         parallel: the axes of the loops outside of sequences, in order.
         after: for each value, after how many passes over the first sequence it can be computed.
+        depth: for each value, in how many sequences it lies.
+        full: the outputs' slots that have an axis of the first sequence.
     """
 
     def __init__(
@@ -30,17 +32,14 @@ class ReductionLoops:
         self.reads = len(table.plan.reads)
         self.varies = table.plan.varies()
         self.after = table.plan.passes()
+        self.depth = table.plan.depths()
+        self.full = [self.reads + output for output in table.plan.along_sequence()]
         self.combinations = {
             v: Combination(self.program, v)
             for v in range(self.reads, len(self.varies))
             if self.program.code[v - self.reads].sequence
         }
         self.needed = self.program.needed(self.program.results)
-
-    def depth(self, value: int) -> int:
-        """In how many sequences a value lies."""
-        numbers = range(len(self.plan.sequences), 0, -1)
-        return next((k for k in numbers if self.varies[value] & {*self.plan.axes_of(k)}), 0)
 
     def reduced_by(self, number: int) -> list[Combination]:
         """The reductions of one pass over the first sequence."""
@@ -54,14 +53,6 @@ class ReductionLoops:
     def passes(self) -> range:
         """The numbers of the passes over the first sequence."""
         return range(max(self.after, default=0))
-
-    def full(self) -> list[int]:
-        """The outputs' slots that have an axis of the sequence."""
-        return [
-            slot
-            for slot in range(self.reads, len(self.table.patterns))
-            if any(self.table.moves(slot, axis) for axis in self.plan.axes_of(1))
-        ]
 
     def length(self, sequence: int) -> str:
         """The number of elements of a sequence."""

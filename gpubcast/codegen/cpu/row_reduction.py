@@ -46,7 +46,7 @@ class _RowLoops(ReductionLoops):
             body += [
                 self.value(v, "")
                 for v in self.needed
-                if self.after[v] == number + 1 and not self.depth(v) and v not in self.combinations
+                if self.after[v] == number + 1 and not self.depth[v] and v not in self.combinations
             ]
         lines += self.values_at(0) + self.loop(0, body + self._stores())
         return lines + ["fence()"] * self.streamed
@@ -143,7 +143,7 @@ class _RowLoops(ReductionLoops):
             body += [one.store("l", f"a{one.value}") for one in chosen]
             full += [f"for l in range({LANES}):", *indented(body)]
         begin, some = "0", [line for one in chosen for line in one.cleared()]
-        if not all(one.has_identity for one in chosen):
+        if any(one.lacks_identity for one in chosen):
             body = elements("l") + [one.store("l", f"b{one.value}") for one in chosen]
             begin = str(LANES)
             some = [f"for l in range(min({LANES}, {count})):", *indented(body)]
@@ -159,7 +159,7 @@ class _RowLoops(ReductionLoops):
     def _values_of(self, sequence: int, results: list[int]) -> list[int]:
         """The values in a sequence that some others are computed from."""
         stop = (*(v for v in self.stored if v in self.available), *self.combinations)
-        return [v for v in self.program.needed(tuple(results), stop) if self.depth(v) == sequence]
+        return [v for v in self.program.needed(tuple(results), stop) if self.depth[v] == sequence]
 
     def _elements(self, sequence: int, values: list[int], element: str) -> list[str]:
         """Values at an element of a sequence of one axis."""
@@ -239,7 +239,7 @@ class _RowLoops(ReductionLoops):
                 steps = {axis: f"i{axis}" for axis in moved}
                 body.append(f"o{slot}_{moved[-1]} = {self.along(slot, self.offset(slot), steps)}")
         for v in below:
-            if self.depth(v) == 1:
+            if self.depth[v] == 1:
                 body.append(self.value(v, self._along(v, 2, {})))
         body.append(f"length2 = {self.length(2)}")
         body += self._pass(2, inner, "0", "length2")
@@ -250,7 +250,7 @@ class _RowLoops(ReductionLoops):
 
     def _stores(self) -> list[str]:
         """The outputs, those that have the axes of the sequence in one more walk."""
-        lines, full = [], self.full()
+        lines, full = [], self.full
         for output, result in enumerate(self.program.results):
             slot = self.reads + output
             if slot not in full:

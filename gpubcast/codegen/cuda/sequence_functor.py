@@ -156,7 +156,7 @@ class _Functor:
         Args:
             exchanged: whether threads give it to each other, through shuffles and through memory.
         """
-        careful = any(self.passes.moves_others(v) for v in chosen)
+        careful = any(self.passes.lacks_identity(v) for v in chosen)
         names = [f"v{v}" for v in chosen] + ["there"] * careful
         types = [self._type(v) for v in chosen] + ["bool"] * careful
         members = "".join(f" {own} {one};" for own, one in zip(types, names, strict=True))
@@ -215,7 +215,7 @@ class _Functor:
 
     def _terms(self, number: int, chosen: list[int]) -> list[str]:
         """What the reductions of a pass take of an element."""
-        careful = any(self.passes.moves_others(v) for v in chosen)
+        careful = any(self.passes.lacks_identity(v) for v in chosen)
         values = self._values(number)
         taken = [self._text(self.passes.operand(v), values) for v in chosen] + ["true"] * careful
         stored = [v for v in self.cached if v in values]
@@ -235,7 +235,7 @@ class _Functor:
         operands = tuple(self.passes.operand(v) for v in self.passes.inner)
         needed = self.program.needed(operands, stop=self.passes.every)
         values = [v for v in needed if self.passes.depth[v] and not self._is_constant(v)]
-        careful = any(self.passes.moves_others(v) for v in self.passes.inner)
+        careful = any(self.passes.lacks_identity(v) for v in self.passes.inner)
         taken = [self._text(v, values) for v in operands] + ["true"] * careful
         return [
             "template <class In>",

@@ -99,15 +99,10 @@ def _bytes(element_type: ElementType) -> int:
     return max(element_type.itemsize, 4) if element_type.is_floating else element_type.itemsize
 
 
-def _lacks_identity(plan: BroadcastPlan) -> bool:
-    """Whether a chunk that is not there cannot be counted as one: a complex product of infinity
-    and 1 is NaN."""
-    return any(one.op == "reduce_prod" and one.element_type.is_complex for one in plan.program.code)
-
-
 def _vector_axis(plan: BroadcastPlan) -> int | None:
     """The parallel axis along which the largest read that is reduced has neighbours."""
-    if len(plan.sequences) != 1 or _lacks_identity(plan):
+    if len(plan.sequences) != 1 or any(one.lacks_identity for one in plan.program.code):
+        # A chunk that is not there could not be counted as one.
         return None
     sequence = plan.axes_of(1)
     reduced = [read for read in plan.reads if any(read.strides[k] for k in sequence)]

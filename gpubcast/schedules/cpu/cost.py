@@ -16,8 +16,6 @@ PARALLEL_BYTES, PART_BYTES, LARGE_BYTES, OFTEN = 192 << 10, 96 << 10, 3 << 20, 3
 _EXPENSIVE = 2
 # Elements of the inner axis for which values are hoisted at a time: they stay in the cache.
 STRETCH = 4096
-# The most elements of a sequence that are stored for a later pass over it; the plan's limit.
-LONGEST = 32768
 # Values of sequences beside each other that wait to be combined: how many tiles, and how many bytes
 # each has, where they come from the caches and where they come from memory.
 TILES, TILE_BYTES, FAR_TILE_BYTES = 72, 512, 4096

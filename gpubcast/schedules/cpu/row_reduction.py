@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpubcast.planning.plan import Access, BroadcastPlan
+from gpubcast.planning.plan import LONGEST_SEQUENCE, Access, BroadcastPlan
 from gpubcast.schedules.cpu.cost import (
-    LONGEST,
     MOST_SCRATCH,
     STRETCH,
     along,
@@ -97,7 +96,7 @@ def _written(access: Access) -> AccessPattern:
 def _stored(plan: BroadcastPlan) -> tuple[int, ...]:
     """Expensive values along the sequence that two passes need."""
     sequence = plan.axes_of(1)
-    if len(sequence) != 1 or plan.axes[sequence[0]].size > LONGEST:
+    if len(sequence) != 1 or plan.axes[sequence[0]].size > LONGEST_SEQUENCE:
         return ()
     program, base, varies = plan.program, len(plan.reads), plan.varies()
     after = plan.passes()

@@ -26,18 +26,12 @@ class Passes:
         self.program = plan.program
         base = len(plan.reads)
         self.after = plan.passes()
-        sequences = [(k, {*plan.axes_of(k)}) for k in range(len(plan.sequences), 0, -1)]
-        self.depth = tuple(
-            next((k for k, axes in sequences if axes & varies), 0) for varies in plan.varies()
-        )
+        self.depth = plan.depths()
         code = list(enumerate(plan.program.code, base))
         self.every = tuple(v for v, own in code if own.sequence)
         self.inner = [v for v, own in code if own.sequence == 2]
         self.count = max(self.after, default=0)
-        axes = plan.axes_of(1)
-        self.full = tuple(
-            o for o, write in enumerate(plan.writes) if any(write.strides[axis] for axis in axes)
-        )
+        self.full = plan.along_sequence()
         self._base = base
         self._generated = [access.generated for access in plan.reads]
 
@@ -50,11 +44,9 @@ class Passes:
         """The reductions of a pass."""
         return [v for v in self.every if v not in self.inner and self.after[v] == number]
 
-    def moves_others(self, value: int) -> bool:
-        """Whether a reduction has no value that changes no other: a complex product of infinity
-        and 1 has a NaN."""
-        own = self.program.code[value - self._base]
-        return own.op == "reduce_prod" and own.element_type.is_complex
+    def lacks_identity(self, value: int) -> bool:
+        """Whether a reduction has no value that changes no other."""
+        return self.program.code[value - self._base].lacks_identity
 
     def ends(self, number: int) -> tuple[int, ...]:
         """What a pass is for: the operands of its reductions, or the results of elements."""

@@ -15,7 +15,8 @@ from gpubcast.hlo.expression import Apply, Expression, reduces
 from gpubcast.hlo.inference import infer
 from gpubcast.hlo.op import Inferred
 from gpubcast.hlo.sequences import CHUNK, num_chunks, sequences
-from gpubcast.planning.lowering import LONGEST, by_chunks, lowered
+from gpubcast.planning.lowering import by_chunks, lowered
+from gpubcast.planning.plan import LONGEST_SEQUENCE as LONGEST
 from gpubcast.shapes.shape import Shape
 
 NARROW = ("f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "f16", "bf16")

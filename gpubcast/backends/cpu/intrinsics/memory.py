@@ -23,7 +23,8 @@ from gpubcast.backends.cpu.intrinsics.complex_numbers import pair, parts
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED
 from gpubcast.backends.cpu.processor import converts_halves
-from gpubcast.schedules.cpu.cost import FAR_TILE_BYTES, LONGEST, STRETCH, TILE_BYTES, TILES
+from gpubcast.planning.plan import LONGEST_SEQUENCE
+from gpubcast.schedules.cpu.cost import FAR_TILE_BYTES, STRETCH, TILE_BYTES, TILES
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
 
 NUMBA_TYPES = {"bool": types.boolean, "float": types.float32, "double": types.float64} | {
@@ -294,7 +295,7 @@ def namespace() -> dict[str, Any]:
         names[f"far_{row.name}"] = _load(row, _OPERANDS, STREAMED)
         names[f"line_{row.name}"] = _store(row, _OPERANDS, STREAMED)
         names[f"scratch_{row.name}"] = _scratch(row, STRETCH)
-        names[f"long_scratch_{row.name}"] = _scratch(row, LONGEST)
+        names[f"long_scratch_{row.name}"] = _scratch(row, LONGEST_SEQUENCE)
         for prefix, size in (("tiles", TILE_BYTES), ("far_tiles", FAR_TILE_BYTES)):
             names[f"{prefix}_{row.name}"] = _scratch(row, TILES * size // row.itemsize)
         if row.is_complex:
