@@ -1,9 +1,9 @@
 """How a CPU kernel combines the elements of a reduction by the law of sums (``hlo.sequences``).
 
 A reduction has memory of its own. Where vectors go along the sequence it holds the lanes, then the
-results of chunks, then the elements of a chunk that do not lie in a row in memory, or that are
-reductions themselves. Where vectors go across sequences, it holds tiles of values that wait to be
-combined.
+results of chunks, then the elements of a chunk that do not lie in a row in memory, then those that
+are reductions themselves, then elements of such reductions where they are short. Where vectors go
+across sequences, it holds tiles of values that wait to be combined.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gpubcast.shapes.element_types import ELEMENT_TYPES
 
 _KEYS = {Identity.LOWEST: "key_above", Identity.HIGHEST: "key_below"}
 # Where the parts of the memory begin.
-RESULTS, ELEMENTS, INNER = LANES, LANES + CHUNK, LANES + 2 * CHUNK
+RESULTS, ELEMENTS, INNER, SHORT = (LANES + parts * CHUNK for parts in range(4))
 
 
 def indented(lines: list[str], levels: int = 1) -> list[str]:

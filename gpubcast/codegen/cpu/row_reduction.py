@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpubcast.codegen.cpu.combination import ELEMENTS, INNER, RESULTS, Combination, indented
+from gpubcast.codegen.cpu.combination import (
+    ELEMENTS,
+    INNER,
+    RESULTS,
+    SHORT,
+    Combination,
+    indented,
+)
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.codegen.cpu.scalar_code import scratch_type
@@ -30,7 +37,7 @@ class _RowLoops(ReductionLoops):
 
     def __init__(self, table: ParameterTable, schedule: RowReduction) -> None:
         super().__init__(table, schedule, tuple(range(table.plan.num_parallel)))
-        self.stored = schedule.stored
+        self.stored, self.packed = schedule.stored, schedule.packed
         self.long, self.far, self.streamed = schedule.long, schedule.far, schedule.streamed
         self.available = set[int]()  # the values that are stored by now
 
@@ -48,7 +55,7 @@ class _RowLoops(ReductionLoops):
                 for v in self.needed
                 if self.after[v] == number + 1 and not self.depth[v] and v not in self.combinations
             ]
-        lines += self.values_at(0) + self.loop(0, body + self._stores())
+        lines += self._pack() + self.values_at(0) + self.loop(0, body + self._stores())
         return lines + ["fence()"] * self.streamed
 
     def _memory(self, value: int) -> str:
@@ -230,21 +237,99 @@ class _RowLoops(ReductionLoops):
         inner = [one for v, one in self.combinations.items() if v in needed and one.sequence == 2]
         if not inner:
             return []
-        axes = self.plan.axes_of(1)
-        body = self.position(1, f"{begin} + d")
         below = self.program.needed(tuple(one.operand for one in inner))
+        long = self._inner_element(below, f"{begin} + d") + self._outside(below)
+        long += self._pass(2, inner, "0", "length2")
+        long += [one.store_result(f"{INNER} + d", f"v{one.value}") for one in inner]
+        long = [f"for d in range({count}):", *indented(long)]
+        lines = [f"length2 = {self.length(2)}"]
+        if self.packed:
+            return lines + self._short_sequences(inner, below, begin, count)
+        if len(self.plan.axes_of(1)) > 1 or any(map(self._is_expensive, self._of_element(below))):
+            return lines + long
+        short = self._short_sequences(inner, below, begin, count)
+        return [
+            *lines,
+            f"if 0 < length2 <= {LANES}:",
+            *indented(short),
+            "else:",
+            *indented(long),
+        ]
+
+    def _of_element(self, below: tuple[int, ...]) -> list[int]:
+        """The values that are the same for all elements of an inner sequence."""
+        return [v for v in below if self.depth[v] == 1]
+
+    def _outside(self, below: tuple[int, ...]) -> list[str]:
+        return [self.value(v, self._along(v, 2, {})) for v in self._of_element(below)]
+
+    def _inner_element(self, below: tuple[int, ...], element: str) -> list[str]:
+        """Where the accesses of an element's inner sequence begin."""
+        lines, axes = self.position(1, element), self.plan.axes_of(1)
         for slot in below:
             moved = [axis for axis in axes if self._moves(slot, axis)]
             if moved:
                 steps = {axis: f"i{axis}" for axis in moved}
-                body.append(f"o{slot}_{moved[-1]} = {self.along(slot, self.offset(slot), steps)}")
+                lines.append(f"o{slot}_{moved[-1]} = {self.along(slot, self.offset(slot), steps)}")
+        return lines
+
+    def _short_sequences(
+        self, inner: list[Combination], below: tuple[int, ...], begin: str, count: str
+    ) -> list[str]:
+        """Inner sequences of one element for a lane at most, as many beside each other as have room
+        in the memory: vectors go across them."""
+        steps = {axis: f"i{axis}" for axis in self.plan.axes_of(2)}
+        body = self._inner_element(below, f"{begin} + d + w") + self._outside(below)
         for v in below:
-            if self.depth[v] == 1:
-                body.append(self.value(v, self._along(v, 2, {})))
-        body.append(f"length2 = {self.length(2)}")
-        body += self._pass(2, inner, "0", "length2")
-        body += [one.store_result(f"{INNER} + d", f"v{one.value}") for one in inner]
-        return [f"for d in range({count}):", *indented(body)]
+            if v in self.packed:
+                body.append(f"v{v} = load_{self._memory(v)}(t{v}, {self._packed_index()})")
+            elif self.depth[v] == 2:
+                body.append(self.value(v, self._along(v, 2, steps)))
+        place = f"{SHORT} + l * beside + w"
+        body += [one.store(place, one.entered(f"v{one.operand}")) for one in inner]
+        other = f"{SHORT} + (l + half) * beside + w"
+        tree = [one.taken(place, one.load(other)) for one in inner]
+        ends = [
+            one.store_result(f"{INNER} + d + w", one.final(one.load(f"{SHORT} + w")))
+            for one in inner
+        ]
+        return [
+            f"beside = min({CHUNK}, {STRETCH - SHORT} // length2)",
+            f"for d in range(0, {count}, beside):",
+            f"    width = min(beside, {count} - d)",
+            "    for l in range(length2):",
+            *indented(self.position(2, "l"), 2),
+            "        for w in range(width):",
+            *indented(body, 3),
+            f"    half = {LANES // 2}",
+            "    while half > 0:",
+            "        for l in range(min(half, length2 - half)):",
+            "            for w in range(width):",
+            *indented(tree, 4),
+            "        half = half // 2",
+            "    for w in range(width):",
+            *indented(ends, 2),
+        ]
+
+    def _packed_index(self) -> str:
+        (first,), (second,) = self.plan.axes_of(1), self.plan.axes_of(2)
+        return f"i{second} * n{first} + i{first}"
+
+    def _pack(self) -> list[str]:
+        """The packed operands in memory of their own, where the elements that inner sequences
+        beside each other begin with lie beside each other."""
+        lines = []
+        for slot in self.packed:
+            (first,), (second,) = self.plan.axes_of(1), self.plan.axes_of(2)
+            index = self.along(slot, "0", {first: f"i{first}", second: f"i{second}"})
+            store = f"store_{self._memory(slot)}(t{slot}, {self._packed_index()}, v{slot})"
+            lines += [
+                f"t{slot} = long_scratch_{self._memory(slot)}()",
+                f"for i{second} in range(n{second}):",
+                f"    for i{first} in range(n{first}):",
+                *indented([self.value(slot, index), store], 2),
+            ]
+        return lines
 
     # --- results ---------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from gpubcast.hlo.sequences import LANES
 from gpubcast.planning.plan import LONGEST_SEQUENCE, Access, BroadcastPlan
 from gpubcast.schedules.cpu.cost import (
     MOST_SCRATCH,
@@ -17,6 +18,9 @@ from gpubcast.schedules.cpu.cost import (
 )
 from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget
 
+# From how many rows on a copy of what all of them read is worth it.
+_ROWS_OF_A_COPY = 4
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowReduction(CpuScheduleBase):
@@ -28,6 +32,8 @@ class RowReduction(CpuScheduleBase):
         streamed: whether results along the sequence are written past the caches.
         stored: values that vary along the sequence and are stored for a later pass over it.
         long: whether they take more than a stretch.
+        packed: the operand of inner sequences, of all rows alike, that is copied so that vectors
+            across these sequences read elements that lie beside each other.
     """
 
     name: ClassVar[str] = "ROW_REDUCTION"
@@ -36,6 +42,7 @@ class RowReduction(CpuScheduleBase):
     chunked: bool
     stored: tuple[int, ...]
     long: bool
+    packed: tuple[int, ...]
     far: bool
     streamed: bool
 
@@ -52,6 +59,8 @@ class RowReduction(CpuScheduleBase):
         if self.stored:
             values = ", ".join(f"%{value}" for value in self.stored)
             parts.append(f"{'long ' * self.long}store {values}")
+        if self.packed:
+            parts.append(f"pack %{self.packed[0]}")
         if self.far:
             parts.append("far streamed" if self.streamed else "far")
         return " | ".join([*parts, *self.split_key])
@@ -76,6 +85,7 @@ def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
         chunked=plan.chunked,
         stored=found,
         long=bool(found) and plan.axes[-1].size > STRETCH,
+        packed=_packed(plan, iterations) if not found else (),
         far=plan.num_bytes >= target.streaming_bytes,
         streamed=_streamed(plan, target),
     )
@@ -87,6 +97,23 @@ def _streamed(plan: BroadcastPlan, target: CpuTarget) -> bool:
     if len(sequence) != 1 or any(write.strides[sequence[0]] != 1 for write in plan.writes):
         return False
     return len(plan.writes) == 1 and streamed(plan, target, plan.axes[sequence[0]].size)
+
+
+def _packed(plan: BroadcastPlan, iterations: int) -> tuple[int, ...]:
+    """The largest read that is worth a copy: several rows use it, and it fits."""
+    if len(plan.sequences) != 2 or plan.chunked or iterations < _ROWS_OF_A_COPY:
+        return ()
+    axes, inner = plan.axes_of(1), plan.axes_of(2)
+    if len(axes) != 1 or len(inner) != 1 or not 1 < plan.axes[inner[0]].size <= LANES:
+        return ()
+    if plan.axes[axes[0]].size * plan.axes[inner[0]].size > LONGEST_SEQUENCE:
+        return ()
+    varies = plan.varies()
+    return tuple(
+        slot
+        for slot, read in enumerate(plan.reads)
+        if varies[slot] == {*axes, *inner} and read.strides[axes[0]] != 1 and not read.generated
+    )[:1]
 
 
 def _written(access: Access) -> AccessPattern:
