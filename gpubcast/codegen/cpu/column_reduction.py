@@ -13,6 +13,8 @@ from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.codegen.cpu.scalar_code import scratch_type
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
 from gpubcast.schedules.cpu.column_reduction import ColumnReduction
+from gpubcast.schedules.cpu.cost import MOST_SCRATCH
+from gpubcast.schedules.schedule import AccessPattern
 
 # Tiles of a reduction's memory: those of lanes, those of chunks, and the result.
 _WAITING = LANES // 2
@@ -34,6 +36,14 @@ class _ColumnLoops(ReductionLoops):
         others = tuple(k for k in range(table.plan.num_parallel) if k != self.vector)
         super().__init__(table, schedule, others)
         self.cheap = not any(map(self.program.expensive, self.program.code))
+        # Accesses that are copied by loops of their own: the compiler makes no vectors of a long
+        # formula between loads or stores that are no vectors.
+        self.copied = [
+            slot
+            for slot, pattern in enumerate(self.table.patterns)
+            if pattern is AccessPattern.GATHERED and not self.cheap
+            if self.table.moves(slot, self.vector)
+        ][:MOST_SCRATCH]
         self.waiting = [
             v
             for v in self.needed
@@ -44,6 +54,7 @@ class _ColumnLoops(ReductionLoops):
         memory = "far_tiles" if self.far else "tiles"
         lines = [one.allocation(memory) for one in self.combinations.values()]
         lines += [f"t{v} = scratch_{scratch_type(self.program.type_of(v))}()" for v in self.waiting]
+        lines += [f"g{slot} = scratch_{self._type(slot)}()" for slot in self.copied]
         body = self.span()
         for number in self.passes:
             body += self._pass(self.reduced_by(number))
@@ -55,6 +66,22 @@ class _ColumnLoops(ReductionLoops):
         return lines + self.values_at(0) + self.loop(0, tiles)
 
     # --- values ----------------------------------------------------------------------------------
+
+    def _type(self, slot: int) -> str:
+        value = slot if slot < self.reads else self.program.results[slot - self.reads]
+        return scratch_type(self.program.type_of(value))
+
+    def _across(self, values: list[int], row: int, ends: list[str]) -> list[str]:
+        """Values at each place of the tile, and what is done with them."""
+        lines, body = [], []
+        for v in values:
+            if v in self.copied:
+                store = f"store_{self._type(v)}(g{v}, c, v{v})"
+                lines += ["for c in range(width):", *indented([self._value(v, row), store])]
+                body.append(f"v{v} = load_{self._type(v)}(g{v}, c)")
+            else:
+                body.append(self._value(v, row))
+        return [*lines, "for c in range(width):", *indented(body + ends)]
 
     def _value(self, value: int, row: int) -> str:
         """The statement that computes a value at a place of the tile."""
@@ -98,9 +125,8 @@ class _ColumnLoops(ReductionLoops):
         for value in values:
             name = scratch_type(self.program.type_of(value))
             instruction = self.program.code[value - self.reads]
-            body = [self._value(v, 0) for v in self._below(list(instruction.args))]
-            body += [self.value(value, ""), f"store_{name}(t{value}, c, v{value})"]
-            lines += ["for c in range(width):", *indented(body)]
+            ends = [self.value(value, ""), f"store_{name}(t{value}, c, v{value})"]
+            lines += self._across(self._below(list(instruction.args)), 0, ends)
         return lines
 
     # --- a pass ----------------------------------------------------------------------------------
@@ -161,19 +187,16 @@ class _ColumnLoops(ReductionLoops):
         """The elements of a lane combined in their order, and with the lane that waits for it."""
         values = self._below([one.operand for one in chosen])
         slots = [v for v in values if v < self.reads]
-        row = [self._value(v, 0) for v in values]
         place, buffer = f"lane * {self.tile} + c", f"{_RESULT * self.tile} + c"
         waits = f"(lane - {_WAITING}) * {self.tile} + c"
         first = [one.store(buffer, one.entered(f"v{one.operand}")) for one in chosen]
         more = [one.taken(buffer, one.entered(f"v{one.operand}")) for one in chosen]
         some = [
             *self._rows(slots, "begin + lane", 0),
-            "for c in range(width):",
-            *indented(row + first),
+            *self._across(values, 0, first),
             f"for r in range(1, (count - lane + {LANES - 1}) // {LANES}):",
             *indented(self._rows(slots, f"begin + lane + {LANES} * r", 0)),
-            "    for c in range(width):",
-            *indented(row + more, 2),
+            *indented(self._across(values, 0, more)),
             f"if lane < {_WAITING}:",
             "    for c in range(width):",
             *indented([one.store(place, one.load(buffer)) for one in chosen], 2),
@@ -218,11 +241,17 @@ class _ColumnLoops(ReductionLoops):
                 continue
             values = self._below([self.program.results[k] for k in outputs])
             slots = [v for v in values if v < self.reads] + [self.reads + k for k in outputs]
-            body = [self._value(v, 0) for v in values]
+            ends, copies = [], []
             for k in outputs:
-                text = f"v{self.program.results[k]}"
-                body.append(self.table.store(k, self._place(self.reads + k, 0), text))
-            tile = ["for c in range(width):", *indented(body)]
+                text, slot = f"v{self.program.results[k]}", self.reads + k
+                store = self.table.store(k, self._place(slot, 0), text)
+                if slot in self.copied:
+                    ends.append(f"store_{self._type(slot)}(g{slot}, c, {text})")
+                    load = f"{text} = load_{self._type(slot)}(g{slot}, c)"
+                    copies += ["for c in range(width):", *indented([load, store])]
+                else:
+                    ends.append(store)
+            tile = self._across(values, 0, ends) + copies
             if inside:
                 tile = ["for s in range(length):", *indented(self._rows(slots, "s", 0) + tile)]
             lines += tile

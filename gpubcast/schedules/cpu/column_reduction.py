@@ -13,6 +13,9 @@ from gpubcast.shapes.element_types import ElementType
 
 # The fewest sequences beside each other that make vectors worth while.
 FEWEST = 4
+# The most elements of sequences whose own elements are neighbours: vectors along longer ones are
+# full, and need not gather what they load.
+LONGEST_ACROSS = 16
 # How many reductions of a kernel may have tiles for memory: they lie on a thread's stack.
 MOST_FAR = 2
 
@@ -100,7 +103,8 @@ def _bytes(element_type: ElementType) -> int:
 
 
 def _vector_axis(plan: BroadcastPlan) -> int | None:
-    """The parallel axis along which the largest read that is reduced has neighbours."""
+    """The parallel axis along which the largest read that is reduced has neighbours, or, where
+    sequences are short, the longest one."""
     if len(plan.sequences) != 1 or any(one.lacks_identity for one in plan.program.code):
         # A chunk that is not there could not be counted as one.
         return None
@@ -114,9 +118,9 @@ def _vector_axis(plan: BroadcastPlan) -> int | None:
             math.prod(plan.axes[k].size for k in along(read)) * read.element_type.itemsize
         ),
     )
+    parallel = [k for k in range(plan.num_parallel - plan.chunked) if plan.axes[k].size >= FEWEST]
     if not sequence or abs(largest.strides[sequence[-1]]) == 1:
-        return None
-    parallel = range(plan.num_parallel - plan.chunked)
-    return next(
-        (k for k in parallel if largest.strides[k] == 1 and plan.axes[k].size >= FEWEST), None
-    )
+        if math.prod(plan.axes[k].size for k in sequence) > LONGEST_ACROSS:
+            return None
+        return max(parallel, key=lambda k: plan.axes[k].size, default=None)
+    return next((k for k in parallel if largest.strides[k] == 1), None)
