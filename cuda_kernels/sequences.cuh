@@ -11,8 +11,8 @@
 #ifndef GB_SEQUENCES_CUH
 #define GB_SEQUENCES_CUH
 
+#include "combination.cuh"
 #include "cooperation.cuh"
-#include "scalar.cuh"
 
 namespace gb {
 
