@@ -33,6 +33,7 @@ class Combination:
         value, operand: the numbers of its value and of the value that it reduces.
         sequence: the number of the sequence.
         lacks_identity: whether no value leaves every other as it is.
+        has_key: whether elements are combined as integers in the order of floats.
     """
 
     def __init__(self, program: Program, value: int) -> None:
@@ -49,6 +50,8 @@ class Combination:
         if self.element_type.is_floating and self._row.identity in _KEYS:
             self._key = _KEYS[self._row.identity]
             self._memory = "u64" if self.element_type.compute == "double" else "u32"
+
+        self.has_key = bool(self._key)
 
     @property
     def identity(self) -> str:
