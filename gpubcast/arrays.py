@@ -35,13 +35,14 @@ from gpubcast.runtime.operands import (
     strided_of,
     view_of,
 )
+from gpubcast.runtime.protocols import ArrayLike
 from gpubcast.runtime.strides import strided_over
 from gpubcast.runtime.view import View
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape, as_shape
 
 
-class Array(DeviceArray, Operators):
+class Array(DeviceArray, Operators[ArrayLike]):
     """An array in XLA's sense: a Shape, and a flat buffer on one device that it describes.
 
     Made by ``gb.array``, ``gb.empty``, ``gb.full``, ``gb.from_dlpack`` and by operations on
@@ -50,7 +51,6 @@ class Array(DeviceArray, Operators):
     """
 
     __module__ = "gpubcast"
-
     __slots__ = ()
     __array_ufunc__ = None
 
@@ -190,7 +190,7 @@ class Array(DeviceArray, Operators):
 
     # --- operators -----------------------------------------------------------------------------
 
-    def _binary(self, operator: str, other: Any, *, reflected: bool = False) -> Self:
+    def _binary(self, operator: str, other: ArrayLike, *, reflected: bool = False) -> Self:
         if not is_operand(other):
             return NotImplemented  # type: ignore[no-any-return]
         operands = (other, self) if reflected else (self, other)

@@ -1,4 +1,4 @@
-"""``fuse``: a function of gpubcast operations becomes one kernel. ``apply``: one labelled call."""
+"""``fuse``: a function of gpubcast operations becomes one kernel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpubcast.arrays import Array
 from gpubcast.errors import Error, ShapeError, brief, located
 from gpubcast.fusion import label_scope, operations
 from gpubcast.fusion import trace as fusion_trace
-from gpubcast.fusion.arguments import SCALAR, Arguments, arguments_refusal, typed_key
+from gpubcast.fusion.arguments import SCALAR, Arguments, arguments_refusal
 from gpubcast.fusion.source_lines import outermost, unsupported, where
 from gpubcast.fusion.trace import Trace, Tracer
 from gpubcast.hlo import labels
@@ -21,9 +21,10 @@ from gpubcast.plans import Plan
 from gpubcast.runtime import call_cache, eager_call, state
 from gpubcast.runtime.entry_point import EntryPoint
 from gpubcast.runtime.operands import is_scalar, scalar_view, view_of
-from gpubcast.runtime.protocols import ArrayLike, OutT
+from gpubcast.runtime.protocols import OutsT
 from gpubcast.runtime.view import View
 from gpubcast.shapes.element_types import ElementType
+from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape, as_shape
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 MAX_TRACES = 4096
 P = ParamSpec("P")
 R = TypeVar("R")
+Layouts = Layout | tuple[Layout | None, ...]
+"""The layout of a result, or of several."""
 
 # What a traced function depends on, one entry per argument: an element type and a rank, SCALAR for
 # a Python scalar, or a static value with its key.
@@ -95,9 +98,11 @@ class Fused(Generic[P, R]):
     @overload
     def __call__(self, *args: P.args, **keywords: P.kwargs) -> R: ...
     @overload
-    def __call__(self, *args: Any, out: OutT, out_layout: None = None, **keywords: Any) -> OutT: ...
+    def __call__(
+        self, *args: Any, out: OutsT, out_layout: None = None, **keywords: Any
+    ) -> OutsT: ...
     @overload
-    def __call__(self, *args: Any, out: None = None, out_layout: Any, **keywords: Any) -> R: ...
+    def __call__(self, *args: Any, out: None = None, out_layout: Layouts, **keywords: Any) -> R: ...
 
     def __call__(self, *args: Any, out: Any = None, out_layout: Any = None, **keywords: Any) -> Any:
         """Run the function as one kernel.
@@ -375,76 +380,3 @@ def fuse(
         return Fused(function, None, static, fast_math)
     pattern = None if function is None else labels.parse(function)
     return lambda body: Fused(body, pattern, static, fast_math)
-
-
-@functools.lru_cache(MAX_TRACES)
-def _function_with_labels(
-    text: str, function: Callable[..., Any], attributes: tuple[tuple[str, Hashable], ...], key: Any
-) -> Fused[..., Any]:
-    def call(*operands: Any) -> Any:
-        return function(*operands, **dict(attributes))
-
-    call.__name__ = getattr(function, "__name__", "function")
-    return Fused(call, labels.parse(text), (), fast_math=False)
-
-
-@overload
-def apply(
-    text: str,
-    function: Callable[..., Any],
-    *operands: ArrayLike,
-    out: OutT,
-    out_layout: None = None,
-    **attributes: Any,
-) -> OutT: ...
-@overload
-def apply(
-    text: str,
-    function: Callable[..., Any],
-    *operands: ArrayLike,
-    out: None = None,
-    out_layout: Any = None,
-    **attributes: Any,
-) -> Any: ...
-
-
-def apply(
-    text: str,
-    function: Callable[..., Any],
-    *operands: Any,
-    out: Any = None,
-    out_layout: Any = None,
-    **attributes: Any,
-) -> Any:
-    """One operation on operands aligned by label.
-
-    Args:
-        text: labels, e.g. ``"b c h w, c -> b c h w"``.
-        function: an operation (``gb.mul``), or any function that could be fused.
-        operands: one per group of labels.
-        out: an array that receives the result and is returned.
-        out_layout: layout of the new array.
-        attributes: the operation's keywords; they are hashable.
-
-    Raises:
-        ShapeError: rules X1 to X8.
-        Error: a rule refuses the operation.
-
-    Example:
-        >>> import gpubcast as gb, numpy as np
-        >>> gb.apply("r c, r -> r c", gb.add, np.ones((2, 2), "f4"), np.float32([1, 2]))
-        array([[2., 2.],
-               [3., 3.]], dtype=float32)
-    """
-    if not callable(function):
-        raise arguments_refusal(f"apply takes an operation such as gb.mul, not {brief(function)}")
-    labels.parse(text)
-    given = tuple(sorted(attributes.items()))
-    try:
-        fused = _function_with_labels(text, function, given, typed_key(given))
-    except Error:
-        raise
-    except Exception:  # whatever a foreign object raises
-        shown = brief((getattr(function, "__name__", function), *attributes.values()))
-        raise arguments_refusal(f"apply: one of {shown} cannot be hashed") from None
-    return fused(*operands, out=out, out_layout=out_layout)

@@ -54,7 +54,7 @@ def _needs_size(what: str) -> Error:
     )
 
 
-class Tracer(Symbolic, Operators):
+class Tracer(Symbolic, Operators[Any]):
     """A value inside a function that is being fused.
 
     Attributes:
