@@ -25,6 +25,7 @@ from gpubcast.runtime.operands import is_scalar, output_view, scalar_operand, sc
 from gpubcast.runtime.overlap import check_apart
 from gpubcast.runtime.protocols import ArrayLike, OutsT
 from gpubcast.runtime.target import cpu_target, cuda_target, target
+from gpubcast.runtime.valid_lengths import check_lengths
 from gpubcast.runtime.view import View, aligned, devices_of
 from gpubcast.schedules.choose import Schedule
 from gpubcast.schedules.schedule import Target
@@ -393,6 +394,7 @@ def _bound(plan: Plan, views: tuple[View, ...], outs: tuple[View, ...], out: Any
             rule="A8",
             kind="gpubcast:operand cannot be bound",
         )
+    check_lengths(plan.expression, views, device)
     check_apart(outs)
     if launch.overlaps(views, outs):
         raise LayoutError(

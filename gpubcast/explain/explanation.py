@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from gpubcast.codegen.literals import scalar_of
 from gpubcast.explain import html, text
 from gpubcast.explain.launch_cards import launch_card
 from gpubcast.explain.picture import Card, Listing, MemorySlot, Picture, Strip, TitledTable
@@ -19,8 +18,11 @@ from gpubcast.hlo.expression import (
     Node,
     Parameter,
     Place,
+    Positions,
+    Unwritten,
     arguments_of,
 )
+from gpubcast.hlo.literals import scalar_of
 from gpubcast.hlo.op import Inferred
 from gpubcast.planning.plan import INDEX, BroadcastPlan, Operand
 from gpubcast.planning.planner import CallPlan, OutLayouts, plan_for
@@ -254,6 +256,10 @@ def _instruction(node: Node, shape: Shape, expression: Expression) -> str:
     if isinstance(node, Place):
         place = ",".join("_" if d is None else str(d) for d in node.place)
         return f"{shape} broadcast(%{node.arg}), dimensions={{{place}}}"
+    if isinstance(node, Positions):
+        return f"{shape} iota(), iota_dimension={node.dimension}"
+    if isinstance(node, Unwritten):
+        return f"{shape} unwritten()  what output {node.output} holds, or its padding value"
     arguments = ", ".join(f"%{a}" for a in node.args)
     attributes = "".join(f", {text}" for text in _attributes(node, expression))
     return f"{shape} {ops.op(node.op, internal=True).instruction}({arguments}){attributes}"

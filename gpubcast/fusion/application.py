@@ -21,7 +21,7 @@ def _function_with_labels(
         return function(*operands, **dict(attributes))
 
     call.__name__ = getattr(function, "__name__", "function")
-    return Fused(call, labels.parse(text), (), fast_math=False)
+    return Fused(call, labels.parse(text), (), fast_math=False, valid={})
 
 
 @overload

@@ -67,6 +67,15 @@ class Arguments:
                 kind="gpubcast:number of labels",
             )
 
+    def group_of(self, name: str) -> int | None:
+        """The number of an array parameter among those that have labels; None for none."""
+        arrays = [
+            parameter.name
+            for i, parameter in enumerate(self._parameters)
+            if i not in self.static and parameter.kind is not parameter.VAR_POSITIONAL
+        ]
+        return arrays.index(name) if name in arrays else None
+
     def ordered(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
         """The arguments of a call in the order of the parameters, defaults filled in.
 

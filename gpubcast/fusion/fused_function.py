@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from gpubcast.arrays import Array
 from gpubcast.errors import Error, ShapeError, brief, located
-from gpubcast.fusion import label_scope, operations
+from gpubcast.fusion import label_scope, operations, valid_lengths
 from gpubcast.fusion import trace as fusion_trace
 from gpubcast.fusion.arguments import SCALAR, Arguments, arguments_refusal
 from gpubcast.fusion.source_lines import outermost, unsupported, where
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 
 MAX_TRACES = 4096
+_ALL_VALID: Mapping[str, str] = MappingProxyType({})
 P = ParamSpec("P")
 R = TypeVar("R")
 Layouts = Layout | tuple[Layout | None, ...]
@@ -67,6 +69,7 @@ class Fused(Generic[P, R]):
         pattern: LabelPattern | None,
         static: Iterable[str],
         fast_math: bool,
+        valid: Mapping[str, str],
     ) -> None:
         functools.update_wrapper(self, function)
         self._arguments = Arguments(function, static)
@@ -78,6 +81,7 @@ class Fused(Generic[P, R]):
         self._name = self._arguments.name
         if pattern is not None:
             self._arguments.check_groups(pattern)
+        self._valid = valid_lengths.checked(self._arguments, pattern, valid)
 
     def __repr__(self) -> str:
         spelled = f" '{self._pattern}'" if self._pattern is not None else ""
@@ -256,12 +260,12 @@ class Fused(Generic[P, R]):
         if self._pattern is None:
             return self._arguments.call(admitted)
         outputs, packed, _ = self._call_with_labels(
-            trace, admitted, where() or self._arguments.home
+            trace, admitted, where() or self._arguments.home, last=False
         )
         return tuple(outputs) if packed else outputs[0]
 
     def _call_with_labels(
-        self, trace: Trace, values: list[Any], line: str
+        self, trace: Trace, values: list[Any], line: str, *, last: bool
     ) -> tuple[list[fusion_trace.ArrayTracer], bool, LabelPattern]:
         assert self._pattern is not None
         home = self._arguments.home
@@ -274,14 +278,24 @@ class Fused(Generic[P, R]):
                 rule="X4",
                 kind="gpubcast:number of labels",
             )
-        inner = [x if isinstance(x, Tracer) else None for x in (values[i] for i in arrays)]
+        if self._valid and trace.frame.pattern is not None:
+            raise located(
+                valid_lengths.refusal(
+                    f"{self._name}: inside other labels it is the outermost function that says "
+                    "valid="
+                ),
+                line,
+            )
+        given = [values[i] for i in arrays]
+        inner = [x if isinstance(x, Tracer) else None for x in given]
         depth = len(trace.frames)
         try:
             aligned, pattern = label_scope.enter(trace, self._pattern, inner, line)
+            valid_lengths.enter(trace, self._valid, aligned, given)
             for i, value in zip(arrays, aligned, strict=True):
                 values[i] = values[i] if value is None else value
             outputs, packed = label_scope.results(self._arguments.call(values), home)
-            return label_scope.leave(trace, pattern, outputs, home), packed, pattern
+            return label_scope.leave(trace, pattern, outputs, home, last=last), packed, pattern
         finally:
             # A function may catch what one inside it raises.
             del trace.frames[depth:]
@@ -311,7 +325,9 @@ class Fused(Generic[P, R]):
                 returned, packed = label_scope.results(self._arguments.call(values), trace.home)
                 outputs = [label_scope.result(trace, x, trace.home) for x in returned]
             else:
-                outputs, packed, pattern = self._call_with_labels(trace, values, trace.home)
+                outputs, packed, pattern = self._call_with_labels(
+                    trace, values, trace.home, last=True
+                )
         graph = trace.graph(outputs, packed=packed, fast_math=self._fast_math, pattern=pattern)
         return _Graph(graph, tuple(trace.sources), tuple(trace.types))
 
@@ -339,7 +355,11 @@ def fuse(
 ) -> Fused[P, R]: ...
 @overload
 def fuse(
-    function: str | None = None, *, static: Iterable[str] = (), fast_math: bool = False
+    function: str | None = None,
+    *,
+    static: Iterable[str] = (),
+    fast_math: bool = False,
+    valid: Mapping[str, str] = _ALL_VALID,
 ) -> Callable[[Callable[P, R]], Fused[P, R]]: ...
 
 
@@ -348,6 +368,7 @@ def fuse(
     *,
     static: Iterable[str] = (),
     fast_math: bool = False,
+    valid: Mapping[str, str] = _ALL_VALID,
 ) -> Any:
     """Make a function of gpubcast operations one kernel. A decorator.
 
@@ -358,12 +379,18 @@ def fuse(
         static: names of parameters that are not arrays; their values are part of the code.
         fast_math: allow reassociation and contraction; results may differ in the last places, and
             between devices.
+        valid: for labels, the array parameter that says how many elements along them are valid,
+            the first ones: ``valid={"col": "lengths"}``. Reductions see valid elements only, and of
+            none their identity; elsewhere a result keeps what ``out`` holds, and a new one has its
+            padding value, by default zero. On the CPU a length below 0 or above the size is
+            refused, on a GPU the nearer of the two is taken.
 
     Returns:
         A ``gb.Fused``.
 
     Raises:
-        ShapeError: rules X1 to X4, the labels are malformed or do not fit the parameters.
+        ShapeError: rules X1 to X4 and X9, the labels or ``valid`` are malformed or do not fit the
+            parameters.
         Error: F5, the function cannot be fused.
 
     Example:
@@ -377,6 +404,6 @@ def fuse(
                [0., 2., 6.]], dtype=float32)
     """
     if callable(function):
-        return Fused(function, None, static, fast_math)
+        return Fused(function, None, static, fast_math, valid)
     pattern = None if function is None else labels.parse(function)
-    return lambda body: Fused(body, pattern, static, fast_math)
+    return lambda body: Fused(body, pattern, static, fast_math, valid)

@@ -119,7 +119,8 @@ def finish(
     _, operands, out, *_ = call
     wanted = None if device is None else parse_device(device)
     layouts = layouts_of(graph, out_layout)
-    keep = prefix is not None and layouts is None
+    # What a recorded call reads is not looked at again.
+    keep = prefix is not None and layouts is None and not graph.lengths
     if out is None:
         array_type = next((type(x) for x in operands if isinstance(x, DeviceArray)), None)
         make = functools.partial(new_results, array_type)

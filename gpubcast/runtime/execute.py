@@ -8,7 +8,7 @@ from typing import Any
 from gpubcast.backends.array_types import memory_of
 from gpubcast.errors import DeviceError
 from gpubcast.hlo import expression
-from gpubcast.hlo.expression import Expression
+from gpubcast.hlo.expression import Expression, Unwritten
 from gpubcast.planning.planner import OutLayouts
 from gpubcast.runtime.device import Device
 from gpubcast.runtime.launch import Launch
@@ -16,6 +16,7 @@ from gpubcast.runtime.overlap import check_apart
 from gpubcast.runtime.prepare import prepare
 from gpubcast.runtime.results import flat_buffers
 from gpubcast.runtime.state import backend
+from gpubcast.runtime.valid_lengths import check_lengths
 from gpubcast.runtime.view import View, aligned, devices_of
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape
@@ -54,8 +55,13 @@ def run(
     if misaligned:
         moved = list(views)
         for number in misaligned:
-            moved[number] = _copied(views[number], device)
+            why = "an operand is not aligned for the type as which it is read"
+            refuse_temporary(device, why)
+            order = Layout(views[number].operand.shape.layout.minor_to_major)
+            moved[number] = _copied(views[number], device, order)
         return run(graph, tuple(moved), outs, out_layouts, make=make)
+    if graph.lengths:
+        check_lengths(graph, views, device)
     if outs is not None:
         if len(outs) > 1:
             check_apart(outs)
@@ -75,11 +81,9 @@ def run(
     return launch, made
 
 
-def _copied(view: View, device: Device) -> View:
-    """An aligned copy of an operand."""
+def _copied(view: View, device: Device, layout: Layout) -> View:
+    """An aligned copy of an array."""
     host = backend(device[0])
-    refuse_temporary(device, "an operand is not aligned for the type as which it is read")
-    layout = Layout(view.operand.shape.layout.minor_to_major)
     launch, (buffer,) = run(COPY, (view,), None, (layout,))
     return View(launch.outputs[0], host.address(buffer), device, buffer)
 
@@ -124,9 +128,20 @@ def _run_apart(
         device, "out shares memory with an operand in another order, which needs a temporary"
     )
     compact = tuple(Layout(out.operand.shape.layout.minor_to_major) for out in outs)
-    launch, buffers = run(graph, views, None, compact)
-    for made, buffer, out in zip(launch.outputs, buffers, outs, strict=True):
-        run(COPY, (View(made, host.address(buffer), device, buffer),), (out,))
+    if any(isinstance(node, Unwritten) for node in graph.nodes):
+        # What they hold is part of the result.
+        made = tuple(
+            _copied(out, device, layout) for out, layout in zip(outs, compact, strict=True)
+        )
+        run(graph, views, made)
+    else:
+        launch, buffers = run(graph, views, None, compact)
+        made = tuple(
+            View(one, host.address(buffer), device, buffer)
+            for one, buffer in zip(launch.outputs, buffers, strict=True)
+        )
+    for one, out in zip(made, outs, strict=True):
+        run(COPY, (one,), (out,))
 
 
 COPY = expression.single("broadcast", {"sizes": ()})
