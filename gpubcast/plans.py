@@ -112,6 +112,9 @@ class Plan:
         shapes, results = (", ".join(map(str, x)) for x in (self.shapes, self.output_shapes))
         return f"<gpubcast.Plan {self.name}: ({shapes}) -> {results}>"
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {**self.explain()._repr_mimebundle_(), "text/plain": repr(self)}
+
     @overload
     def __call__(self, *operands: ArrayLike, out: OutsT, device: str | None = None) -> OutsT: ...
     @overload

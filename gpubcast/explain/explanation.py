@@ -24,6 +24,7 @@ from gpubcast.hlo.expression import (
 )
 from gpubcast.hlo.literals import scalar_of
 from gpubcast.hlo.op import Inferred
+from gpubcast.pictures.memory import Memory
 from gpubcast.planning.plan import INDEX, BroadcastPlan, Operand
 from gpubcast.planning.planner import CallPlan, OutLayouts, plan_for
 from gpubcast.runtime.device import CPU, device_name
@@ -83,7 +84,7 @@ class Explanation(Picture):
         return renderables(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": str(self), "text/html": html.fragment(self)}
+        return html.bundle(str(self), self)
 
 
 def explain(
@@ -372,15 +373,16 @@ def _axes(title: str, plan: BroadcastPlan, names: list[str]) -> TitledTable:
 
 def _strip(label: str, array: Operand) -> Strip:
     shape = array.shape
+    lies = Memory(f"{label} {shape}", shape.dimensions, array.extents, array.strides)
     moved = [k for k, size in enumerate(shape.dimensions) if size > 1]
     if any(array.strides[k] != shape.strides[k] for k in moved):
         strides = ", ".join(map(str, array.strides))
-        return Strip(label, str(shape), (), f"a view; strides of {strides} elements")
+        return Strip(label, str(shape), (), f"a view; strides of {strides} elements", lies)
     slots, padding = shape.allocated_elements, shape.allocated_elements - shape.num_elements
     sign, meaning = _PADDING[shape.layout.padding_value]
     if not 0 < slots <= MOST_SLOTS:
         share = f", {padding:,} of them padding" if padding else ""
-        return Strip(label, str(shape), (), f"{slots:,} slots{share}")
+        return Strip(label, str(shape), (), f"{slots:,} slots{share}", lies)
     cells = []
     for offset in range(slots):
         index = shape.multi_index(offset)
@@ -388,7 +390,8 @@ def _strip(label: str, array: Operand) -> Strip:
     run = shape.padded_dimensions[shape.layout.minor_to_major[0]] if shape.rank > 1 else slots
     run = run if run > 1 else slots
     groups = tuple(tuple(cells[start : start + run]) for start in range(0, slots, run))
-    return Strip(label, str(shape), groups, f"{sign}: padding, {meaning}" if padding else "")
+    note = f"{sign}: padding, {meaning}" if padding else ""
+    return Strip(label, str(shape), groups, note, lies)
 
 
 def _letter(shape: Shape, index: tuple[int, ...]) -> str:

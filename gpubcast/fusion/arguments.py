@@ -67,6 +67,16 @@ class Arguments:
                 kind="gpubcast:number of labels",
             )
 
+    @property
+    def signature(self) -> str:
+        """The parameters as text."""
+        return ", ".join(self._names)
+
+    def array_names(self, count: int) -> list[str]:
+        """What the first operands are called."""
+        arrays = [i for i in range(count + len(self.static)) if i not in self.static]
+        return [self.called(i) for i in arrays[:count]]
+
     def group_of(self, name: str) -> int | None:
         """The number of an array parameter among those that have labels; None for none."""
         arrays = [

@@ -13,11 +13,13 @@ from gpubcast.errors import Error, ShapeError, brief, located
 from gpubcast.fusion import label_scope, operations, valid_lengths
 from gpubcast.fusion import trace as fusion_trace
 from gpubcast.fusion.arguments import SCALAR, Arguments, arguments_refusal
+from gpubcast.fusion.shown_functions import function_bundle
 from gpubcast.fusion.source_lines import outermost, unsupported, where
 from gpubcast.fusion.trace import Trace, Tracer
 from gpubcast.hlo import labels
 from gpubcast.hlo.expression import Expression
 from gpubcast.hlo.labels import LabelPattern
+from gpubcast.pictures.shown import Shown
 from gpubcast.plans import Plan
 from gpubcast.runtime import call_cache, eager_call, state
 from gpubcast.runtime.entry_point import EntryPoint
@@ -53,7 +55,7 @@ class _Graph:
     types: tuple[ElementType, ...]
 
 
-class Fused(Generic[P, R]):
+class Fused(Shown, Generic[P, R]):
     """A function that runs as one kernel; made by ``gb.fuse``.
 
     It is called like the function, and with ``out`` and ``out_layout`` beside: one array or Layout,
@@ -86,6 +88,9 @@ class Fused(Generic[P, R]):
     def __repr__(self) -> str:
         spelled = f" '{self._pattern}'" if self._pattern is not None else ""
         return f"<gpubcast.Fused {self._name}{spelled}>"
+
+    def _shown(self) -> dict[str, str]:
+        return function_bundle(repr(self), self._arguments, self._pattern, self._valid)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Fused[P, R]:
         if instance is None:
