@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from gpubcast.arrays import Array, array, empty, from_dlpack, full, trim_pool
     from gpubcast.functions import *
     from gpubcast.fusion.application import apply
-    from gpubcast.fusion.fused_function import Fused, fuse
+    from gpubcast.fusion.decorator import fuse
+    from gpubcast.fusion.fused_function import Fused
     from gpubcast.hlo.inference import infer_shape
     from gpubcast.plans import BoundCall, Plan, plan
     from gpubcast.shapes.element_types import ElementType, element_type
@@ -187,7 +188,8 @@ _HOMES = {
         ),
         *("OutOfMemoryError", "ShapeError", "SplitWarning", "UnknownNameError"),
     ),
-    "fusion.fused_function": ("Fused", "fuse"),
+    "fusion.decorator": ("fuse",),
+    "fusion.fused_function": ("Fused",),
     "fusion.application": ("apply",),
     "hlo.inference": ("infer_shape",),
     "plans": ("BoundCall", "Plan", "plan"),

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
+from types import MappingProxyType
 from typing import Any, overload
 
 from gpubcast.errors import Error, brief
 from gpubcast.fusion.arguments import arguments_refusal, typed_key
 from gpubcast.fusion.fused_function import MAX_TRACES, Fused, Layouts
-from gpubcast.hlo import labels
+from gpubcast.hlo import composed_axes
+from gpubcast.hlo.einx_shorthand import written_out
 from gpubcast.runtime.protocols import ArrayLike, OutsT
+
+_NONE: Mapping[str, int] = MappingProxyType({})
 
 
 @functools.lru_cache(MAX_TRACES)
 def _function_with_labels(
-    text: str, function: Callable[..., Any], attributes: tuple[tuple[str, Hashable], ...], key: Any
+    text: str,
+    function: Callable[..., Any],
+    attributes: tuple[tuple[str, Hashable], ...],
+    sizes: tuple[tuple[str, int], ...],
+    key: Any,
 ) -> Fused[..., Any]:
     def call(*operands: Any) -> Any:
         return function(*operands, **dict(attributes))
 
     call.__name__ = getattr(function, "__name__", "function")
-    return Fused(call, labels.parse(text), (), fast_math=False, valid={})
+    return Fused(call, text, (), fast_math=False, valid={}, sizes=dict(sizes))
 
 
 @overload
@@ -29,6 +37,7 @@ def apply(
     text: str,
     function: Callable[..., Any],
     *operands: ArrayLike,
+    sizes: Mapping[str, int] = ...,
     out: OutsT,
     out_layout: None = None,
     **attributes: Any,
@@ -38,6 +47,7 @@ def apply(
     text: str,
     function: Callable[..., Any],
     *operands: ArrayLike,
+    sizes: Mapping[str, int] = ...,
     out: None = None,
     out_layout: Layouts | None = None,
     **attributes: Any,
@@ -48,6 +58,7 @@ def apply(
     text: str,
     function: Callable[..., Any],
     *operands: Any,
+    sizes: Mapping[str, int] = _NONE,
     out: Any = None,
     out_layout: Any = None,
     **attributes: Any,
@@ -55,15 +66,17 @@ def apply(
     """One operation on operands aligned by label.
 
     Args:
-        text: labels, e.g. ``"b c h w, c -> b c h w"``.
+        text: labels, e.g. ``"b c h w, c -> b c h w"``. Without ``->`` the result has the labels of
+            the one operand that has those of all others; ``a [b]`` stands for ``a b, b``.
         function: an operation (``gb.mul``), or any function that could be fused.
         operands: one per group of labels.
+        sizes: of labels, where operands do not say them.
         out: an array that receives the result and is returned.
         out_layout: layout of the new array.
         attributes: the operation's keywords; they are hashable.
 
     Raises:
-        ShapeError: rules X1 to X8.
+        ShapeError: rules X1 to X8 and X10.
         Error: a rule refuses the operation.
 
     Example:
@@ -74,10 +87,11 @@ def apply(
     """
     if not callable(function):
         raise arguments_refusal(f"apply takes an operation such as gb.mul, not {brief(function)}")
-    labels.parse(text)
+    text = written_out(text, len(operands))
+    composed_axes.read(text, sizes)
     given = tuple(sorted(attributes.items()))
     try:
-        fused = _function_with_labels(text, function, given, typed_key(given))
+        fused = _function_with_labels(text, function, given, tuple(sizes.items()), typed_key(given))
     except Error:
         raise
     except Exception:  # whatever a foreign object raises

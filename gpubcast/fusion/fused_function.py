@@ -5,18 +5,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from gpubcast.arrays import Array
 from gpubcast.errors import Error, ShapeError, brief, located
-from gpubcast.fusion import label_scope, operations, valid_lengths
+from gpubcast.fusion import composed_calls, label_scope, operations, valid_lengths
 from gpubcast.fusion import trace as fusion_trace
 from gpubcast.fusion.arguments import SCALAR, Arguments, arguments_refusal
 from gpubcast.fusion.shown_functions import function_bundle
 from gpubcast.fusion.source_lines import outermost, unsupported, where
 from gpubcast.fusion.trace import Trace, Tracer
-from gpubcast.hlo import labels
+from gpubcast.hlo import composed_axes, labels
+from gpubcast.hlo.composed_axes import Composition
 from gpubcast.hlo.expression import Expression
 from gpubcast.hlo.labels import LabelPattern
 from gpubcast.pictures.shown import Shown
@@ -35,11 +35,10 @@ if TYPE_CHECKING:
 
 
 MAX_TRACES = 4096
-_ALL_VALID: Mapping[str, str] = MappingProxyType({})
 P = ParamSpec("P")
 R = TypeVar("R")
-Layouts = Layout | tuple[Layout | None, ...]
-"""The layout of a result, or of several."""
+Layouts = Layout | str | tuple[Layout | str | None, ...]
+"""The layout of a result, or of several; a text has labels from the slowest to the fastest."""
 
 # What a traced function depends on, one entry per argument: an element type and a rank, SCALAR for
 # a Python scalar, or a static value with its key.
@@ -68,11 +67,17 @@ class Fused(Shown, Generic[P, R]):
     def __init__(
         self,
         function: Callable[P, R],
-        pattern: LabelPattern | None,
+        text: str | None,
         static: Iterable[str],
         fast_math: bool,
         valid: Mapping[str, str],
+        sizes: Mapping[str, int],
     ) -> None:
+        pattern, self._composition = None, None
+        if text is not None:
+            pattern, self._composition = composed_axes.read(text, sizes)
+        elif sizes:
+            raise composed_axes.refusal("sizes= is of labels, and the function has none")
         functools.update_wrapper(self, function)
         self._arguments = Arguments(function, static)
         self._pattern = pattern
@@ -120,7 +125,8 @@ class Fused(Shown, Generic[P, R]):
             args, keywords: the function's own: arrays, Python scalars (passed at run time), None,
                 and whatever ``static`` names.
             out: an array that receives the result and is returned; a tuple for several results.
-            out_layout: layout of the new array; a tuple for several results.
+            out_layout: layout of the new array, or its labels from the slowest to the fastest
+                (``"col row"``); a tuple for several results.
 
         Raises:
             Error: a rule refuses an operation; the text names its line.
@@ -137,6 +143,10 @@ class Fused(Shown, Generic[P, R]):
                     f"{self._name}: out and out_layout belong to the outermost fused function",
                 )
             return self._inline(values)
+        if type(out_layout) in (str, tuple, list):
+            out_layout = self._layouts(out_layout)
+        if self._composition is not None:
+            return self._run_composed(self._composition, values, out, out_layout)
         # What is static or None changes the code, so such calls are not looked up.
         call = (what, values, out, out_layout)
         made = call_cache.again(self, call) if out_layout is None else None
@@ -150,6 +160,63 @@ class Fused(Shown, Generic[P, R]):
         ]
         prefix = self if graph.sources == tuple(range(len(values))) else None
         return eager_call.finish(graph.expression, call, tuple(operands), out_layout, prefix)
+
+    def _run_composed(
+        self, composition: Composition, values: tuple[Any, ...], out: Any, out_layout: Any
+    ) -> Any:
+        """A call whose operands and results have other dimensions than labels."""
+        views, given = self._views(values)
+        at = [i for i in range(len(values)) if i not in self._arguments.static]
+        self._check_number(len(at))
+        names = [self._arguments.called(i) for i in at]
+        seen = composed_calls.seen(composition, [views[i] for i in at], names)
+        signature = list(given)
+        for i, view in zip(at, seen.views, strict=True):
+            views[i] = view
+            if view is not None:
+                shape = view.operand.shape
+                signature[i] = (shape.element_type, shape.rank)
+        graph = _graph_of(self, tuple(signature))
+        operands = tuple(
+            view if (view := views[i]) is not None else self._scalar(i, values[i], element_type)
+            for i, element_type in zip(graph.sources, graph.types, strict=True)
+        )
+        return seen.run(graph.expression, values, operands, out, out_layout)
+
+    def _layouts(self, given: Any) -> Any:
+        """``out_layout`` with layouts in place of labels.
+
+        Raises:
+            ShapeError: X11, labels that are not those of a result.
+        """
+        pattern = self._pattern
+        entries = given.split(",") if isinstance(given, str) else list(given)
+        if not any(isinstance(one, str) for one in entries):
+            return given
+        if pattern is None or self._composition is not None or len(entries) != len(pattern.outputs):
+            raise ShapeError(
+                f"{self._name}: out_layout={brief(given)}: text has labels of the results, one "
+                "group for each, of a function whose labels are one dimension each; pass a Layout",
+                rule="X11",
+                kind="gpubcast:layout by labels",
+            )
+        found = tuple(
+            labels.layout_by_labels(pattern, k, one) if isinstance(one, str) else one
+            for k, one in enumerate(entries)
+        )
+        return found[0] if isinstance(given, str) and len(found) == 1 else found
+
+    def _check_number(self, count: int) -> None:
+        """Refuse another number of operands than groups (X4)."""
+        assert self._pattern is not None
+        if count != len(self._pattern.operands):
+            raise ShapeError(
+                f"{self._name}: '{self._pattern}' has "
+                f"{labels.counted(len(self._pattern.operands), 'group')} of operands, and got "
+                f"{labels.counted(count, 'operand')}",
+                rule="X4",
+                kind="gpubcast:number of labels",
+            )
 
     def plan(self, *args: Any, out_layout: Any = None, **keywords: Any) -> Plan:
         """Plan the function for given operand shapes.
@@ -165,6 +232,16 @@ class Fused(Shown, Generic[P, R]):
         Raises:
             Error: a rule refuses an operation; the text names its line.
         """
+        if self._composition is not None:
+            raise located(
+                composed_axes.refusal(
+                    f"{self._name}: a plan has the dimensions of its operands, and these labels "
+                    "make up dimensions: plan a function whose labels are one dimension each"
+                ),
+                self._arguments.home,
+            )
+        if type(out_layout) in (str, tuple, list):
+            out_layout = self._layouts(out_layout)
         values = self._arguments.ordered(args, keywords)
         shapes: dict[int, Shape] = {}
         signature: list[Hashable] = []
@@ -264,6 +341,14 @@ class Fused(Shown, Generic[P, R]):
         ]
         if self._pattern is None:
             return self._arguments.call(admitted)
+        if self._composition is not None:
+            raise located(
+                composed_axes.refusal(
+                    f"{self._name}: composed axes and numbers are of arrays, and inside another "
+                    "function there are none"
+                ),
+                where(),
+            )
         outputs, packed, _ = self._call_with_labels(
             trace, admitted, where() or self._arguments.home, last=False
         )
@@ -275,14 +360,7 @@ class Fused(Shown, Generic[P, R]):
         assert self._pattern is not None
         home = self._arguments.home
         arrays = [i for i in range(len(values)) if i not in self._arguments.static]
-        if len(arrays) != len(self._pattern.operands):
-            raise ShapeError(
-                f"{self._name}: '{self._pattern}' has "
-                f"{labels.counted(len(self._pattern.operands), 'group')} of operands, and got "
-                f"{labels.counted(len(arrays), 'operand')}",
-                rule="X4",
-                kind="gpubcast:number of labels",
-            )
+        self._check_number(len(arrays))
         if self._valid and trace.frame.pattern is not None:
             raise located(
                 valid_lengths.refusal(
@@ -293,9 +371,10 @@ class Fused(Shown, Generic[P, R]):
             )
         given = [values[i] for i in arrays]
         inner = [x if isinstance(x, Tracer) else None for x in given]
+        known = dict(() if self._composition is None else self._composition.sizes)
         depth = len(trace.frames)
         try:
-            aligned, pattern = label_scope.enter(trace, self._pattern, inner, line)
+            aligned, pattern = label_scope.enter(trace, self._pattern, inner, line, known)
             valid_lengths.enter(trace, self._valid, aligned, given)
             for i, value in zip(arrays, aligned, strict=True):
                 values[i] = values[i] if value is None else value
@@ -352,63 +431,3 @@ def _graph_of(fused: Fused[..., Any], signature: TraceKey) -> _Graph:
     except RecursionError:
         raise arguments_refusal(f"{fused!r} calls itself, or is nested too deeply") from None
     return graph
-
-
-@overload
-def fuse(
-    function: Callable[P, R], *, static: Iterable[str] = (), fast_math: bool = False
-) -> Fused[P, R]: ...
-@overload
-def fuse(
-    function: str | None = None,
-    *,
-    static: Iterable[str] = (),
-    fast_math: bool = False,
-    valid: Mapping[str, str] = _ALL_VALID,
-) -> Callable[[Callable[P, R]], Fused[P, R]]: ...
-
-
-def fuse(
-    function: Callable[..., Any] | str | None = None,
-    *,
-    static: Iterable[str] = (),
-    fast_math: bool = False,
-    valid: Mapping[str, str] = _ALL_VALID,
-) -> Any:
-    """Make a function of gpubcast operations one kernel. A decorator.
-
-    Args:
-        function: the function (``@gb.fuse``), or labels
-            (``@gb.fuse("row col, row -> row col")``): one group per array parameter, one per
-            result. Operands are then aligned by label, in any order, before the first operation.
-        static: names of parameters that are not arrays; their values are part of the code.
-        fast_math: allow reassociation and contraction; results may differ in the last places, and
-            between devices.
-        valid: for labels, the array parameter that says how many elements along them are valid,
-            the first ones: ``valid={"col": "lengths"}``. Reductions see valid elements only, and of
-            none their identity; elsewhere a result keeps what ``out`` holds, and a new one has its
-            padding value, by default zero. On the CPU a length below 0 or above the size is
-            refused, on a GPU the nearer of the two is taken.
-
-    Returns:
-        A ``gb.Fused``.
-
-    Raises:
-        ShapeError: rules X1 to X4 and X9, the labels or ``valid`` are malformed or do not fit the
-            parameters.
-        Error: F5, the function cannot be fused.
-
-    Example:
-        >>> import gpubcast as gb, numpy as np
-        >>> @gb.fuse("row col, row, col -> row col")
-        ... def scaled(x, mean, gain):
-        ...     return (x - mean) * gain
-        >>> x = np.arange(6, dtype="f4").reshape(2, 3)
-        >>> scaled(x, x[:, 0], np.float32([1, 2, 3]))
-        array([[0., 2., 6.],
-               [0., 2., 6.]], dtype=float32)
-    """
-    if callable(function):
-        return Fused(function, None, static, fast_math, valid)
-    pattern = None if function is None else labels.parse(function)
-    return lambda body: Fused(body, pattern, static, fast_math, valid)

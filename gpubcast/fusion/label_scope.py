@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,11 @@ from gpubcast.hlo.labels import (
 
 
 def enter(
-    trace: Trace, pattern: LabelPattern, values: Sequence[Tracer | None], line: str
+    trace: Trace,
+    pattern: LabelPattern,
+    values: Sequence[Tracer | None],
+    line: str,
+    fixed: Mapping[str, int],
 ) -> tuple[list[Tracer | None], LabelPattern]:
     """Align the operands of a labelled function, and let labels hold until ``leave``.
 
@@ -36,6 +40,7 @@ def enter(
         pattern: the labels.
         values: one per group of operands; None for an argument that is None.
         line: what messages name.
+        fixed: the sizes of labels that no operand has.
 
     Returns:
         The operands, and the labels as they hold: others take the place of ``...``.
@@ -71,6 +76,9 @@ def enter(
     trace.patterns.append((present, tuple(nodes)))
     sizes = {}
     for label in pattern.axes:
+        if label in fixed and not any(label in group for group in groups):
+            sizes[label] = fixed[label]
+            continue
         if not any(label in group for group in groups):
             raise refusal_at_line(
                 f"'{pattern}': the only operands with the label {label!r} are None or scalars",

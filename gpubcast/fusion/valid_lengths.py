@@ -98,7 +98,8 @@ def enter(
 def _remember(trace: Trace, frame: Frame, label: str, given: Any, length: ArrayTracer) -> None:
     """Have lengths checked where they are known before the call: those of an operand."""
     size = frame.sizes[label]
-    assert isinstance(size, tuple)
+    if not isinstance(size, tuple):
+        return
     owner, dimension = trace.nodes[size[0]], size[1]
     node = trace.nodes[given.node if isinstance(given, ArrayTracer) else length.node]
     if isinstance(node, Parameter) and isinstance(owner, Parameter):

@@ -177,7 +177,7 @@ def _check_patterns(graph: Expression) -> None:
         groups = tuple_of(sides, lambda side: tuple_of(side, lambda g: tuple_of(g, _is_text)))
         if (
             not groups
-            or labels.parse(str(pattern)) != pattern
+            or labels.parse(str(pattern), frozenset(pattern.labels)) != pattern
             or not tuple_of(nodes, lambda node: counts(node, len(graph.nodes)))
             or len(nodes) != len(pattern.operands)
         ):

@@ -65,7 +65,7 @@ halved("text")  # wrong: call-overload reportArgumentType
 halved(a, a)  # wrong: call-overload reportCallIssue
 halved(y=a)  # wrong: call-overload reportCallIssue
 halved(a, out="text")  # wrong: call-overload reportArgumentType
-halved(a, out_layout="{0,1}")  # wrong: call-overload reportArgumentType
+halved(a, out_layout=3)  # wrong: call-overload reportArgumentType
 halved.plans(a)  # wrong: attr-defined reportAttributeAccessIssue
 
 
