@@ -399,6 +399,13 @@ def _bound(plan: Plan, views: tuple[View, ...], outs: tuple[View, ...], out: Any
         )
     check_lengths(plan.expression, views, device)
     check_apart(outs)
+    if launch.former_outputs:
+        raise LayoutError(
+            "bind: out keeps what it holds, and several threads read each of its elements, which "
+            "would need a temporary; call the plan instead",
+            rule="A2",
+            kind="gpubcast:out overlaps an operand",
+        )
     if launch.overlaps(views, outs):
         raise LayoutError(
             "bind: out shares memory with an operand in another order, which would need a "

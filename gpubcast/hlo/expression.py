@@ -162,6 +162,11 @@ def arguments_of(node: Node) -> tuple[int, ...]:
     return (node.arg,) if isinstance(node, Place) else ()
 
 
+def keeps(graph: Expression) -> bool:
+    """Whether what outputs hold before a call may be part of its results."""
+    return any(type(node) is Unwritten for node in graph.nodes)
+
+
 def reduces(node: Node) -> bool:
     """Whether a node is a reduction."""
     return isinstance(node, Apply) and ops.OPS[node.op].rule.reduces is not None

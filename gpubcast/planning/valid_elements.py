@@ -8,6 +8,7 @@ written, and a constant in a new result. Both are a ``select`` in the same kerne
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from gpubcast.hlo import graph_inference
 from gpubcast.hlo.expression import (
@@ -83,6 +84,31 @@ def resolved(
     every_operand = (*operands, *more)
     found = graph_inference.infer_nodes(known, tuple(one.shape for one in every_operand))
     return known, found, every_operand
+
+
+@lru_cache(256)
+def with_former_outputs(graph: Expression) -> Expression:
+    """The graph to which what its outputs hold before are further operands, one for each."""
+    count = graph.num_parameters
+    nodes = tuple(
+        Parameter(count + node.output) if isinstance(node, Unwritten) else node
+        for node in graph.nodes
+    )
+    return replace(graph, num_parameters=count + len(graph.outputs), nodes=nodes)
+
+
+def apart(kernel: Kernel, operands: int, outputs: int) -> bool:
+    """Whether an output that a kernel reads and writes must be two arrays: threads that do not
+    write an element read it."""
+    plan = kernel.plan
+    written = kernel.arguments[len(plan.reads) :]
+    for read, number in zip(plan.reads, kernel.arguments, strict=False):
+        if not operands <= number < operands + outputs:
+            continue
+        write = plan.writes[written.index(number)] if number in written else None
+        if write is None or plan.lacks(write) or not plan.in_place(read.operand, write):
+            return True
+    return False
 
 
 def numbered(kernel: Kernel, arguments: int, read: int) -> Kernel:

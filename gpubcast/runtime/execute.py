@@ -8,8 +8,9 @@ from typing import Any
 from gpubcast.backends.array_types import memory_of
 from gpubcast.errors import DeviceError
 from gpubcast.hlo import expression
-from gpubcast.hlo.expression import Expression, Unwritten
+from gpubcast.hlo.expression import Expression, keeps
 from gpubcast.planning.planner import OutLayouts
+from gpubcast.planning.valid_elements import with_former_outputs
 from gpubcast.runtime.device import Device
 from gpubcast.runtime.launch import Launch
 from gpubcast.runtime.overlap import check_apart
@@ -65,7 +66,10 @@ def run(
     if outs is not None:
         if len(outs) > 1:
             check_apart(outs)
-        if launch.overlaps(views, outs):
+        overlaps = launch.overlaps(views, outs)
+        if launch.former_outputs or (overlaps and keeps(graph)):
+            return _with_former_outputs(graph, views, outs, device)
+        if overlaps:
             _run_apart(graph, views, outs, device)
             return launch, []
     host = launch.backend
@@ -128,20 +132,19 @@ def _run_apart(
         device, "out shares memory with an operand in another order, which needs a temporary"
     )
     compact = tuple(Layout(out.operand.shape.layout.minor_to_major) for out in outs)
-    if any(isinstance(node, Unwritten) for node in graph.nodes):
-        # What they hold is part of the result.
-        made = tuple(
-            _copied(out, device, layout) for out, layout in zip(outs, compact, strict=True)
-        )
-        run(graph, views, made)
-    else:
-        launch, buffers = run(graph, views, None, compact)
-        made = tuple(
-            View(one, host.address(buffer), device, buffer)
-            for one, buffer in zip(launch.outputs, buffers, strict=True)
-        )
-    for one, out in zip(made, outs, strict=True):
-        run(COPY, (one,), (out,))
+    launch, buffers = run(graph, views, None, compact)
+    for made, buffer, out in zip(launch.outputs, buffers, outs, strict=True):
+        run(COPY, (View(made, host.address(buffer), device, buffer),), (out,))
+
+
+def _with_former_outputs(
+    graph: Expression, views: tuple[View, ...], outs: tuple[View, ...], device: Device
+) -> tuple[Launch, list[Any]]:
+    """Compute where outputs keep some of what they hold, which is read from copies."""
+    refuse_temporary(device, "out keeps what it holds, and is copied first")
+    orders = [Layout(out.operand.shape.layout.minor_to_major) for out in outs]
+    copies = [_copied(out, device, order) for out, order in zip(outs, orders, strict=True)]
+    return run(with_former_outputs(graph), (*views, *copies), outs)
 
 
 COPY = expression.single("broadcast", {"sizes": ()})

@@ -15,6 +15,7 @@ import pytest
 import gpubcast as gb
 from gpubcast.planning.plan import Operand
 from gpubcast.planning.planner import plan_for
+from gpubcast.planning.valid_elements import apart
 from tests.support.law_of_sums import reduction
 from tests.support.valid_elements import check, make
 
@@ -213,6 +214,7 @@ def _first(x: Any, n: Any) -> Any:
 
 def test_what_out_holds_is_read_where_it_is_written() -> None:
     """So that no thread reads what another has written: the law that lets them share memory."""
+    found = set()
     for seed in range(2000, 2200):
         case = make(seed, checked=True)
         if not case.into:
@@ -230,6 +232,32 @@ def test_what_out_holds_is_read_where_it_is_written() -> None:
         for kernel, read in readers:
             assert len(operands) in kernel.arguments[len(kernel.plan.reads) :]
             assert kernel.plan.in_place(read.operand, kernel.plan.writes[0])
+            several = bool(kernel.plan.lacks(kernel.plan.writes[0]))
+            assert apart(kernel, len(operands), 1) is several
+            found.add(several)
+    assert found == {True, False}
+
+
+def test_what_several_threads_read_is_copied_first() -> None:
+    """Each thread of a row would read the element that one of them writes."""
+
+    @gb.fuse("row col, -> row", valid={"row": "count"})
+    def sums(x: Any, count: Any) -> Any:
+        return gb.reduce_sum(x, "col")
+
+    x, out = np.ones((4, 3), np.float32), np.full(4, 7, np.float32)
+    for _ in range(20):
+        out[...] = 7
+        assert sums(x, 2, out=out) is out and out.tolist() == [3, 3, 7, 7]
+    own = np.full((4, 4), 5, np.float32)
+    sums(own[:, :3], 2, out=own[:, 3])
+    assert own[:, 3].tolist() == [15, 15, 5, 5]
+    p = sums.plan("f32[4,3]", 2)
+    with pytest.raises(gb.LayoutError, match="bind: out keeps what it holds") as caught:
+        p.bind(x, 2, out=out)
+    assert caught.value.rule == "A2"
+    p(x, 3, out=out)
+    assert out.tolist() == [3, 3, 3, 7]
 
 
 def test_a_function_inside_another() -> None:

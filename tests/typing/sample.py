@@ -146,6 +146,15 @@ def moments(x: gb.Array, *, power: int = 2) -> tuple[gb.Array, gb.Array]:
     return mean, gb.reduce_sum(gb.integer_pow(x - mean, power), "col")
 
 
+@gb.fuse("row (g col), row -> row g", valid={"col": "lengths"}, sizes={"g": 2})
+def sums(x: gb.Array, lengths: gb.Array) -> gb.Array:
+    return gb.reduce_sum(x, "col")
+
+
+assert_type(sums(a, a), gb.Array)
+assert_type(sums(a, a, out_layout="g row"), gb.Array)
+
+
 class Model:
     """Where a fused function belongs to a class, it is a static method."""
 

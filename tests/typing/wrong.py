@@ -66,6 +66,8 @@ halved(a, a)  # wrong: call-overload reportCallIssue
 halved(y=a)  # wrong: call-overload reportCallIssue
 halved(a, out="text")  # wrong: call-overload reportArgumentType
 halved(a, out_layout=3)  # wrong: call-overload reportArgumentType
+gb.fuse("a -> a", valid="n")  # wrong: call-overload reportArgumentType
+gb.fuse("(a b) -> a b", sizes={"a": 2.5})  # wrong: dict-item reportArgumentType
 halved.plans(a)  # wrong: attr-defined reportAttributeAccessIssue
 
 
