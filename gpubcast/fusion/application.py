@@ -91,7 +91,9 @@ def apply(
     composed_axes.read(text, sizes)
     given = tuple(sorted(attributes.items()))
     try:
-        fused = _function_with_labels(text, function, given, tuple(sizes.items()), typed_key(given))
+        fused = _function_with_labels(
+            text, function, given, tuple(dict(sizes).items()), typed_key(given)
+        )
     except Error:
         raise
     except Exception:  # whatever a foreign object raises

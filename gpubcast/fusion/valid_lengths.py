@@ -43,16 +43,18 @@ def checked(
     if valid and pattern is None:
         raise refusal(f"{home}: valid= names labels, and the function has none")
     found = []
-    for label, name in valid.items():
+    for given, parameter in _entries(home, "valid", valid):
         assert pattern is not None
-        if plain_text(label) not in pattern.labels or label == ELLIPSIS:
+        # A subclass of str may answer anything.
+        label, name = plain_text(given), plain_text(parameter)
+        if label is None or label not in pattern.labels or label == ELLIPSIS:
             known = ", ".join(one for one in pattern.labels if one != ELLIPSIS) or "none"
-            raise refusal(f"{home}: valid= names {brief(label)}, and the labels are {known}")
-        number = arguments.group_of(plain_text(name) or "")
+            raise refusal(f"{home}: valid= names {brief(given)}, and the labels are {known}")
+        number = arguments.group_of(name or "")
         if number is None:
             raise refusal(
-                f"{home}: valid={{{label!r}: {brief(name)}}}: the number of valid elements is an "
-                "array parameter of the function, by its name"
+                f"{home}: valid={{{label!r}: {brief(parameter)}}}: the number of valid elements "
+                "is an array parameter of the function, by its name"
             )
         group = pattern.operands[number]
         if label in group or ONE in group:
@@ -60,8 +62,15 @@ def checked(
                 f"{home}: valid={{{label!r}: {name!r}}}: the group '{' '.join(group)}' of {name} "
                 f"has neither {label!r} nor a literal 1"
             )
-        found.append((str(label), number))
+        found.append((label, number))
     return tuple(found)
+
+
+def _entries(home: str, keyword: str, given: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    try:
+        return list(given.items())
+    except Exception as error:  # whatever a foreign object raises
+        raise refusal(f"{home}: {keyword} is a mapping that cannot be read") from error
 
 
 def enter(

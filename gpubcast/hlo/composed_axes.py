@@ -79,12 +79,19 @@ def read(text: Any, sizes: Any) -> tuple[LabelPattern, Composition | None]:
 def _checked(sizes: Any) -> dict[str, int]:
     if not isinstance(sizes, Mapping):
         raise refusal(f"sizes is a mapping from labels to sizes, not {brief(sizes)}")
-    for label, size in sizes.items():
-        if plain_text(label) is None or type(size) is not int or size < 0:
+    try:
+        entries = list(sizes.items())
+    except Exception as error:  # whatever a foreign object raises
+        raise refusal("sizes is a mapping that cannot be read") from error
+    found = {}
+    for label, size in entries:
+        name = plain_text(label)
+        if name is None or type(size) is not int or size < 0:
             raise refusal(
                 f"sizes={{{brief(label)}: {brief(size)}}}: the size of a label is a number"
             )
-    return dict(sizes)
+        found[name] = size
+    return found
 
 
 def _dimensions(
