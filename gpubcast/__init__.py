@@ -40,9 +40,12 @@ if "t" in getattr(sys, "abiflags", ""):
     )
 
 if TYPE_CHECKING:
+    from gpubcast import nn as nn
     from gpubcast.arrays import Array, array, empty, from_dlpack, full, trim_pool
     from gpubcast.functions import *
-    from gpubcast.fusion.fused_function import Fused, apply, fuse
+    from gpubcast.fusion.application import apply
+    from gpubcast.fusion.decorator import fuse
+    from gpubcast.fusion.fused_function import Fused
     from gpubcast.hlo.inference import infer_shape
     from gpubcast.plans import BoundCall, Plan, plan
     from gpubcast.shapes.element_types import ElementType, element_type
@@ -185,7 +188,9 @@ _HOMES = {
         ),
         *("OutOfMemoryError", "ShapeError", "SplitWarning", "UnknownNameError"),
     ),
-    "fusion.fused_function": ("Fused", "apply", "fuse"),
+    "fusion.decorator": ("fuse",),
+    "fusion.fused_function": ("Fused",),
+    "fusion.application": ("apply",),
     "hlo.inference": ("infer_shape",),
     "plans": ("BoundCall", "Plan", "plan"),
     "shapes.element_types": ("ElementType", "element_type"),
@@ -229,21 +234,24 @@ os.register_at_fork(
 pickles.install()
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(name)
-    home = _HOME_OF.get(name) or ("functions" if name in __all__ else None)
-    if home is None:
-        return globals().setdefault(name, _module(name))
-    # With one of its names, a module has loaded them all.
-    names = _HOMES.get(home) or [one for one in __all__ if one not in _HOME_OF]
-    try:
-        with _loaded("gpubcast.locks").compiling():
-            module = _loaded(f"gpubcast.{home}")
-        globals().update({one: getattr(module, one) for one in names})
-    except (AttributeError, ImportError, MemoryError, OSError) as error:
-        raise _unloaded(home, error) from error
-    return globals()[name]
+# A type checker that saw it would take every name for one of the package's.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        home = _HOME_OF.get(name) or ("functions" if name in __all__ else None)
+        if home is None:
+            return globals().setdefault(name, _module(name))
+        # With one of its names, a module has loaded them all.
+        names = _HOMES.get(home) or [one for one in __all__ if one not in _HOME_OF]
+        try:
+            with _loaded("gpubcast.locks").compiling():
+                module = _loaded(f"gpubcast.{home}")
+            globals().update({one: getattr(module, one) for one in names})
+        except (AttributeError, ImportError, MemoryError, OSError) as error:
+            raise _unloaded(home, error) from error
+        return globals()[name]
 
 
 def _loaded(path: str) -> ModuleType:

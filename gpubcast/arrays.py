@@ -35,13 +35,15 @@ from gpubcast.runtime.operands import (
     strided_of,
     view_of,
 )
+from gpubcast.runtime.protocols import ArrayLike
+from gpubcast.runtime.shown_arrays import ShownArray
 from gpubcast.runtime.strides import strided_over
 from gpubcast.runtime.view import View
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape, as_shape
 
 
-class Array(DeviceArray, Operators):
+class Array(DeviceArray, ShownArray, Operators[ArrayLike]):
     """An array in XLA's sense: a Shape, and a flat buffer on one device that it describes.
 
     Made by ``gb.array``, ``gb.empty``, ``gb.full``, ``gb.from_dlpack`` and by operations on
@@ -50,7 +52,6 @@ class Array(DeviceArray, Operators):
     """
 
     __module__ = "gpubcast"
-
     __slots__ = ()
     __array_ufunc__ = None
 
@@ -190,7 +191,7 @@ class Array(DeviceArray, Operators):
 
     # --- operators -----------------------------------------------------------------------------
 
-    def _binary(self, operator: str, other: Any, *, reflected: bool = False) -> Self:
+    def _binary(self, operator: str, other: ArrayLike, *, reflected: bool = False) -> Self:
         if not is_operand(other):
             return NotImplemented  # type: ignore[no-any-return]
         operands = (other, self) if reflected else (self, other)
@@ -350,10 +351,8 @@ def array(x: Any, *, layout: Layout | None = None, device: str | None = None) ->
     Raises:
         Error: ``x`` holds no numbers, the layout does not fit, or the device is missing.
     """
-    if isinstance(x, Array):
-        source = x
-    else:
-        source = from_strided(*strided_of(np.asarray(x) if isinstance(x, np.generic) else x))
+    known = np.asarray(x) if isinstance(x, np.generic) else x
+    source = x if isinstance(x, Array) else from_strided(*strided_of(known))
     moved = source if device is None else source.to_device(device)
     wanted = source.layout if layout is None else layout
     return moved if moved is not source and moved.layout == wanted else moved.with_layout(wanted)

@@ -44,9 +44,45 @@ class Error(Exception):
         self.kind = kind
         self.operands = tuple(operands)
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and notebooks show: the message with its picture, and the caller's lines."""
+        return rendered(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions pickle as class(*args); the state carries what the keywords set.
         return (type(self), self.args, self.__dict__)
+
+
+MOST_RENDERED = 30
+_MOST_FRAMES = 4
+
+
+def rendered(error: BaseException) -> list[str]:
+    """An error in at most ``MOST_RENDERED`` lines: what it says, with its alignment grid, then the
+    lines of the caller's code that led to it, the innermost last. Lines of gpubcast are left out.
+    """
+    import linecache  # for looking at; a program that is right never needs it
+
+    frames = []
+    place = error.__traceback__
+    while place is not None:
+        module = str(place.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+        own = place.tb_frame.f_code.co_filename.startswith(_PACKAGE)
+        if not own and module != "IPython":
+            frames.append((place.tb_frame, place.tb_lineno))
+        place = place.tb_next
+    where: list[str] = []
+    for frame, number in frames[-_MOST_FRAMES:]:
+        name = frame.f_code.co_filename
+        # Notebooks keep the text of a cell for whoever asks for its lines.
+        line = linecache.getline(name, number, frame.f_globals).strip()
+        where.append(f"  {name}:{number}, in {frame.f_code.co_name}")
+        where += [f"    {line}"] if line else []
+    said = f"{type(error).__name__}: {error}".splitlines()
+    room = MOST_RENDERED - len(where)
+    if len(said) > room:
+        said = [*said[: room - 1], f"  ... {len(said) - room + 1} more lines: str(error)"]
+    return [*said, *where]
 
 
 def _tagged(message: str, rule: str | None) -> str:

@@ -7,7 +7,7 @@ What type checkers see of them is in ``functions.pyi``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gpubcast.runtime.eager_call import APPLY
 
@@ -633,7 +633,7 @@ def ceil(
 def round(
     x: ArrayLike,
     *,
-    method: str = "away_from_zero",
+    method: Literal["away_from_zero", "even"] = "away_from_zero",
     out: Any = None,
     out_layout: Layout | None = None,
 ) -> Any:
@@ -1841,7 +1841,7 @@ def compare(
     x: ArrayLike,
     y: ArrayLike,
     *,
-    direction: str,
+    direction: Literal["EQ", "NE", "LT", "LE", "GT", "GE"],
     total_order: bool = False,
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,

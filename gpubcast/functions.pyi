@@ -705,13 +705,17 @@ def ceil(x: ForeignArray, *, out: None = None, out_layout: Layout | None = None)
 def ceil(x: ArrayLike, *, out: OutT, out_layout: None = None) -> OutT: ...
 @overload
 def round(
-    x: ArrayT, *, method: str = "away_from_zero", out: None = None, out_layout: Layout | None = None
+    x: ArrayT,
+    *,
+    method: Literal["away_from_zero", "even"] = "away_from_zero",
+    out: None = None,
+    out_layout: Layout | None = None,
 ) -> ArrayT: ...
 @overload
 def round(
     x: HostArrayLike,
     *,
-    method: str = "away_from_zero",
+    method: Literal["away_from_zero", "even"] = "away_from_zero",
     out: None = None,
     out_layout: Layout | None = None,
 ) -> np.ndarray[Any, Any]: ...
@@ -719,13 +723,17 @@ def round(
 def round(
     x: ForeignArray,
     *,
-    method: str = "away_from_zero",
+    method: Literal["away_from_zero", "even"] = "away_from_zero",
     out: None = None,
     out_layout: Layout | None = None,
 ) -> Any: ...
 @overload
 def round(
-    x: ArrayLike, *, method: str = "away_from_zero", out: OutT, out_layout: None = None
+    x: ArrayLike,
+    *,
+    method: Literal["away_from_zero", "even"] = "away_from_zero",
+    out: OutT,
+    out_layout: None = None,
 ) -> OutT: ...
 @overload
 def is_finite(x: ArrayT, *, out: None = None, out_layout: Layout | None = None) -> ArrayT: ...
@@ -1833,7 +1841,7 @@ def compare(
     x: ArrayT,
     y: ArrayLike,
     *,
-    direction: str,
+    direction: Literal["EQ", "NE", "LT", "LE", "GT", "GE"],
     total_order: bool = False,
     broadcast_dimensions: Sequence[int] | None = None,
     out: None = None,
@@ -1844,7 +1852,7 @@ def compare(
     x: ArrayLike,
     y: ArrayT,
     *,
-    direction: str,
+    direction: Literal["EQ", "NE", "LT", "LE", "GT", "GE"],
     total_order: bool = False,
     broadcast_dimensions: Sequence[int] | None = None,
     out: None = None,
@@ -1855,7 +1863,7 @@ def compare(
     x: HostArrayLike,
     y: HostArrayLike,
     *,
-    direction: str,
+    direction: Literal["EQ", "NE", "LT", "LE", "GT", "GE"],
     total_order: bool = False,
     broadcast_dimensions: Sequence[int] | None = None,
     out: None = None,
@@ -1866,7 +1874,7 @@ def compare(
     x: ForeignArray,
     y: ArrayLike,
     *,
-    direction: str,
+    direction: Literal["EQ", "NE", "LT", "LE", "GT", "GE"],
     total_order: bool = False,
     broadcast_dimensions: Sequence[int] | None = None,
     out: None = None,
@@ -1877,7 +1885,7 @@ def compare(
     x: ArrayLike,
     y: ForeignArray,
     *,
-    direction: str,
+    direction: Literal["EQ", "NE", "LT", "LE", "GT", "GE"],
     total_order: bool = False,
     broadcast_dimensions: Sequence[int] | None = None,
     out: None = None,
@@ -1888,7 +1896,7 @@ def compare(
     x: ArrayLike,
     y: ArrayLike,
     *,
-    direction: str,
+    direction: Literal["EQ", "NE", "LT", "LE", "GT", "GE"],
     total_order: bool = False,
     broadcast_dimensions: Sequence[int] | None = None,
     out: OutT,

@@ -30,7 +30,7 @@ import numpy as np
 
 from gpubcast import functions as gb
 from gpubcast.errors import ElementTypeError, ShapeError, brief
-from gpubcast.fusion.fused_function import fuse
+from gpubcast.fusion.decorator import fuse
 
 Axis = int | str | Sequence[int] | Sequence[str]
 

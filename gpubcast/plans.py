@@ -13,6 +13,7 @@ from gpubcast.codegen.source import KernelSource
 from gpubcast.errors import Error, LayoutError, ShapeError, allocates
 from gpubcast.hlo import expression, ops
 from gpubcast.hlo.expression import Expression
+from gpubcast.hlo.operation_names import OperationName
 from gpubcast.hlo.verification import check_expression, counts, refused, tuple_of
 from gpubcast.planning.plan import BroadcastPlan, Operand
 from gpubcast.planning.planner import CallPlan, plan_for
@@ -22,8 +23,9 @@ from gpubcast.runtime.entry_point import EntryPoint
 from gpubcast.runtime.launch import Launch
 from gpubcast.runtime.operands import is_scalar, output_view, scalar_operand, scalar_view, view_of
 from gpubcast.runtime.overlap import check_apart
-from gpubcast.runtime.protocols import ArrayLike, OutT
+from gpubcast.runtime.protocols import ArrayLike, OutsT
 from gpubcast.runtime.target import cpu_target, cuda_target, target
+from gpubcast.runtime.valid_lengths import check_lengths
 from gpubcast.runtime.view import View, aligned, devices_of
 from gpubcast.schedules.choose import Schedule
 from gpubcast.schedules.schedule import Target
@@ -110,8 +112,11 @@ class Plan:
         shapes, results = (", ".join(map(str, x)) for x in (self.shapes, self.output_shapes))
         return f"<gpubcast.Plan {self.name}: ({shapes}) -> {results}>"
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {**self.explain()._repr_mimebundle_(), "text/plain": repr(self)}
+
     @overload
-    def __call__(self, *operands: ArrayLike, out: OutT, device: str | None = None) -> OutT: ...
+    def __call__(self, *operands: ArrayLike, out: OutsT, device: str | None = None) -> OutsT: ...
     @overload
     def __call__(
         self, *operands: ArrayLike, out: None = None, device: str | None = None
@@ -392,7 +397,15 @@ def _bound(plan: Plan, views: tuple[View, ...], outs: tuple[View, ...], out: Any
             rule="A8",
             kind="gpubcast:operand cannot be bound",
         )
+    check_lengths(plan.expression, views, device)
     check_apart(outs)
+    if launch.former_outputs:
+        raise LayoutError(
+            "bind: out keeps what it holds, and several threads read each of its elements, which "
+            "would need a temporary; call the plan instead",
+            rule="A2",
+            kind="gpubcast:out overlaps an operand",
+        )
     if launch.overlaps(views, outs):
         raise LayoutError(
             "bind: out shares memory with an operand in another order, which would need a "
@@ -408,7 +421,7 @@ def _bound(plan: Plan, views: tuple[View, ...], outs: tuple[View, ...], out: Any
 
 @allocates
 def plan(
-    name: str, *shapes: Shape | str, out_layout: Layout | None = None, **attributes: Any
+    name: OperationName, *shapes: Shape | str, out_layout: Layout | None = None, **attributes: Any
 ) -> Plan:
     """Plan an operation for given operand shapes.
 

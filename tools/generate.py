@@ -1,24 +1,30 @@
 """Write what follows from tables (``make generate``).
 
-``gpubcast/functions.py`` and ``functions.pyi``, the list of their names and ``docs/operations.md``
-are made from the operation table, ``cuda_kernels/elementary/*.cuh`` from the formulas in
-``gpubcast/hlo/elementary``.
+``gpubcast/functions.py`` and ``functions.pyi``, the lists of their names and ``docs/operations.md``
+are made from the operation table, ``nn.pyi`` from the functions in ``gpubcast/nn.py``,
+``cuda_kernels/elementary/*.cuh`` from the formulas in ``gpubcast/hlo/elementary``.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from gpubcast import nn
 from gpubcast.codegen.cuda.elementary import headers
+from gpubcast.fusion.fused_function import Fused
 from gpubcast.hlo.op import Op, ResultType
 from gpubcast.hlo.ops import OPS
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "gpubcast" / "functions.py"
 STUB = TARGET.with_suffix(".pyi")
+NN_STUB = ROOT / "gpubcast" / "nn.pyi"
+NAMES = ROOT / "gpubcast" / "hlo" / "operation_names.py"
 PACKAGE = ROOT / "gpubcast" / "__init__.py"
 KERNELS = ROOT / "cuda_kernels"
 TABLE = ROOT / "docs" / "operations.md"
@@ -34,7 +40,7 @@ What type checkers see of them is in ``functions.pyi``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gpubcast.runtime.eager_call import APPLY
 
@@ -61,6 +67,33 @@ from gpubcast.shapes.element_types import ElementTypeLike
 from gpubcast.shapes.layout import Layout
 '''
 
+NN_HEAD = '''"""Types of gpubcast.nn, for type checkers.
+
+Written by ``make generate`` from ``gpubcast/nn.py``; a test compares the two. Do not edit.
+"""
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from gpubcast.fusion.fused_function import Fused
+from gpubcast.runtime.protocols import ArrayLike, ArrayT, ForeignArray, HostArrayLike, OutT
+from gpubcast.shapes.layout import Layout
+
+Axis = int | str | Sequence[int] | Sequence[str]
+'''
+
+NAMES_HEAD = '''"""The names of the public operations, as type checkers read them.
+
+Written by ``make generate`` from ``gpubcast/hlo/rows``; a test compares the two. Do not edit.
+"""
+
+from typing import Literal
+
+OperationName = Literal[
+'''
+
 
 def parameters(
     row: Op,
@@ -74,7 +107,7 @@ def parameters(
     positional = [f"{name}: {kind}" for name, kind in zip(row.operands, operands, strict=True)]
     keyword: list[str] = []
     for attribute in row.keywords:
-        kind = attribute.type.annotation
+        kind = attribute.annotation
         written = positional if attribute.positional else keyword
         if attribute.required:
             written.append(f"{attribute.name}: {kind}")
@@ -110,13 +143,62 @@ def overloads(row: Op) -> str:
     return "".join(f"@overload\n{_signature(row.name, *one)}\n" for one in written)
 
 
-def _signature(name: str, parameters: list[str], result: str) -> str:
+def nn_overloads(name: str, function: Fused[..., Any]) -> str:
+    """The types of one function of ``gpubcast.nn``: those of an operation, where some operands may
+    be left out."""
+    given = list(inspect.signature(function).parameters.values())
+    arrays = [p.name for i, p in enumerate(given) if i not in function._arguments.static]
+    rest = [f"{p.name}: {p.annotation} = {p.default!r}" for p in given if p.name not in arrays]
+    optional = {p.name for p in given if p.default is None}
+
+    def call(
+        kinds: Mapping[str, str], given: str, out: str, result: str, *, by_name: bool = False
+    ) -> str:
+        """One overload, in which an operand is given, by position or by its name alone."""
+        listed = ["self"]
+        for one in arrays:
+            needed = one not in optional or one == given
+            by_default = not needed and (by_name or arrays.index(one) > arrays.index(given))
+            listed += ["*"] * (by_name and one == given)
+            listed.append(f"{one}: {kinds[one]}" + " | None" * (not needed))
+            listed[-1] += " = None" * by_default
+        layout = "None" if out == "OutT" else "Layout | None"
+        ends = [*["*"] * (not by_name), f"out: {out}", f"out_layout: {layout} = None"]
+        return textwrap.indent(
+            _signature("__call__", [*listed, *rest, *ends], result, WIDTH - 4), "    "
+        )
+
+    def wherever(kind: str, result: str) -> list[str]:
+        """The overloads in which one of the operands is of a kind."""
+        found = []
+        for one in arrays:
+            kinds = {**dict.fromkeys(arrays, "ArrayLike"), one: kind}
+            found.append(call(kinds, one, "None = None", result))
+            if one in optional and arrays.index(one) > 1:
+                found.append(call(kinds, one, "None = None", result, by_name=True))
+        return found
+
+    host = dict.fromkeys(arrays, "HostArrayLike")
+    found = [
+        *wherever("ArrayT", "ArrayT"),
+        call(host, arrays[0], "None = None", "np.ndarray[Any, Any]"),
+        *wherever("ForeignArray", "Any"),
+        call(dict.fromkeys(arrays, "ArrayLike"), arrays[0], "OutT", "OutT"),
+    ]
+    kind = f"_{name.title().replace('_', '')}"
+    body = "\n".join(f"    @overload\n{one}" for one in found)
+    # The function's own parameters stand in place of those that any fused function has.
+    body = body.replace("@overload", "@overload  # type: ignore[override]", 1)
+    return f"\nclass {kind}(Fused[..., Any]):\n{body}\n\n{name}: {kind}\n"
+
+
+def _signature(name: str, parameters: list[str], result: str, width: int = WIDTH) -> str:
     """A signature as the formatter writes it."""
     listed = ", ".join(parameters)
     line = f"def {name}({listed}) -> {result}: ..."
-    if len(line) <= WIDTH:
+    if len(line) <= width:
         return line
-    if len(listed) + 4 <= WIDTH:
+    if len(listed) + 4 <= width:
         return f"def {name}(\n    {listed}\n) -> {result}: ..."
     return f"def {name}(\n" + "".join(f"    {one},\n" for one in parameters) + f") -> {result}: ..."
 
@@ -216,6 +298,17 @@ def stub() -> str:
     return f"{STUB_HEAD}\n__all__ = [\n{names()}]\n\n" + "".join(map(overloads, rows()))
 
 
+def nn_stub() -> str:
+    """The whole text of nn.pyi."""
+    found = {name: one for name, one in vars(nn).items() if isinstance(one, Fused)}
+    return NN_HEAD + "".join(nn_overloads(name, one) for name, one in found.items())
+
+
+def operation_names() -> str:
+    """The whole text of operation_names.py."""
+    return f"{NAMES_HEAD}{names()}]\n"
+
+
 def table() -> str:
     """The whole text of docs/operations.md."""
     own = ", ".join(f"`{row.name}`" for row in rows() if row.halves)
@@ -254,6 +347,7 @@ def _current(path: Path) -> str:
 
 if __name__ == "__main__":
     made = {TARGET: module(), STUB: stub(), PACKAGE: package(), TABLE: table()}
+    made |= {NN_STUB: nn_stub(), NAMES: operation_names()}
     made |= {KERNELS / name: text for name, text in headers().items()}
     if "--check" in sys.argv:
         stale = [path.name for path, text in made.items() if _current(path) != text]

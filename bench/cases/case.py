@@ -13,9 +13,10 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from string import Template
-from typing import Any
+from typing import Any, cast
 
 import gpubcast as gb
+from gpubcast.typing import OperationName
 
 from .formula import Formula
 from .operands import values
@@ -117,7 +118,7 @@ class Sized:
     def plan(self) -> gb.Plan:
         """The callable plan."""
         if self.case.operation:
-            return gb.plan(self.case.operation, *self.shapes, **self.keywords)
+            return gb.plan(cast(OperationName, self.case.operation), *self.shapes, **self.keywords)
         fused = self.function()
         assert isinstance(fused, gb.Fused)
         return fused.plan(*self.shapes)

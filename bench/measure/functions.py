@@ -17,11 +17,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 import gpubcast as gb
+from gpubcast.typing import OperationName
 
 from .environment import environment
 from .settings import named
@@ -117,7 +118,7 @@ def _calls(name: str, kind: str, operands: list[Array]) -> Iterator[tuple[str, C
     """Libraries that are installed and have the function, and their calls on operands."""
     out = np.empty_like(operands[0])
     shapes = [gb.Shape(kind, x.shape) for x in operands]
-    yield OURS, gb.plan(name, *shapes).bind(*operands, out=out)
+    yield OURS, gb.plan(cast(OperationName, name), *shapes).bind(*operands, out=out)
     _, in_numpy, in_torch = FUNCTIONS[name]
     if in_numpy:
         yield "NumPy", functools.partial(getattr(np, in_numpy), *operands, out=np.empty_like(out))

@@ -24,6 +24,7 @@ from gpubcast.explain.text import table_text
 from gpubcast.runtime import state
 from gpubcast.runtime.device import parse_device
 from gpubcast.runtime.device_choice import choose_device
+from gpubcast.typing import OperationName
 
 MOST_ROUNDS, FEWEST_ROUNDS = 15, 3
 BUDGET = 0.6
@@ -50,7 +51,7 @@ class Case:
     """
 
     title: str
-    op: str
+    op: OperationName
     shapes: tuple[str, ...]
     attributes: tuple[tuple[str, Any], ...]
     numpy: Compute

@@ -15,12 +15,13 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import gpubcast as gb
 from gpubcast.fusion.fused_function import Fused
 from gpubcast.hlo import ops
 from gpubcast.hlo.attributes import Attribute
+from gpubcast.typing import OperationName
 
 REFUSED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 SMALLEST_DEMO = 8
@@ -246,7 +247,9 @@ def _planner(name: str, attributes: dict[str, Any]) -> Callable[..., gb.Plan]:
     """What plans operands: an operation by its name, or a fused function as ``module:function``."""
     module, colon, function = name.partition(":")
     if not colon:
-        return lambda *operands: gb.plan(name, *operands, **attributes)
+        # What is no operation's name is refused when it is planned.
+        operation = cast(OperationName, name)
+        return lambda *operands: gb.plan(operation, *operands, **attributes)
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from gpubcast.codegen.literals import scalar_of
 from gpubcast.explain import html, text
 from gpubcast.explain.launch_cards import launch_card
 from gpubcast.explain.picture import Card, Listing, MemorySlot, Picture, Strip, TitledTable
@@ -19,9 +18,13 @@ from gpubcast.hlo.expression import (
     Node,
     Parameter,
     Place,
+    Positions,
+    Unwritten,
     arguments_of,
 )
+from gpubcast.hlo.literals import scalar_of
 from gpubcast.hlo.op import Inferred
+from gpubcast.pictures.memory import Memory
 from gpubcast.planning.plan import INDEX, BroadcastPlan, Operand
 from gpubcast.planning.planner import CallPlan, OutLayouts, plan_for
 from gpubcast.runtime.device import CPU, device_name
@@ -81,7 +84,7 @@ class Explanation(Picture):
         return renderables(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": str(self), "text/html": html.fragment(self)}
+        return html.bundle(str(self), self)
 
 
 def explain(
@@ -254,6 +257,10 @@ def _instruction(node: Node, shape: Shape, expression: Expression) -> str:
     if isinstance(node, Place):
         place = ",".join("_" if d is None else str(d) for d in node.place)
         return f"{shape} broadcast(%{node.arg}), dimensions={{{place}}}"
+    if isinstance(node, Positions):
+        return f"{shape} iota(), iota_dimension={node.dimension}"
+    if isinstance(node, Unwritten):
+        return f"{shape} unwritten()  what output {node.output} holds, or its padding value"
     arguments = ", ".join(f"%{a}" for a in node.args)
     attributes = "".join(f", {text}" for text in _attributes(node, expression))
     return f"{shape} {ops.op(node.op, internal=True).instruction}({arguments}){attributes}"
@@ -366,15 +373,16 @@ def _axes(title: str, plan: BroadcastPlan, names: list[str]) -> TitledTable:
 
 def _strip(label: str, array: Operand) -> Strip:
     shape = array.shape
+    lies = Memory(f"{label} {shape}", shape.dimensions, array.extents, array.strides)
     moved = [k for k, size in enumerate(shape.dimensions) if size > 1]
     if any(array.strides[k] != shape.strides[k] for k in moved):
         strides = ", ".join(map(str, array.strides))
-        return Strip(label, str(shape), (), f"a view; strides of {strides} elements")
+        return Strip(label, str(shape), (), f"a view; strides of {strides} elements", lies)
     slots, padding = shape.allocated_elements, shape.allocated_elements - shape.num_elements
     sign, meaning = _PADDING[shape.layout.padding_value]
     if not 0 < slots <= MOST_SLOTS:
         share = f", {padding:,} of them padding" if padding else ""
-        return Strip(label, str(shape), (), f"{slots:,} slots{share}")
+        return Strip(label, str(shape), (), f"{slots:,} slots{share}", lies)
     cells = []
     for offset in range(slots):
         index = shape.multi_index(offset)
@@ -382,7 +390,8 @@ def _strip(label: str, array: Operand) -> Strip:
     run = shape.padded_dimensions[shape.layout.minor_to_major[0]] if shape.rank > 1 else slots
     run = run if run > 1 else slots
     groups = tuple(tuple(cells[start : start + run]) for start in range(0, slots, run))
-    return Strip(label, str(shape), groups, f"{sign}: padding, {meaning}" if padding else "")
+    note = f"{sign}: padding, {meaning}" if padding else ""
+    return Strip(label, str(shape), groups, note, lies)
 
 
 def _letter(shape: Shape, index: tuple[int, ...]) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from html import escape
 
 from gpubcast.explain.picture import Card, Listing, MemorySlot, Picture, Strip, TitledTable
 from gpubcast.explain.text import STRIPS
-from gpubcast.hlo.alignment import AlignmentGrid
+from gpubcast.hlo.alignment import AlignmentGrid, CellState
+from gpubcast.pictures import alignment, memory, svg
+from gpubcast.pictures.alignment import AxisBox, OperandRow
+from gpubcast.pictures.notebook import MOST_BYTES, size
 
 _STYLE = """
 .gpubcast{font:13px/1.45 ui-monospace,monospace;--line:#8886;--soft:#8883}
@@ -22,19 +26,50 @@ _STYLE = """
 .gpubcast .wrong{color:#c00;font-weight:600}
 .gpubcast .memory td{padding:.1em .45em}
 .gpubcast .memory td.first{border-left-width:3px}
+.gpubcast .scrolled{overflow-x:auto}
+.gpubcast .memory{margin:0}
+.gpubcast .memory-of{margin:.4em 0 1em}
+.gpubcast figure{margin:.4em 0 1em}
 .gpubcast pre{overflow-x:auto;white-space:pre;margin:.3em 0}
+@media print{.gpubcast pre{white-space:pre-wrap}.gpubcast figure,.gpubcast tr{break-inside:avoid}}
 """
 
 
-def fragment(picture: Picture) -> str:
-    """The picture as one ``div`` with its own style; everything from the plan is escaped."""
+def bundle(text: str, picture: Picture) -> dict[str, str]:
+    """What notebooks show: as much of the picture as a notebook has room for."""
+    grid = picture.grid
+    drawn = "" if grid is None else _arrows(grid)
+    alone = {"image/svg+xml": svg.alone(drawn)} if drawn else {}
+    arrays = sum(map(_drawable, picture.strips))
+    # Sources go first, then the pictures of memory; text says all of it.
+    for one in (picture, replace(picture, listings=())):
+        for room in (memory.MOST_BYTES, 6_000, 3_000, 0):
+            figures = fragment(one, room // max(arrays, 1))
+            made = {"text/plain": text, "text/html": figures, **alone}
+            if size(made) <= MOST_BYTES:
+                return made
+    short = text[: MOST_BYTES // 3]
+    return {"text/plain": short, "text/html": _pre(short)}
+
+
+def fragment(picture: Picture, most_bytes: int = memory.MOST_BYTES) -> str:
+    """The picture as one ``div`` with its own style; everything from the plan is escaped.
+
+    Args:
+        picture: the parts.
+        most_bytes: how large the picture of an array's memory is at most; 0 for none.
+    """
     parts = [f"<style>{_STYLE}</style>", _pre("\n".join(picture.header))]
     if picture.grid is not None:
+        drawn = _arrows(picture.grid)
+        parts += [f"<figure>{drawn}</figure>"] if drawn else []
         parts.append(_grid(picture.grid, picture.legend))
     parts += [_table(part) for part in picture.tables]
     if picture.strips:
         parts.append(f"<h4>{escape(STRIPS)}</h4>")
         parts += [_strip(part) for part in picture.strips]
+        drawable = [part for part in picture.strips if most_bytes and _drawable(part)]
+        parts += [f"<figure>{_memory(part, most_bytes)}</figure>" for part in drawable]
     parts += [_card(part) for part in picture.cards]
     parts += [_listing(part) for part in picture.listings]
     return '<div class="gpubcast">\n' + "\n".join(parts) + "\n</div>"
@@ -78,6 +113,38 @@ def _grid(grid: AlignmentGrid, legend: str) -> str:
     return _framed("alignment", rows) + f'<div class="note">{escape(legend)}</div>'
 
 
+def _arrows(grid: AlignmentGrid) -> str:
+    """The grid with an arrow from each operand's axes to the result's."""
+    rows = []
+    result, columns = "", list(grid.columns)
+    for one in grid.rows:
+        if one.label.startswith("output"):
+            result = one.label
+            columns = [cell.text for cell in one.cells]
+            continue
+        boxes = tuple(
+            AxisBox(
+                "" if cell.state is CellState.ABSENT else cell.text,
+                cell.state in (CellState.MATCHED, CellState.EXPANDED),
+                cell.state is CellState.EXPANDED,
+                cell.state is CellState.WRONG,
+            )
+            for cell in one.cells
+        )
+        rows.append(OperandRow(one.label, boxes))
+    return alignment.picture(grid.title, columns, rows, result)
+
+
+def _drawable(part: Strip) -> bool:
+    """Whether an array has more than a row of elements, which a strip shows as well."""
+    return sum(n > 1 for n in part.memory.extents) > 1 and 0 not in part.memory.extents
+
+
+def _memory(part: Strip, most_bytes: int) -> str:
+    caption = f"<figcaption>{escape(part.memory.name)}</figcaption>"
+    return caption + memory.picture(part.memory, most_bytes)
+
+
 def _table(part: TitledTable) -> str:
     if not part.columns:
         return f"<h4>{escape(part.title)}</h4>"
@@ -87,9 +154,9 @@ def _table(part: TitledTable) -> str:
 
 def _strip(part: Strip) -> str:
     cells = [_slot(slot, first=k == 0) for group in part.groups for k, slot in enumerate(group)]
-    if part.note:
-        cells.append(f'<td class="note">{escape(part.note)}</td>')
-    return _framed("", [_row(f"{part.label} {part.shape}", cells)], "memory")
+    table = _framed("", [_row(f"{part.label} {part.shape}", cells)], "memory")
+    note = f'<div class="note">{escape(part.note)}</div>' if part.note else ""
+    return f'<div class="memory-of"><div class="scrolled">{table}</div>{note}</div>'
 
 
 def _slot(slot: MemorySlot, *, first: bool) -> str:

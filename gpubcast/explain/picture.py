@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpubcast.hlo.alignment import AlignmentGrid
+from gpubcast.pictures.memory import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,14 @@ class Strip:
         groups: the slots, one group per run of the most minor dimension; empty where there are
             too many to draw.
         note: what is said instead, or about the padding.
+        memory: the same as a grid.
     """
 
     label: str
     shape: str
     groups: tuple[tuple[MemorySlot, ...], ...]
     note: str
+    memory: Memory
 
 
 @dataclass(frozen=True, slots=True)

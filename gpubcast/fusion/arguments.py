@@ -67,6 +67,25 @@ class Arguments:
                 kind="gpubcast:number of labels",
             )
 
+    @property
+    def signature(self) -> str:
+        """The parameters as text."""
+        return ", ".join(self._names)
+
+    def array_names(self, count: int) -> list[str]:
+        """What the first operands are called."""
+        arrays = [i for i in range(count + len(self.static)) if i not in self.static]
+        return [self.called(i) for i in arrays[:count]]
+
+    def group_of(self, name: str) -> int | None:
+        """The number of an array parameter among those that have labels; None for none."""
+        arrays = [
+            parameter.name
+            for i, parameter in enumerate(self._parameters)
+            if i not in self.static and parameter.kind is not parameter.VAR_POSITIONAL
+        ]
+        return arrays.index(name) if name in arrays else None
+
     def ordered(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
         """The arguments of a call in the order of the parameters, defaults filled in.
 

@@ -1,29 +1,33 @@
-"""``fuse``: a function of gpubcast operations becomes one kernel. ``apply``: one labelled call."""
+"""``fuse``: a function of gpubcast operations becomes one kernel."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from gpubcast.arrays import Array
 from gpubcast.errors import Error, ShapeError, brief, located
-from gpubcast.fusion import label_scope, operations
+from gpubcast.fusion import composed_calls, label_scope, operations, valid_lengths
 from gpubcast.fusion import trace as fusion_trace
-from gpubcast.fusion.arguments import SCALAR, Arguments, arguments_refusal, typed_key
+from gpubcast.fusion.arguments import SCALAR, Arguments, arguments_refusal
+from gpubcast.fusion.shown_functions import function_bundle
 from gpubcast.fusion.source_lines import outermost, unsupported, where
 from gpubcast.fusion.trace import Trace, Tracer
-from gpubcast.hlo import labels
+from gpubcast.hlo import composed_axes, labels
+from gpubcast.hlo.composed_axes import Composition
 from gpubcast.hlo.expression import Expression
 from gpubcast.hlo.labels import LabelPattern
+from gpubcast.pictures.shown import Shown
 from gpubcast.plans import Plan
 from gpubcast.runtime import call_cache, eager_call, state
 from gpubcast.runtime.entry_point import EntryPoint
 from gpubcast.runtime.operands import is_scalar, scalar_view, view_of
-from gpubcast.runtime.protocols import ArrayLike, OutT
+from gpubcast.runtime.protocols import OutsT
 from gpubcast.runtime.view import View
 from gpubcast.shapes.element_types import ElementType
+from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape, as_shape
 
 if TYPE_CHECKING:
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 MAX_TRACES = 4096
 P = ParamSpec("P")
 R = TypeVar("R")
+Layouts = Layout | str | tuple[Layout | str | None, ...]
+"""The layout of a result, or of several; a text has labels from the slowest to the fastest."""
 
 # What a traced function depends on, one entry per argument: an element type and a rank, SCALAR for
 # a Python scalar, or a static value with its key.
@@ -48,7 +54,7 @@ class _Graph:
     types: tuple[ElementType, ...]
 
 
-class Fused(Generic[P, R]):
+class Fused(Shown, Generic[P, R]):
     """A function that runs as one kernel; made by ``gb.fuse``.
 
     It is called like the function, and with ``out`` and ``out_layout`` beside: one array or Layout,
@@ -61,10 +67,17 @@ class Fused(Generic[P, R]):
     def __init__(
         self,
         function: Callable[P, R],
-        pattern: LabelPattern | None,
+        text: str | None,
         static: Iterable[str],
         fast_math: bool,
+        valid: Mapping[str, str],
+        sizes: Mapping[str, int],
     ) -> None:
+        pattern, self._composition = None, None
+        if text is not None:
+            pattern, self._composition = composed_axes.read(text, sizes)
+        elif sizes:
+            raise composed_axes.refusal("sizes= is of labels, and the function has none")
         functools.update_wrapper(self, function)
         self._arguments = Arguments(function, static)
         self._pattern = pattern
@@ -75,10 +88,14 @@ class Fused(Generic[P, R]):
         self._name = self._arguments.name
         if pattern is not None:
             self._arguments.check_groups(pattern)
+        self._valid = valid_lengths.checked(self._arguments, pattern, valid)
 
     def __repr__(self) -> str:
         spelled = f" '{self._pattern}'" if self._pattern is not None else ""
         return f"<gpubcast.Fused {self._name}{spelled}>"
+
+    def _shown(self) -> dict[str, str]:
+        return function_bundle(repr(self), self._arguments, self._pattern, self._valid)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Fused[P, R]:
         if instance is None:
@@ -95,9 +112,11 @@ class Fused(Generic[P, R]):
     @overload
     def __call__(self, *args: P.args, **keywords: P.kwargs) -> R: ...
     @overload
-    def __call__(self, *args: Any, out: OutT, out_layout: None = None, **keywords: Any) -> OutT: ...
+    def __call__(
+        self, *args: Any, out: OutsT, out_layout: None = None, **keywords: Any
+    ) -> OutsT: ...
     @overload
-    def __call__(self, *args: Any, out: None = None, out_layout: Any, **keywords: Any) -> R: ...
+    def __call__(self, *args: Any, out: None = None, out_layout: Layouts, **keywords: Any) -> R: ...
 
     def __call__(self, *args: Any, out: Any = None, out_layout: Any = None, **keywords: Any) -> Any:
         """Run the function as one kernel.
@@ -106,7 +125,8 @@ class Fused(Generic[P, R]):
             args, keywords: the function's own: arrays, Python scalars (passed at run time), None,
                 and whatever ``static`` names.
             out: an array that receives the result and is returned; a tuple for several results.
-            out_layout: layout of the new array; a tuple for several results.
+            out_layout: layout of the new array, or its labels from the slowest to the fastest
+                (``"col row"``); a tuple for several results.
 
         Raises:
             Error: a rule refuses an operation; the text names its line.
@@ -123,6 +143,10 @@ class Fused(Generic[P, R]):
                     f"{self._name}: out and out_layout belong to the outermost fused function",
                 )
             return self._inline(values)
+        if type(out_layout) in (str, tuple, list):
+            out_layout = self._layouts(out_layout)
+        if self._composition is not None:
+            return self._run_composed(self._composition, values, out, out_layout)
         # What is static or None changes the code, so such calls are not looked up.
         call = (what, values, out, out_layout)
         made = call_cache.again(self, call) if out_layout is None else None
@@ -136,6 +160,63 @@ class Fused(Generic[P, R]):
         ]
         prefix = self if graph.sources == tuple(range(len(values))) else None
         return eager_call.finish(graph.expression, call, tuple(operands), out_layout, prefix)
+
+    def _run_composed(
+        self, composition: Composition, values: tuple[Any, ...], out: Any, out_layout: Any
+    ) -> Any:
+        """A call whose operands and results have other dimensions than labels."""
+        views, given = self._views(values)
+        at = [i for i in range(len(values)) if i not in self._arguments.static]
+        self._check_number(len(at))
+        names = [self._arguments.called(i) for i in at]
+        seen = composed_calls.seen(composition, [views[i] for i in at], names)
+        signature = list(given)
+        for i, view in zip(at, seen.views, strict=True):
+            views[i] = view
+            if view is not None:
+                shape = view.operand.shape
+                signature[i] = (shape.element_type, shape.rank)
+        graph = _graph_of(self, tuple(signature))
+        operands = tuple(
+            view if (view := views[i]) is not None else self._scalar(i, values[i], element_type)
+            for i, element_type in zip(graph.sources, graph.types, strict=True)
+        )
+        return seen.run(graph.expression, values, operands, out, out_layout)
+
+    def _layouts(self, given: Any) -> Any:
+        """``out_layout`` with layouts in place of labels.
+
+        Raises:
+            ShapeError: X11, labels that are not those of a result.
+        """
+        pattern = self._pattern
+        entries = given.split(",") if isinstance(given, str) else list(given)
+        if not any(isinstance(one, str) for one in entries):
+            return given
+        if pattern is None or self._composition is not None or len(entries) != len(pattern.outputs):
+            raise ShapeError(
+                f"{self._name}: out_layout={brief(given)}: text has labels of the results, one "
+                "group for each, of a function whose labels are one dimension each; pass a Layout",
+                rule="X11",
+                kind="gpubcast:layout by labels",
+            )
+        found = tuple(
+            labels.layout_by_labels(pattern, k, one) if isinstance(one, str) else one
+            for k, one in enumerate(entries)
+        )
+        return found[0] if isinstance(given, str) and len(found) == 1 else found
+
+    def _check_number(self, count: int) -> None:
+        """Refuse another number of operands than groups (X4)."""
+        assert self._pattern is not None
+        if count != len(self._pattern.operands):
+            raise ShapeError(
+                f"{self._name}: '{self._pattern}' has "
+                f"{labels.counted(len(self._pattern.operands), 'group')} of operands, and got "
+                f"{labels.counted(count, 'operand')}",
+                rule="X4",
+                kind="gpubcast:number of labels",
+            )
 
     def plan(self, *args: Any, out_layout: Any = None, **keywords: Any) -> Plan:
         """Plan the function for given operand shapes.
@@ -151,6 +232,16 @@ class Fused(Generic[P, R]):
         Raises:
             Error: a rule refuses an operation; the text names its line.
         """
+        if self._composition is not None:
+            raise located(
+                composed_axes.refusal(
+                    f"{self._name}: a plan has the dimensions of its operands, and these labels "
+                    "make up dimensions: plan a function whose labels are one dimension each"
+                ),
+                self._arguments.home,
+            )
+        if type(out_layout) in (str, tuple, list):
+            out_layout = self._layouts(out_layout)
         values = self._arguments.ordered(args, keywords)
         shapes: dict[int, Shape] = {}
         signature: list[Hashable] = []
@@ -250,33 +341,45 @@ class Fused(Generic[P, R]):
         ]
         if self._pattern is None:
             return self._arguments.call(admitted)
+        if self._composition is not None:
+            raise located(
+                composed_axes.refusal(
+                    f"{self._name}: composed axes and numbers are of arrays, and inside another "
+                    "function there are none"
+                ),
+                where(),
+            )
         outputs, packed, _ = self._call_with_labels(
-            trace, admitted, where() or self._arguments.home
+            trace, admitted, where() or self._arguments.home, last=False
         )
         return tuple(outputs) if packed else outputs[0]
 
     def _call_with_labels(
-        self, trace: Trace, values: list[Any], line: str
+        self, trace: Trace, values: list[Any], line: str, *, last: bool
     ) -> tuple[list[fusion_trace.ArrayTracer], bool, LabelPattern]:
         assert self._pattern is not None
         home = self._arguments.home
         arrays = [i for i in range(len(values)) if i not in self._arguments.static]
-        if len(arrays) != len(self._pattern.operands):
-            raise ShapeError(
-                f"{self._name}: '{self._pattern}' has "
-                f"{labels.counted(len(self._pattern.operands), 'group')} of operands, and got "
-                f"{labels.counted(len(arrays), 'operand')}",
-                rule="X4",
-                kind="gpubcast:number of labels",
+        self._check_number(len(arrays))
+        if self._valid and trace.frame.pattern is not None:
+            raise located(
+                valid_lengths.refusal(
+                    f"{self._name}: inside other labels it is the outermost function that says "
+                    "valid="
+                ),
+                line,
             )
-        inner = [x if isinstance(x, Tracer) else None for x in (values[i] for i in arrays)]
+        given = [values[i] for i in arrays]
+        inner = [x if isinstance(x, Tracer) else None for x in given]
+        known = dict(() if self._composition is None else self._composition.sizes)
         depth = len(trace.frames)
         try:
-            aligned, pattern = label_scope.enter(trace, self._pattern, inner, line)
+            aligned, pattern = label_scope.enter(trace, self._pattern, inner, line, known)
+            valid_lengths.enter(trace, self._valid, aligned, given)
             for i, value in zip(arrays, aligned, strict=True):
                 values[i] = values[i] if value is None else value
             outputs, packed = label_scope.results(self._arguments.call(values), home)
-            return label_scope.leave(trace, pattern, outputs, home), packed, pattern
+            return label_scope.leave(trace, pattern, outputs, home, last=last), packed, pattern
         finally:
             # A function may catch what one inside it raises.
             del trace.frames[depth:]
@@ -306,7 +409,9 @@ class Fused(Generic[P, R]):
                 returned, packed = label_scope.results(self._arguments.call(values), trace.home)
                 outputs = [label_scope.result(trace, x, trace.home) for x in returned]
             else:
-                outputs, packed, pattern = self._call_with_labels(trace, values, trace.home)
+                outputs, packed, pattern = self._call_with_labels(
+                    trace, values, trace.home, last=True
+                )
         graph = trace.graph(outputs, packed=packed, fast_math=self._fast_math, pattern=pattern)
         return _Graph(graph, tuple(trace.sources), tuple(trace.types))
 
@@ -326,125 +431,3 @@ def _graph_of(fused: Fused[..., Any], signature: TraceKey) -> _Graph:
     except RecursionError:
         raise arguments_refusal(f"{fused!r} calls itself, or is nested too deeply") from None
     return graph
-
-
-@overload
-def fuse(
-    function: Callable[P, R], *, static: Iterable[str] = (), fast_math: bool = False
-) -> Fused[P, R]: ...
-@overload
-def fuse(
-    function: str | None = None, *, static: Iterable[str] = (), fast_math: bool = False
-) -> Callable[[Callable[P, R]], Fused[P, R]]: ...
-
-
-def fuse(
-    function: Callable[..., Any] | str | None = None,
-    *,
-    static: Iterable[str] = (),
-    fast_math: bool = False,
-) -> Any:
-    """Make a function of gpubcast operations one kernel. A decorator.
-
-    Args:
-        function: the function (``@gb.fuse``), or labels
-            (``@gb.fuse("row col, row -> row col")``): one group per array parameter, one per
-            result. Operands are then aligned by label, in any order, before the first operation.
-        static: names of parameters that are not arrays; their values are part of the code.
-        fast_math: allow reassociation and contraction; results may differ in the last places, and
-            between devices.
-
-    Returns:
-        A ``gb.Fused``.
-
-    Raises:
-        ShapeError: rules X1 to X4, the labels are malformed or do not fit the parameters.
-        Error: F5, the function cannot be fused.
-
-    Example:
-        >>> import gpubcast as gb, numpy as np
-        >>> @gb.fuse("row col, row, col -> row col")
-        ... def scaled(x, mean, gain):
-        ...     return (x - mean) * gain
-        >>> x = np.arange(6, dtype="f4").reshape(2, 3)
-        >>> scaled(x, x[:, 0], np.float32([1, 2, 3]))
-        array([[0., 2., 6.],
-               [0., 2., 6.]], dtype=float32)
-    """
-    if callable(function):
-        return Fused(function, None, static, fast_math)
-    pattern = None if function is None else labels.parse(function)
-    return lambda body: Fused(body, pattern, static, fast_math)
-
-
-@functools.lru_cache(MAX_TRACES)
-def _function_with_labels(
-    text: str, function: Callable[..., Any], attributes: tuple[tuple[str, Hashable], ...], key: Any
-) -> Fused[..., Any]:
-    def call(*operands: Any) -> Any:
-        return function(*operands, **dict(attributes))
-
-    call.__name__ = getattr(function, "__name__", "function")
-    return Fused(call, labels.parse(text), (), fast_math=False)
-
-
-@overload
-def apply(
-    text: str,
-    function: Callable[..., Any],
-    *operands: ArrayLike,
-    out: OutT,
-    out_layout: None = None,
-    **attributes: Any,
-) -> OutT: ...
-@overload
-def apply(
-    text: str,
-    function: Callable[..., Any],
-    *operands: ArrayLike,
-    out: None = None,
-    out_layout: Any = None,
-    **attributes: Any,
-) -> Any: ...
-
-
-def apply(
-    text: str,
-    function: Callable[..., Any],
-    *operands: Any,
-    out: Any = None,
-    out_layout: Any = None,
-    **attributes: Any,
-) -> Any:
-    """One operation on operands aligned by label.
-
-    Args:
-        text: labels, e.g. ``"b c h w, c -> b c h w"``.
-        function: an operation (``gb.mul``), or any function that could be fused.
-        operands: one per group of labels.
-        out: an array that receives the result and is returned.
-        out_layout: layout of the new array.
-        attributes: the operation's keywords; they are hashable.
-
-    Raises:
-        ShapeError: rules X1 to X8.
-        Error: a rule refuses the operation.
-
-    Example:
-        >>> import gpubcast as gb, numpy as np
-        >>> gb.apply("r c, r -> r c", gb.add, np.ones((2, 2), "f4"), np.float32([1, 2]))
-        array([[2., 2.],
-               [3., 3.]], dtype=float32)
-    """
-    if not callable(function):
-        raise arguments_refusal(f"apply takes an operation such as gb.mul, not {brief(function)}")
-    labels.parse(text)
-    given = tuple(sorted(attributes.items()))
-    try:
-        fused = _function_with_labels(text, function, given, typed_key(given))
-    except Error:
-        raise
-    except Exception:  # whatever a foreign object raises
-        shown = brief((getattr(function, "__name__", function), *attributes.values()))
-        raise arguments_refusal(f"apply: one of {shown} cannot be hashed") from None
-    return fused(*operands, out=out, out_layout=out_layout)

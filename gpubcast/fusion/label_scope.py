@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gpubcast.arrays import Array
 from gpubcast.errors import ShapeError, brief, located
+from gpubcast.fusion import valid_lengths
 from gpubcast.fusion.operations import type_of
 from gpubcast.fusion.source_lines import refusal_at_line
 from gpubcast.fusion.trace import ArrayTracer, Frame, Trace, Tracer
@@ -26,7 +27,11 @@ from gpubcast.hlo.labels import (
 
 
 def enter(
-    trace: Trace, pattern: LabelPattern, values: Sequence[Tracer | None], line: str
+    trace: Trace,
+    pattern: LabelPattern,
+    values: Sequence[Tracer | None],
+    line: str,
+    fixed: Mapping[str, int],
 ) -> tuple[list[Tracer | None], LabelPattern]:
     """Align the operands of a labelled function, and let labels hold until ``leave``.
 
@@ -35,6 +40,7 @@ def enter(
         pattern: the labels.
         values: one per group of operands; None for an argument that is None.
         line: what messages name.
+        fixed: the sizes of labels that no operand has.
 
     Returns:
         The operands, and the labels as they hold: others take the place of ``...``.
@@ -48,7 +54,8 @@ def enter(
         for group, value in zip(pattern.operands, values, strict=True):
             _check_nested(outer, pattern, group, value)
         sizes, number = trace.frame.sizes, trace.frame.number
-        trace.frames.append(Frame(outer, sizes, number, pattern.labels, ellipsis))
+        valid = trace.frame.valid
+        trace.frames.append(Frame(outer, sizes, number, pattern.labels, ellipsis, valid))
         return list(values), pattern
     ranks = [None if value is None else value.ndim for value in values]
     names = [f"operand {i}" if x is None else trace.called(x, i) for i, x in enumerate(values)]
@@ -69,6 +76,9 @@ def enter(
     trace.patterns.append((present, tuple(nodes)))
     sizes = {}
     for label in pattern.axes:
+        if label in fixed and not any(label in group for group in groups):
+            sizes[label] = fixed[label]
+            continue
         if not any(label in group for group in groups):
             raise refusal_at_line(
                 f"'{pattern}': the only operands with the label {label!r} are None or scalars",
@@ -118,7 +128,7 @@ def _check_nested(
 
 
 def leave(
-    trace: Trace, pattern: LabelPattern, outputs: Sequence[Any], home: str
+    trace: Trace, pattern: LabelPattern, outputs: Sequence[Any], home: str, *, last: bool
 ) -> list[ArrayTracer]:
     """End what ``enter`` began: the results, with the dimensions that their labels say.
 
@@ -127,11 +137,13 @@ def leave(
         pattern: the labels.
         outputs: what the function returned.
         home: the function, as messages name it.
+        last: whether its results are those of the graph.
 
     Raises:
         ShapeError: X4, another number of results; X7, one varies along an axis that it lacks.
     """
     values = [result(trace, x, home) for x in outputs]
+    masks = [valid_lengths.mask_of_output(trace, group) for group in pattern.outputs]
     frame = trace.frames.pop()
     if len(values) != len(pattern.outputs):
         raise refusal_at_line(
@@ -148,14 +160,26 @@ def leave(
     if trace.frame.pattern is not None:
         return values
     placed = []
-    for i, (group, value) in enumerate(zip(pattern.outputs, values, strict=True)):
-        place: list[int | None] = []
-        if value.ndim:
-            place = [group.index(label) if label in group else None for label in pattern.axes]
-        shape = tuple(1 if label == ONE else frame.sizes[label] for label in group)
-        node = Place(value.node, tuple(place), shape, frame.number, i)
-        placed.append(trace.emit(node, type_of(value), len(shape)))
+    for i, (value, mask) in enumerate(zip(values, masks, strict=True)):
+        found = _output(trace, pattern, frame, i, value)
+        if mask is not None:
+            where = _output(trace, pattern, frame, i, mask)
+            found = valid_lengths.written(trace, where, found, i if last else None)
+        placed.append(found)
     return placed
+
+
+def _output(
+    trace: Trace, pattern: LabelPattern, frame: Frame, number: int, value: ArrayTracer
+) -> ArrayTracer:
+    """A value with the dimensions of an output."""
+    group = pattern.outputs[number]
+    place: list[int | None] = []
+    if value.ndim:
+        place = [group.index(label) if label in group else None for label in pattern.axes]
+    shape = tuple(1 if label == ONE else frame.sizes[label] for label in group)
+    node = Place(value.node, tuple(place), shape, frame.number, number)
+    return trace.emit(node, type_of(value), len(shape))
 
 
 def result(trace: Trace, x: Any, home: str) -> ArrayTracer:

@@ -11,7 +11,7 @@ from typing import Any
 
 from gpubcast import config
 from gpubcast.errors import Error, ShapeError, located
-from gpubcast.fusion import reductions
+from gpubcast.fusion import reductions, valid_lengths
 from gpubcast.fusion.source_lines import refusal_at_line, unsupported, untyped, where
 from gpubcast.fusion.trace import ArrayTracer, ScalarTracer, Trace, Tracer
 from gpubcast.hlo import expression, op, operators, ops, rules
@@ -122,6 +122,7 @@ def _reduction(
         reductions.check_one(trace, row.name, labels, given)
     if not isinstance(value, ArrayTracer):
         return None
+    value = valid_lengths.valid_only(trace, row, value, labels)
     aligned = reductions.with_last_axes(trace, trace.aligned(value), labels)
     numbers = reductions.numbers_of(aligned.ndim, labels, attributes, keyword)
     reduced = _apply(trace, row.name, [aligned], type_of(aligned), numbers)
@@ -137,6 +138,9 @@ def _size_of_label(
         ShapeError: E4, E5, what is no label of the function.
     """
     label = reductions.label_of(trace, row.name, "axis", attributes.get("axis"))
+    valid = valid_lengths.size_of(trace, label)
+    if valid is not None:
+        return valid
     assert trace.frame.pattern is not None
     operand = _typed(trace, value, ELEMENT_TYPES["f32"])
     aligned = trace.aligned(operand)

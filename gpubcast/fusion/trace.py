@@ -6,6 +6,7 @@ What would need a value or a size is refused, with the line of the function that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -22,6 +23,8 @@ from gpubcast.hlo.expression import (
     Node,
     Parameter,
     Place,
+    Positions,
+    Unwritten,
     reachable,
 )
 from gpubcast.hlo.labels import ONE, LabelPattern
@@ -54,7 +57,7 @@ def _needs_size(what: str) -> Error:
     )
 
 
-class Tracer(Symbolic, Operators):
+class Tracer(Symbolic, Operators[Any]):
     """A value inside a function that is being fused.
 
     Attributes:
@@ -206,6 +209,7 @@ class Trace:
         nodes, lines: each node, and the line that made it.
         sources: for each parameter of the graph, the argument of the call.
         types, names: the parameters' types, and what they are called.
+        lengths: what ``Expression.lengths`` says.
     """
 
     def __init__(self, home: str, operation: Operation, operator: Operate) -> None:
@@ -217,6 +221,7 @@ class Trace:
         self.sources: list[int] = []
         self.types: list[ElementType] = []
         self.names: list[str] = []
+        self.lengths: list[tuple[int, int, int]] = []
         self.patterns: list[tuple[LabelPattern, tuple[int, ...]]] = []
         self.frames: list[Frame] = [Frame(None, {})]
         self._node_values: dict[Node, ArrayTracer] = {}
@@ -352,6 +357,7 @@ class Trace:
             packed,
             fast_math,
             Names(tuple(self.names), tuple(self.lines[i] for i in kept)),
+            tuple(dict.fromkeys(self.lengths)),
         )
 
     def _nodes_of_patterns(self) -> set[int]:
@@ -368,6 +374,7 @@ class Frame:
         number: the pattern's number in the trace.
         order: the labels in the order of their first appearance in the function's text.
         ellipsis: the labels that stand for ``...``.
+        valid: for some labels, how many elements along them are valid, aligned.
         scope: values with dimensions are used in the scope that made them only.
     """
 
@@ -378,20 +385,30 @@ class Frame:
         number: int = 0,
         order: tuple[str, ...] = (),
         ellipsis: tuple[str, ...] = (),
+        valid: dict[str, ArrayTracer] | None = None,
     ) -> None:
         self.pattern = pattern
         self.order = order
         self.ellipsis = ellipsis
         self.sizes = sizes
+        self.valid = {} if valid is None else valid
         self.number = number
         self.scope = 0 if pattern is None else number + 1
         self.rank = 0 if pattern is None else len(pattern.axes)
+
+
+def _renumbered_sizes(
+    sizes: tuple[expression.Size, ...], new: Mapping[int, int]
+) -> tuple[expression.Size, ...]:
+    return tuple(s if isinstance(s, int) else (new[s[0]], s[1]) for s in sizes)
 
 
 def _renumbered(node: Node, new: Mapping[int, int]) -> Node:
     if isinstance(node, Apply):
         return Apply(node.op, tuple(new[a] for a in node.args), node.attributes)
     if isinstance(node, Place):
-        shape = tuple(s if isinstance(s, int) else (new[s[0]], s[1]) for s in node.shape)
+        shape = _renumbered_sizes(node.shape, new)
         return Place(new[node.arg], node.place, shape, node.pattern, node.output)
+    if isinstance(node, (Positions, Unwritten)):
+        return replace(node, shape=_renumbered_sizes(node.shape, new))
     return node

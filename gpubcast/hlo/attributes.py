@@ -65,6 +65,13 @@ class Attribute:
         return self.default is REQUIRED
 
     @property
+    def annotation(self) -> str:
+        """Its type as the public functions write it: where it has choices, these."""
+        if not self.choices:
+            return self.type.annotation
+        return "Literal[" + ", ".join(f'"{one}"' for one in self.choices) + "]"
+
+    @property
     def hlo_name(self) -> str:
         """What an HLO instruction calls it; empty where its result's shape says it."""
         return self.name if self.hlo is None else self.hlo

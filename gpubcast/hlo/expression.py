@@ -8,7 +8,7 @@ A graph says what is computed, never how large the arrays are: the shapes join i
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from gpubcast.errors import brief
@@ -66,7 +66,38 @@ class Place:
     output: int | None = None
 
 
-Node = Parameter | Constant | Apply | Place
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """The index along a dimension, an s32: a ``broadcasted_iota`` of sizes that operands give.
+
+    Attributes:
+        shape: the sizes of the result.
+        dimension: the dimension along which it counts.
+        pattern: number of the pattern whose axes are its dimensions.
+    """
+
+    shape: tuple[Size, ...]
+    dimension: int
+    pattern: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """What an output holds where nothing is computed for it: in ``out`` what lies there, in a new
+    array its padding value, which is zero where its layout promises none.
+
+    Attributes:
+        output: which output.
+        element_type: the name of its type.
+        shape: its sizes.
+    """
+
+    output: int
+    element_type: str
+    shape: tuple[Size, ...]
+
+
+Node = Parameter | Constant | Apply | Place | Positions | Unwritten
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +131,8 @@ class Expression(Hashed):
         packed: whether the results are a tuple even when there is only one.
         fast_math: whether operations may be reassociated and contracted.
         names: what the source calls things; no part of equality.
+        lengths: operands that hold numbers of valid elements: the parameter, and a parameter and
+            the dimension of it whose size they do not exceed.
     """
 
     num_parameters: int
@@ -110,8 +143,16 @@ class Expression(Hashed):
     packed: bool = False
     fast_math: bool = False
     names: Names = field(default=Names(), compare=False)
+    lengths: tuple[tuple[int, int, int], ...] = ()
 
     __hash__ = Hashed.__hash__
+
+    def __setstate__(self, state: Any) -> None:
+        # Graphs of 0.1.0 have no lengths; what else is left out is refused where it is used.
+        known = [one.name for one in fields(self)]
+        values = [*state, ()] if len(state) == len(known) - 1 else state
+        for name, value in zip(known, values, strict=False):
+            object.__setattr__(self, name, value)
 
 
 def arguments_of(node: Node) -> tuple[int, ...]:
@@ -119,6 +160,11 @@ def arguments_of(node: Node) -> tuple[int, ...]:
     if isinstance(node, Apply):
         return node.args
     return (node.arg,) if isinstance(node, Place) else ()
+
+
+def keeps(graph: Expression) -> bool:
+    """Whether what outputs hold before a call may be part of its results."""
+    return any(type(node) is Unwritten for node in graph.nodes)
 
 
 def reduces(node: Node) -> bool:

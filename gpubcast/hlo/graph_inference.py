@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from gpubcast.errors import ElementTypeError, Error, located
 from gpubcast.hlo import labels, ops
-from gpubcast.hlo.expression import Apply, Constant, Expression, Node, Parameter, Place, line_of
+from gpubcast.hlo.expression import (
+    Apply,
+    Constant,
+    Expression,
+    Node,
+    Parameter,
+    Place,
+    Positions,
+    Unwritten,
+    line_of,
+)
 from gpubcast.hlo.inference import infer, wrong_number
 from gpubcast.hlo.op import Inferred, ResultType
 from gpubcast.hlo.result_layout import padding_of, result_layout
@@ -55,11 +65,17 @@ def _inferred(
     if isinstance(node, Apply):
         shapes = tuple(done[i].shape for i in node.args)
         return infer(node.op, shapes, dict(node.attributes))
-    _check_labels(expression, node.pattern, done, checked)
+    if isinstance(node, Place):
+        _check_labels(expression, node.pattern, done, checked)
     dimensions = tuple(
         size if isinstance(size, int) else done[size[0]].shape.dimension(size[1])
         for size in node.shape
     )
+    if isinstance(node, Positions):
+        given = {"dtype": "s32", "shape": dimensions, "dimension": node.dimension}
+        return infer("broadcasted_iota", (), given)
+    if isinstance(node, Unwritten):
+        return Inferred(Shape(node.element_type, dimensions), ())
     sizes = done[node.arg].shape.dimensions
     if len(sizes) != len(node.place) or any(
         to is not None and size not in (1, dimensions[to])

@@ -15,6 +15,7 @@ from gpubcast.hlo import ops
 from gpubcast.hlo.attributes import Attribute
 from gpubcast.hlo.broadcasting import result_shape
 from gpubcast.hlo.op import Inferred, Op
+from gpubcast.hlo.operation_names import OperationName
 from gpubcast.hlo.result_layout import padding_of, result_layout
 from gpubcast.hlo.type_inference import (
     check_after_dimensions,
@@ -26,7 +27,7 @@ from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape, as_shape
 
 
-def infer_shape(name: str, *operands: Shape | str, **attributes: Any) -> Shape:
+def infer_shape(name: OperationName, *operands: Shape | str, **attributes: Any) -> Shape:
     """The shape of an operation's result; nothing is run.
 
     Args:

@@ -16,6 +16,7 @@ from functools import lru_cache
 
 from gpubcast.errors import ShapeError, brief, plain_text, quoted
 from gpubcast.hlo.alignment import AlignmentCell, AlignmentGrid, AlignmentRow, CellState, render
+from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape
 
 ONE = "1"
@@ -70,8 +71,12 @@ class LabelPattern:
         )
 
 
-def parse(text: str) -> LabelPattern:
+def parse(text: str, sized: frozenset[str] = frozenset()) -> LabelPattern:
     """Parse labels.
+
+    Args:
+        text: labels, each one dimension.
+        sized: labels whose sizes are known without an operand.
 
     Raises:
         ShapeError: X1, the text is malformed; X2, a label twice in one group; X3, an output's
@@ -79,19 +84,19 @@ def parse(text: str) -> LabelPattern:
     """
     plain = plain_text(text)
     if plain is None:
-        raise _malformed(f"axis labels are text, not {brief(text)}")
-    return _parsed(plain)
+        raise malformed(f"axis labels are text, not {brief(text)}")
+    return _parsed(plain, sized)
 
 
 @lru_cache(4096)
-def _parsed(text: str) -> LabelPattern:
+def _parsed(text: str, sized: frozenset[str]) -> LabelPattern:
     shown = f"axis labels {quoted(text)}"
     for sign, why in _FOREIGN.items():
         if sign in text:
-            raise _malformed(f"{shown} have {why}")
+            raise malformed(f"{shown} have {why}")
     left, arrow, right = text.partition("->")
     if not arrow or "->" in right:
-        raise _malformed(f"{shown}: operands and outputs are separated by one '->'")
+        raise malformed(f"{shown}: operands and outputs are separated by one '->'")
     sides = tuple(
         tuple(_group(part, shown) for part in side.split(","))
         if side.strip() or "," in side
@@ -108,7 +113,7 @@ def _parsed(text: str) -> LabelPattern:
                 rule="X2",
                 kind="gpubcast:repeated label",
             )
-    known = {label for group in pattern.operands for label in group}
+    known = sized.union(*pattern.operands)
     for number, group in enumerate(pattern.outputs, len(pattern.operands)):
         unknown = {label for label in group if label != ONE} - known
         if unknown:
@@ -126,7 +131,7 @@ def _group(text: str, shown: str) -> Group:
     labels = tuple(text.split())
     for label in labels:
         if label not in (ONE, ELLIPSIS) and not _LABEL.fullmatch(label):
-            raise _malformed(f"{shown}: {label!r} is neither a label, the literal 1 nor '...'")
+            raise malformed(f"{shown}: {label!r} is neither a label, the literal 1 nor '...'")
     return labels
 
 
@@ -177,7 +182,34 @@ def with_ellipsis(pattern: LabelPattern, axes: Group) -> LabelPattern:
     return LabelPattern(tuple(map(filled, pattern.operands)), tuple(map(filled, pattern.outputs)))
 
 
-def _malformed(message: str) -> ShapeError:
+def layout_by_labels(pattern: LabelPattern, number: int, text: str) -> Layout:
+    """The layout of an output whose labels are listed from the slowest to the fastest.
+
+    Raises:
+        ShapeError: X11, other labels than those of the output, or an output whose dimensions are
+            not known from its labels.
+    """
+    group, order = pattern.outputs[number], text.split()
+    if ELLIPSIS in group or sorted(group) != sorted(order):
+        output = _name(pattern, len(pattern.operands) + number)
+        raise ShapeError(
+            f"out_layout={quoted(text)}: the labels of {output} are '{' '.join(group)}'"
+            + ("; '...' stands for any number of them" if ELLIPSIS in group else "")
+            + "; each stands once, from the slowest to the fastest, or pass a Layout [X11]",
+            rule="X11",
+            kind="gpubcast:layout by labels",
+        )
+    left = list(enumerate(group))
+    found = []
+    for label in order:
+        entry = next(one for one in left if one[1] == label)
+        left.remove(entry)
+        found.append(entry[0])
+    return Layout(tuple(reversed(found)))
+
+
+def malformed(message: str) -> ShapeError:
+    """The refusal of a text that says no labels (X1)."""
     return ShapeError(message, rule="X1", kind="gpubcast:label syntax")
 
 

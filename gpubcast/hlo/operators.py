@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Generic, Self, TypeVar
 
 from gpubcast.errors import ElementTypeError
 from gpubcast.shapes.element_types import Category, ElementType
 
+OtherT = TypeVar("OtherT")
 # What an operator stands for may depend on the element type.
 _FLOATING = {"/": "div", "%": "rem"}
 
 
-class Operators:
-    """Python's operators, as methods of arrays and of traced values."""
+class Operators(Generic[OtherT]):
+    """Python's operators, as methods of arrays and of traced values.
+
+    ``OtherT`` is what may stand on their other side, for type checkers.
+    """
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
 
-    def _binary(self, operator: str, other: Any, *, reflected: bool = False) -> Self:
+    def _binary(self, operator: str, other: OtherT, *, reflected: bool = False) -> Self:
         """The operator on this object and another, which is the left one where ``reflected``;
         NotImplemented for an object that is no operand."""
         raise NotImplementedError
@@ -26,88 +30,88 @@ class Operators:
         """The operator on this object."""
         raise NotImplementedError
 
-    def __add__(self, other: Any) -> Self:
+    def __add__(self, other: OtherT) -> Self:
         return self._binary("add", other)
 
-    def __radd__(self, other: Any) -> Self:
+    def __radd__(self, other: OtherT) -> Self:
         return self._binary("add", other, reflected=True)
 
-    def __sub__(self, other: Any) -> Self:
+    def __sub__(self, other: OtherT) -> Self:
         return self._binary("sub", other)
 
-    def __rsub__(self, other: Any) -> Self:
+    def __rsub__(self, other: OtherT) -> Self:
         return self._binary("sub", other, reflected=True)
 
-    def __mul__(self, other: Any) -> Self:
+    def __mul__(self, other: OtherT) -> Self:
         return self._binary("mul", other)
 
-    def __rmul__(self, other: Any) -> Self:
+    def __rmul__(self, other: OtherT) -> Self:
         return self._binary("mul", other, reflected=True)
 
-    def __truediv__(self, other: Any) -> Self:
+    def __truediv__(self, other: OtherT) -> Self:
         return self._binary("/", other)
 
-    def __rtruediv__(self, other: Any) -> Self:
+    def __rtruediv__(self, other: OtherT) -> Self:
         return self._binary("/", other, reflected=True)
 
-    def __mod__(self, other: Any) -> Self:
+    def __mod__(self, other: OtherT) -> Self:
         return self._binary("%", other)
 
-    def __rmod__(self, other: Any) -> Self:
+    def __rmod__(self, other: OtherT) -> Self:
         return self._binary("%", other, reflected=True)
 
-    def __pow__(self, other: Any) -> Self:
+    def __pow__(self, other: OtherT) -> Self:
         return self._binary("pow", other)
 
-    def __rpow__(self, other: Any) -> Self:
+    def __rpow__(self, other: OtherT) -> Self:
         return self._binary("pow", other, reflected=True)
 
-    def __lshift__(self, other: Any) -> Self:
+    def __lshift__(self, other: OtherT) -> Self:
         return self._binary("shift_left", other)
 
-    def __rlshift__(self, other: Any) -> Self:
+    def __rlshift__(self, other: OtherT) -> Self:
         return self._binary("shift_left", other, reflected=True)
 
-    def __rshift__(self, other: Any) -> Self:
+    def __rshift__(self, other: OtherT) -> Self:
         return self._binary(">>", other)
 
-    def __rrshift__(self, other: Any) -> Self:
+    def __rrshift__(self, other: OtherT) -> Self:
         return self._binary(">>", other, reflected=True)
 
-    def __and__(self, other: Any) -> Self:
+    def __and__(self, other: OtherT) -> Self:
         return self._binary("bitwise_and", other)
 
-    def __rand__(self, other: Any) -> Self:
+    def __rand__(self, other: OtherT) -> Self:
         return self._binary("bitwise_and", other, reflected=True)
 
-    def __or__(self, other: Any) -> Self:
+    def __or__(self, other: OtherT) -> Self:
         return self._binary("bitwise_or", other)
 
-    def __ror__(self, other: Any) -> Self:
+    def __ror__(self, other: OtherT) -> Self:
         return self._binary("bitwise_or", other, reflected=True)
 
-    def __xor__(self, other: Any) -> Self:
+    def __xor__(self, other: OtherT) -> Self:
         return self._binary("bitwise_xor", other)
 
-    def __rxor__(self, other: Any) -> Self:
+    def __rxor__(self, other: OtherT) -> Self:
         return self._binary("bitwise_xor", other, reflected=True)
 
-    def __eq__(self, other: Any) -> Self:  # type: ignore[override]
+    def __eq__(self, other: OtherT) -> Self:  # type: ignore[override]
         return self._binary("eq", other)
 
-    def __ne__(self, other: Any) -> Self:  # type: ignore[override]
+    def __ne__(self, other: OtherT) -> Self:  # type: ignore[override]
         return self._binary("ne", other)
 
-    def __lt__(self, other: Any) -> Self:
+    def __lt__(self, other: OtherT) -> Self:
         return self._binary("lt", other)
 
-    def __le__(self, other: Any) -> Self:
+    def __le__(self, other: OtherT) -> Self:
         return self._binary("le", other)
 
-    def __gt__(self, other: Any) -> Self:
+    def __gt__(self, other: OtherT) -> Self:
         return self._binary("gt", other)
 
-    def __ge__(self, other: Any) -> Self:
+    def __ge__(self, other: OtherT) -> Self:
         return self._binary("ge", other)
 
     def __neg__(self) -> Self:

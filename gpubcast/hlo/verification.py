@@ -20,6 +20,8 @@ from gpubcast.hlo.expression import (
     Node,
     Parameter,
     Place,
+    Positions,
+    Unwritten,
     arguments_of,
     canonical,
 )
@@ -73,12 +75,22 @@ def check_expression(graph: Any) -> None:
         or not named
         or {type(graph.packed), type(graph.fast_math)} != {bool}
         or (len(graph.outputs) > 1 and not graph.packed)
+        or not tuple_of(graph.lengths, lambda one: _is_length(graph, one))
     ):
         raise refused("its results are none of its nodes, or its names are no text")
 
 
+_NODES = (Parameter, Constant, Apply, Place, Positions, Unwritten)
+
+
 def _is_text(value: Any) -> bool:
     return type(value) is str
+
+
+def _is_length(graph: Expression, one: Any) -> bool:
+    """Whether a triple names two parameters and a number; that the second has such a dimension is
+    seen when it is called."""
+    return tuple_of(one, counts) and len(one) == 3 and max(one[0], one[1]) < graph.num_parameters
 
 
 def _is_label_or_none(value: Any) -> bool:
@@ -86,7 +98,7 @@ def _is_label_or_none(value: Any) -> bool:
 
 
 def _is_node(node: Any) -> bool:
-    return any(is_complete(node, one) for one in (Parameter, Constant, Apply, Place))
+    return any(is_complete(node, one) for one in _NODES)
 
 
 def _check_node(graph: Expression, index: int, node: Node) -> None:
@@ -97,8 +109,16 @@ def _check_node(graph: Expression, index: int, node: Node) -> None:
         fine = row is not None and counts(node.bits, 1 << 8 * row.itemsize)
     elif isinstance(node, Apply):
         fine = ops.op(node.op, internal=True).arity == len(node.args) and _is_canonical(node)
-    else:
+    elif isinstance(node, Place):
         fine = _is_place(graph, index, node)
+    else:
+        fine = tuple_of(node.shape, lambda size: counts(size) or _is_size_of(size, index))
+        if isinstance(node, Positions):
+            fine = fine and counts(node.dimension, len(node.shape))
+            fine = fine and counts(node.pattern, len(graph.patterns))
+        else:
+            known = _is_text(node.element_type) and node.element_type in ELEMENT_TYPES
+            fine = fine and known and counts(node.output, len(graph.outputs))
     if not fine:
         raise refused(f"node {index} is {brief(node)}")
 
@@ -157,7 +177,7 @@ def _check_patterns(graph: Expression) -> None:
         groups = tuple_of(sides, lambda side: tuple_of(side, lambda g: tuple_of(g, _is_text)))
         if (
             not groups
-            or labels.parse(str(pattern)) != pattern
+            or labels.parse(str(pattern), frozenset(pattern.labels)) != pattern
             or not tuple_of(nodes, lambda node: counts(node, len(graph.nodes)))
             or len(nodes) != len(pattern.operands)
         ):

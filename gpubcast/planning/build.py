@@ -251,6 +251,7 @@ class Walk:
         element_type = self.nodes[index].shape.element_type
         if isinstance(node, Constant):
             return self._instruction(Instruction(CONSTANT, (), element_type, node.bits))
+        assert isinstance(node, (Apply, Place)), "valid_elements has put in what takes sizes"
         args = tuple(self._values[argument] for argument in self._arguments(node, index, axes))
         if isinstance(node, Place):
             return args[0]

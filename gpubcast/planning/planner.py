@@ -11,6 +11,7 @@ from gpubcast.hlo.op import Inferred
 from gpubcast.planning.partition import Kernel, partition
 from gpubcast.planning.plan import BroadcastPlan, Operand
 from gpubcast.planning.simplify import normalise
+from gpubcast.planning.valid_elements import numbered, resolved
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape
 
@@ -49,18 +50,23 @@ def plan_for(
     """
     nodes = graph_inference.infer_nodes(graph, tuple(o.shape for o in operands))
     inferred = tuple(nodes[index].shape for index in graph.outputs)
+    given = outs is not None
     if outs is not None:
         _check_outs(inferred, outs, out_layouts)
     else:
         inferred = _laid_out(inferred, out_layouts)
         outs = tuple(map(Operand.of, inferred))
+    known = resolved(graph, nodes, operands, outs, given=given)
     if any(map(reduces, graph.nodes)):
         from gpubcast.planning.reduction_kernels import reduction_kernels
 
-        made = reduction_kernels(graph, nodes, operands, outs)
+        made = reduction_kernels(*known, outs)
     else:
-        made = partition(graph, nodes, operands, outs)
-    kernels = tuple(Kernel(normalise(one.plan), one.arguments) for one in made.kernels)
+        made = partition(*known, outs)
+    numbers = len(operands) + len(outs), len(known[2]) - len(operands)
+    kernels = tuple(
+        numbered(Kernel(normalise(one.plan), one.arguments), *numbers) for one in made.kernels
+    )
     if made.why:
         size = sum(shape.byte_size for shape in made.temporaries)
         text = f"{made.why}: {len(kernels)} kernels and temporaries of {size:,} bytes"

@@ -8,14 +8,16 @@ from typing import Any
 from gpubcast.backends.array_types import memory_of
 from gpubcast.errors import DeviceError
 from gpubcast.hlo import expression
-from gpubcast.hlo.expression import Expression
+from gpubcast.hlo.expression import Expression, keeps
 from gpubcast.planning.planner import OutLayouts
+from gpubcast.planning.valid_elements import with_former_outputs
 from gpubcast.runtime.device import Device
 from gpubcast.runtime.launch import Launch
 from gpubcast.runtime.overlap import check_apart
 from gpubcast.runtime.prepare import prepare
 from gpubcast.runtime.results import flat_buffers
 from gpubcast.runtime.state import backend
+from gpubcast.runtime.valid_lengths import check_lengths
 from gpubcast.runtime.view import View, aligned, devices_of
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape
@@ -54,12 +56,20 @@ def run(
     if misaligned:
         moved = list(views)
         for number in misaligned:
-            moved[number] = _copied(views[number], device)
+            why = "an operand is not aligned for the type as which it is read"
+            refuse_temporary(device, why)
+            order = Layout(views[number].operand.shape.layout.minor_to_major)
+            moved[number] = _copied(views[number], device, order)
         return run(graph, tuple(moved), outs, out_layouts, make=make)
+    if graph.lengths:
+        check_lengths(graph, views, device)
     if outs is not None:
         if len(outs) > 1:
             check_apart(outs)
-        if launch.overlaps(views, outs):
+        overlaps = launch.overlaps(views, outs)
+        if launch.former_outputs or (overlaps and keeps(graph)):
+            return _with_former_outputs(graph, views, outs, device)
+        if overlaps:
             _run_apart(graph, views, outs, device)
             return launch, []
     host = launch.backend
@@ -75,11 +85,9 @@ def run(
     return launch, made
 
 
-def _copied(view: View, device: Device) -> View:
-    """An aligned copy of an operand."""
+def _copied(view: View, device: Device, layout: Layout) -> View:
+    """An aligned copy of an array."""
     host = backend(device[0])
-    refuse_temporary(device, "an operand is not aligned for the type as which it is read")
-    layout = Layout(view.operand.shape.layout.minor_to_major)
     launch, (buffer,) = run(COPY, (view,), None, (layout,))
     return View(launch.outputs[0], host.address(buffer), device, buffer)
 
@@ -127,6 +135,16 @@ def _run_apart(
     launch, buffers = run(graph, views, None, compact)
     for made, buffer, out in zip(launch.outputs, buffers, outs, strict=True):
         run(COPY, (View(made, host.address(buffer), device, buffer),), (out,))
+
+
+def _with_former_outputs(
+    graph: Expression, views: tuple[View, ...], outs: tuple[View, ...], device: Device
+) -> tuple[Launch, list[Any]]:
+    """Compute where outputs keep some of what they hold, which is read from copies."""
+    refuse_temporary(device, "out keeps what it holds, and is copied first")
+    orders = [Layout(out.operand.shape.layout.minor_to_major) for out in outs]
+    copies = [_copied(out, device, order) for out, order in zip(outs, orders, strict=True)]
+    return run(with_former_outputs(graph), (*views, *copies), outs)
 
 
 COPY = expression.single("broadcast", {"sizes": ()})

@@ -60,6 +60,7 @@ class Launch:
         device: where it runs.
         target: what it was scheduled for.
         arguments: what operands and outputs must keep to.
+        former_outputs: whether what the outputs hold is read apart from where results go.
         results: how new results are made, for each type of arrays that was asked for.
     """
 
@@ -71,6 +72,7 @@ class Launch:
     device: Device
     target: Target
     arguments: tuple[Argument, ...]
+    former_outputs: bool = False
     results: dict[type | None, tuple[NewResult, ...]] = field(default_factory=dict)
 
     def misaligned(self, views: tuple[View, ...]) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -59,6 +60,11 @@ def share_memory(one: View, other: View) -> bool:
         return np.shares_memory(*arrays, max_work=_PAIR_WORK)  # type: ignore[arg-type]
     except (ValueError, np.exceptions.TooHardError):
         return True
+
+
+def host_elements(view: View) -> np.ndarray[Any, Any]:
+    """The elements of an operand in the memory of the host, which has to stay there meanwhile."""
+    return np.asarray(_OperandMemory(view)).view(view.operand.shape.element_type.dtype)
 
 
 @functools.lru_cache(4096)

@@ -16,6 +16,7 @@ from gpubcast.hlo.expression import Expression
 from gpubcast.planning.partition import Kernel
 from gpubcast.planning.plan import WORD, Operand
 from gpubcast.planning.planner import OutLayouts, plan_for
+from gpubcast.planning.valid_elements import apart
 from gpubcast.runtime import streaming_threshold
 from gpubcast.runtime.debug import dump, say
 from gpubcast.runtime.device import Device, device_name
@@ -85,7 +86,9 @@ def _make(
     outputs = outs or tuple(map(Operand.of, call_plan.outputs))
     sizes = tuple(shape.byte_size for shape in call_plan.outputs)
     arguments = launch_arguments(operands, outputs, steps)
-    return Launch(host, steps, outputs, sizes, call_plan.temporaries, device, target, arguments)
+    read = any(apart(one, len(operands), len(outputs)) for one in call_plan.kernels)
+    temporaries = call_plan.temporaries
+    return Launch(host, steps, outputs, sizes, temporaries, device, target, arguments, read)
 
 
 def generated(

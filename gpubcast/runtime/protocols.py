@@ -56,3 +56,6 @@ ArrayLike = DeviceArray | Symbolic | HostArrayLike | ForeignArray
 ArrayT = TypeVar("ArrayT", bound=DeviceArray | Symbolic)
 OutT = TypeVar("OutT", bound=DeviceArray | np.ndarray[Any, Any] | ForeignArray)
 """What can receive a result."""
+_OneOut = DeviceArray | np.ndarray[Any, Any] | ForeignArray
+OutsT = TypeVar("OutsT", bound=_OneOut | tuple[_OneOut, ...])
+"""What can receive one result or several."""

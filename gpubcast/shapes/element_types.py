@@ -14,7 +14,7 @@ import enum
 import functools
 import sys
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -160,7 +160,32 @@ _BY_DTYPE_NAME = {row.dtype_name: row for row in ELEMENT_TYPES.values()}
 _BY_DTYPE = {np.dtype(name): _BY_DTYPE_NAME[name] for name in _NUMPY_NAMES}
 
 
-ElementTypeLike = ElementType | str | np.dtype[Any] | type[Any]
+# A type checker reads these from the text; a test compares them with the table.
+# fmt: off
+ElementTypeName = Literal[
+    "pred", "s4", "s8", "s16", "s32", "s64", "u4", "u8", "u16", "u32", "u64",
+    "f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz",
+    "f16", "bf16", "f32", "f64", "c64", "c128",
+]
+"""XLA's names of the element types."""
+DTypeName = Literal[
+    "bool", "int4", "int8", "int16", "int32", "int64",
+    "uint4", "uint8", "uint16", "uint32", "uint64",
+    "float8_e5m2", "float8_e4m3fn", "float8_e4m3b11fnuz", "float8_e5m2fnuz", "float8_e4m3fnuz",
+    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+]
+"""Full names of NumPy's and ml_dtypes' dtypes."""
+# fmt: on
+ElementTypeLike = (
+    ElementType
+    | ElementTypeName
+    | DTypeName
+    | np.dtype[Any]
+    | type[np.generic]
+    | type[int]
+    | type[float]
+    | type[complex]
+)
 """What names an element type; see ``element_type``."""
 
 

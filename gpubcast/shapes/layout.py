@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any, SupportsIndex
 
 from gpubcast.errors import Error, LayoutError, brief, plain_text
+from gpubcast.pictures.shown import Shown, shown_memory
 
 # Sizes, strides and byte counts are int64 in XLA.
 MAX_SIZE = 2**63 - 1
@@ -219,7 +220,7 @@ _ATTRIBUTES = re.compile(
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Layout:
+class Layout(Shown):
     """How the dimensions of an array lie in memory.
 
     Attributes:
@@ -396,6 +397,18 @@ class Layout:
         if self.attributes:
             parts.append(f"attributes={self.attributes!r}")
         return f"Layout({', '.join(parts)})"
+
+    def _shown(self) -> dict[str, str]:
+        sizes = self.padded_dimensions or (3, 4, 2, 2)[: len(self.minor_to_major)]
+        sizes += (1,) * (len(self.minor_to_major) - len(sizes))
+        strides, step = [0] * len(sizes), 1
+        for d in self.minor_to_major:
+            strides[d], step = step, step * sizes[d]
+        order = ", ".join(map(str, self.minor_to_major))
+        head = f"{self}: dimensions from the fastest to the slowest: {order or 'none'}"
+        shown = "padded sizes" if self.padded_dimensions else "sizes as an example"
+        name = f"{self}, {shown} {sizes}"
+        return shown_memory(repr(self), head, name, sizes, sizes, tuple(strides), name)
 
 
 @lru_cache(maxsize=64)

@@ -33,6 +33,13 @@ def scalar_bits(value: Any, element_type: ElementType) -> int:
     return int.from_bytes(_scalar_bytes(value, element_type), "little")
 
 
+def integer_of(bits: int, element_type: ElementType) -> int:
+    """The integer of an integral type that storage bits are."""
+    value = bits & (1 << element_type.bits) - 1
+    negative = element_type.category is Category.SIGNED and value >> element_type.bits - 1
+    return value - (1 << element_type.bits) if negative else value
+
+
 def _scalar_bytes(value: Any, element_type: ElementType) -> bytes:
     dtype = element_type.dtype
     if isinstance(value, np.generic):

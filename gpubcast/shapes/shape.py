@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, SupportsIndex
 
 from gpubcast.errors import LayoutError, ShapeError, brief
+from gpubcast.pictures.shown import Shown, shown_memory
 from gpubcast.shapes.element_types import ElementType
 from gpubcast.shapes.element_types import element_type as as_element_type
 from gpubcast.shapes.layout import (
@@ -30,7 +31,7 @@ _EXTREMES = (PaddingValue.LOWEST, PaddingValue.HIGHEST)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Shape:
+class Shape(Shown):
     """The shape of an array: what its elements are, how many, and where each lies in memory.
 
     Shapes are equal when type, dimensions and layout are, padding included, as in XLA.
@@ -277,6 +278,12 @@ class Shape:
 
     def __repr__(self) -> str:
         return f'Shape.parse("{self.text()}")'
+
+    def _shown(self) -> dict[str, str]:
+        plural = "s" * (self.num_elements != 1)
+        slots = f"{self.num_elements:,} element{plural}, {self.byte_size:,} bytes"
+        sizes = self.dimensions, self.padded_dimensions, self.strides
+        return shown_memory(repr(self), f"{self}: {slots}", str(self), *sizes)
 
 
 def _joined(values: tuple[int, ...]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from gpubcast.codegen.literals import padding_bits
+from gpubcast.hlo.literals import padding_bits
 from gpubcast.shapes.element_types import ELEMENT_TYPES
 from gpubcast.shapes.layout import PaddingValue
 from tests.support import small_types

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import gpubcast as gb
-from gpubcast.codegen.literals import padding_bits
+from gpubcast.hlo.literals import padding_bits
 from gpubcast.shapes.element_types import element_type
 from gpubcast.shapes.layout import PaddingValue
 from tests.support import reference

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import gpubcast as gb
-from gpubcast.codegen.literals import padding_bits
 from gpubcast.hlo import expression
+from gpubcast.hlo.literals import padding_bits
 from gpubcast.planning.plan import Operand
 from gpubcast.runtime import execute, state
 from gpubcast.runtime.device import parse_device

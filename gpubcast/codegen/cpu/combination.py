@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from gpubcast.codegen.cpu.parameter_table import INDENT
 from gpubcast.codegen.cpu.scalar_code import compute_name, constant, scratch_type
-from gpubcast.codegen.literals import identity_bits
 from gpubcast.hlo import ops
+from gpubcast.hlo.literals import identity_bits
 from gpubcast.hlo.op import Identity
 from gpubcast.hlo.sequences import CHUNK, LANES
 from gpubcast.planning.plan import Program

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from gpubcast.codegen.cpu.scalar_code import compute_name
-from gpubcast.codegen.literals import padding_bits
+from gpubcast.hlo.literals import padding_bits
 from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase
 from gpubcast.shapes.element_types import Category

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from gpubcast.codegen.literals import component_bits, scalar_of
 from gpubcast.hlo import ops, rules
+from gpubcast.hlo.literals import component_bits, scalar_of
 from gpubcast.planning.plan import Instruction, Program
 from gpubcast.shapes.element_types import Category, ElementType
 

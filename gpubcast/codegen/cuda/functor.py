@@ -9,8 +9,8 @@ from __future__ import annotations
 import enum
 import math
 
-from gpubcast.codegen.literals import component_bits, scalar_of
 from gpubcast.hlo import ops, rules
+from gpubcast.hlo.literals import component_bits, scalar_of
 from gpubcast.planning.plan import BroadcastPlan, Instruction, Program
 from gpubcast.schedules.schedule import AccessPattern, CudaScheduleBase
 from gpubcast.shapes.element_types import Category, ElementType

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gpubcast.codegen.cuda.functor import constant, cuda_type, expression
-from gpubcast.codegen.literals import identity_bits
 from gpubcast.hlo import ops
+from gpubcast.hlo.literals import identity_bits
 from gpubcast.hlo.op import Identity
 from gpubcast.planning.plan import CONSTANT, BroadcastPlan
 from gpubcast.schedules.cuda.passes import Passes

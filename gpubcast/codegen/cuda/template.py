@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from gpubcast.codegen.literals import padding_bits
+from gpubcast.hlo.literals import padding_bits
 from gpubcast.planning.plan import BroadcastPlan
 
 

@@ -20,6 +20,8 @@ def test_functions_are_generated_from_the_table() -> None:
     assert generate.TARGET.read_text() == generate.module(), "run make generate"
     assert generate.STUB.read_text() == generate.stub(), "run make generate"
     assert generate.PACKAGE.read_text() == generate.package(), "run make generate"
+    assert generate.NN_STUB.read_text() == generate.nn_stub(), "run make generate"
+    assert generate.NAMES.read_text() == generate.operation_names(), "run make generate"
     assert generate.TABLE.read_text() == generate.table(), "run make generate"
     assert set(functions.__all__) <= set(gb.__all__)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpubcast.codegen.literals import padding_bits
+from gpubcast.hlo.literals import padding_bits
 from gpubcast.shapes.element_types import element_type
 from gpubcast.shapes.layout import PaddingValue
 

@@ -1,4 +1,4 @@
-"""Scalars that are part of generated code: padding values and constants."""
+"""Scalars that are part of graphs and of generated code: padding values, identities, constants."""
 
 from __future__ import annotations
 
