@@ -7,11 +7,16 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
-from gpubcast.arrays import Array
-from gpubcast.errors import Error, ShapeError, brief, located
-from gpubcast.fusion import label_scope, operations
+from gpubcast.errors import Error, ShapeError, brief
+from gpubcast.fusion import function_pickles, label_scope, operations
 from gpubcast.fusion import trace as fusion_trace
-from gpubcast.fusion.arguments import SCALAR, Arguments, arguments_refusal, typed_key
+from gpubcast.fusion.arguments import (
+    SCALAR,
+    Arguments,
+    TraceKey,
+    arguments_refusal,
+    typed_key,
+)
 from gpubcast.fusion.source_lines import outermost, unsupported, where
 from gpubcast.fusion.trace import Trace, Tracer
 from gpubcast.hlo import labels
@@ -20,11 +25,10 @@ from gpubcast.hlo.labels import LabelPattern
 from gpubcast.plans import Plan
 from gpubcast.runtime import call_cache, eager_call, state
 from gpubcast.runtime.entry_point import EntryPoint
-from gpubcast.runtime.operands import is_scalar, scalar_view, view_of
+from gpubcast.runtime.operands import is_scalar
 from gpubcast.runtime.protocols import ArrayLike, OutT
-from gpubcast.runtime.view import View
 from gpubcast.shapes.element_types import ElementType
-from gpubcast.shapes.shape import Shape, as_shape
+from gpubcast.shapes.shape import Shape
 
 if TYPE_CHECKING:
     from gpubcast.explain.explanation import Explanation
@@ -33,10 +37,6 @@ if TYPE_CHECKING:
 MAX_TRACES = 4096
 P = ParamSpec("P")
 R = TypeVar("R")
-
-# What a traced function depends on, one entry per argument: an element type and a rank, SCALAR for
-# a Python scalar, or a static value with its key.
-TraceKey = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,7 @@ class Fused(Generic[P, R]):
         except Exception as error:  # an array's, which has no one truth value
             raise Error(f"fast_math is True or False, not {brief(fast_math)}", rule="T0") from error
         self._name = self._arguments.name
+        self._stand_in: Callable[..., Any] | None = None
         if pattern is not None:
             self._arguments.check_groups(pattern)
 
@@ -87,8 +88,27 @@ class Fused(Generic[P, R]):
             f"{self._arguments.home}: a fused function is no method; use staticmethod"
         )
 
-    def __reduce__(self) -> str:
-        return self.__qualname__  # type: ignore[attr-defined, no-any-return]
+    @property
+    def by_name(self) -> Callable[..., Any]:
+        """What is pickled in place of the function; see ``function_pickles``."""
+        made = function_pickles.stand_in(self._arguments.function, owner=self)
+        if self._stand_in is None or self._stand_in.__qualname__ != made.__qualname__:
+            self._stand_in = made  # the same one each time
+        return self._stand_in
+
+    def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
+        name = self._arguments.function.__qualname__
+        if protocol < 4 and self.by_name.__qualname__.startswith(f"{name}."):
+            return name  # before protocol 4 an attribute is pickled with what it belongs to
+        text = None if self._pattern is None else str(self._pattern)
+        told = (text, self._arguments.static_names, self._fast_math)
+        return _unpickled, (self.by_name, name, *told)
+
+    def __copy__(self) -> Fused[P, R]:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Fused[P, R]:
+        return self
 
     # A type checker holds a call to the function's own parameters and annotations; what ``out``
     # and ``out_layout`` add cannot be said beside them.
@@ -128,10 +148,10 @@ class Fused(Generic[P, R]):
         made = call_cache.again(self, call) if out_layout is None else None
         if made is not None:
             return made
-        views, signature = self._views(values)
+        views, signature = self._arguments.views(values)
         graph = _graph_of(self, signature)
         operands: list[Any] = [
-            self._scalar(i, values[i], element_type) if views[i] is None else views[i]
+            self._arguments.scalar(i, values[i], element_type) if views[i] is None else views[i]
             for i, element_type in zip(graph.sources, graph.types, strict=True)
         ]
         prefix = self if graph.sources == tuple(range(len(values))) else None
@@ -160,7 +180,7 @@ class Fused(Generic[P, R]):
             elif is_scalar(x):
                 signature.append(SCALAR)
             else:
-                shapes[i] = self._shape(i, x)
+                shapes[i] = self._arguments.shape(i, x)
                 signature.append((shapes[i].element_type, shapes[i].rank))
         graph = _graph_of(self, tuple(signature))
         given = [i for i, x in enumerate(values) if not self._arguments.is_static(i, x)]
@@ -190,54 +210,6 @@ class Fused(Generic[P, R]):
     def cpu_source(self, *args: Any, **keywords: Any) -> str:
         """The generated numba source for given shapes or arrays."""
         return self.plan(*args, **keywords).cpu_source()
-
-    # --- arguments -------------------------------------------------------------------------------
-
-    def _views(self, values: tuple[Any, ...]) -> tuple[list[View | None], TraceKey]:
-        """The arrays as the runtime sees them, and what tracing depends on."""
-        views: list[View | None] = []
-        signature: list[Hashable] = []
-        static = self._arguments.static
-        for i, x in enumerate(values):
-            if x is None or i in static:
-                views.append(None)
-                signature.append(self._arguments.static_key(i, x))
-            elif is_scalar(x):
-                views.append(None)
-                signature.append(SCALAR)
-            elif isinstance(x, str):
-                raise arguments_refusal(
-                    f"{self._name}: the argument {self._arguments.called(i)} is the text "
-                    f"{brief(x)}, no array; name the parameter in static="
-                )
-            else:
-                view = self._view(i, x)
-                shape = view.operand.shape
-                views.append(view)
-                signature.append((shape.element_type, len(shape.dimensions)))
-        return views, tuple(signature)
-
-    def _view(self, index: int, x: Any) -> View:
-        try:
-            return view_of(x)
-        except Error as error:
-            raise located(error, self._arguments.named(index)) from None
-
-    def _scalar(self, index: int, x: Any, element_type: ElementType) -> View:
-        try:
-            return scalar_view(x, element_type)
-        except Error as error:
-            raise located(error, self._arguments.named(index)) from None
-
-    def _shape(self, index: int, x: Any) -> Shape:
-        if isinstance(x, Array):
-            return x.xla_shape
-        if not isinstance(x, (str, Shape)):
-            return self._view(index, x).operand.shape
-        try:
-            return as_shape(x)
-        except Error as error:
-            raise located(error, self._arguments.named(index)) from None
 
     # --- tracing ---------------------------------------------------------------------------------
 
@@ -309,6 +281,19 @@ class Fused(Generic[P, R]):
                 outputs, packed, pattern = self._call_with_labels(trace, values, trace.home)
         graph = trace.graph(outputs, packed=packed, fast_math=self._fast_math, pattern=pattern)
         return _Graph(graph, tuple(trace.sources), tuple(trace.types))
+
+
+def _unpickled(
+    function: Callable[..., Any], name: str, text: str | None, static: Any, fast_math: bool
+) -> Fused[..., Any]:
+    """The fused function that a pickle says: the module's own where it has it by that name."""
+    if not callable(function) or not isinstance(name, str):
+        raise arguments_refusal(f"this is no fused function: {brief(function)}, {brief(name)}")
+    named = function_pickles.found(getattr(function, "__module__", None), name)
+    if isinstance(named, Fused) and named.by_name is function:
+        return named
+    pattern = None if text is None else labels.parse(text)
+    return Fused(function_pickles.again(function, name), pattern, static, fast_math)
 
 
 def _called(fused: Fused[..., Any], args: tuple[Any, ...], out: Any, out_layout: Any) -> Any:
