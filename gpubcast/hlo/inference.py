@@ -163,5 +163,16 @@ def wrong_number(row: Op, shapes: tuple[Shape, ...], count: int) -> Error:
     return _bad_call(row, shapes, "number of operands", what)
 
 
+def reduction_keywords(name: str, given: Mapping[str, Any]) -> Error:
+    """The refusal of keywords by which NumPy's function of the name reduces."""
+    row = ops.OPS[name]
+    what = f"unknown keyword {quoted(next(iter(given)))}"
+    if "axis" in given or "dim" in given or "axes" in given:
+        axes = next(given[key] for key in ("axis", "dim", "axes") if key in given)
+        listed = brief((axes,) if type(axes) is int else axes)
+        what += f"; write gb.{row.reduction}(x, {listed}), or a.{name}({brief(axes)}) of a gb.Array"
+    return _bad_call(row, (), "unknown keyword", what)
+
+
 def _bad_call(row: Op, shapes: tuple[Shape, ...], kind: str, what: str) -> Error:
     return Error(f"{row.name}: {what} [T0]", rule="T0", kind=f"gpubcast:{kind}", operands=shapes)

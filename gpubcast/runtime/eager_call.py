@@ -120,12 +120,12 @@ def finish(
     wanted = None if device is None else parse_device(device)
     layouts = layouts_of(graph, out_layout)
     keep = prefix is not None and layouts is None
+    array_type = next((type(x) for x in operands if isinstance(x, DeviceArray)), None)
     if out is None:
-        array_type = next((type(x) for x in operands if isinstance(x, DeviceArray)), None)
         make = functools.partial(new_results, array_type)
         launch, results = execute.run(graph, views, None, layouts, wanted, make)
         if keep:
-            call_cache.remember(prefix, call, views, launch, packed=graph.packed)
+            call_cache.remember(prefix, call, views, launch, array_type, packed=graph.packed)
         return tuple(results) if graph.packed else results[0]
     outs = outs_of(graph, out)
     targets = [output_view(x) for x in outs]
@@ -134,7 +134,7 @@ def finish(
         _check_apart([byte_view(x) for x in outs])
     launch, _ = execute.run(graph, views, tuple([t for t, _ in targets]), layouts, wanted)
     if keep and type(out) is (tuple if graph.packed else type(out)):
-        call_cache.remember(prefix, call, views, launch, packed=graph.packed)
+        call_cache.remember(prefix, call, views, launch, array_type, packed=graph.packed)
     for _, copy_back in targets:
         if copy_back is not None:
             copy_back()

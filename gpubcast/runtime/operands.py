@@ -14,6 +14,7 @@ from gpubcast.errors import DeviceError, ElementTypeError, Error, LayoutError
 from gpubcast.planning.plan import Operand
 from gpubcast.runtime import execute, state
 from gpubcast.runtime.device import CPU, Device
+from gpubcast.runtime.foreign_libraries import buffer_of, is_foreign, refusal
 from gpubcast.runtime.overlap import overlaps_itself
 from gpubcast.runtime.strides import strided_over
 from gpubcast.runtime.view import View
@@ -26,8 +27,12 @@ from gpubcast.shapes.shape import Shape
 def is_operand(x: Any) -> bool:
     """Whether an object can be an operand, as far as its type tells."""
     types = (DeviceArray, np.ndarray, np.generic, bool, int, float, complex, list, tuple)
-    return isinstance(x, types) or any(
-        offers(x, name) for name in ("__dlpack__", "__cuda_array_interface__")
+    shares = ("__dlpack__", "__cuda_array_interface__")
+    return (
+        isinstance(x, types)
+        or any(offers(x, name) for name in shares)
+        or buffer_of(x) is not None
+        or is_foreign(x)  # which is refused by name
     )
 
 
@@ -36,7 +41,7 @@ def view_of(x: Any) -> View:
 
     Args:
         x: a gpubcast Array, a NumPy array or scalar, a CuPy array, a DLPack or
-            ``__cuda_array_interface__`` exporter, or a (nested) list of numbers.
+            ``__cuda_array_interface__`` exporter, a buffer, or a (nested) list of numbers.
 
     Raises:
         ElementTypeError: the elements have no XLA type (object arrays, ragged lists, other byte
@@ -66,6 +71,7 @@ def output_view(x: Any) -> tuple[View, Callable[[], None] | None]:
         Error: it is no array, is read-only, or its elements overlap each other.
     """
     shares = any(offers(x, name) for name in ("__dlpack__", "__cuda_array_interface__"))
+    shares = shares or buffer_of(x) is not None
     if not isinstance(x, (DeviceArray, np.ndarray)) and (not shares or isinstance(x, np.generic)):
         # What only converts to an array would swallow the result.
         raise Error(
@@ -143,6 +149,8 @@ def strided_of(x: Any, *, written: bool = False) -> tuple[Any, Device]:
         raise _no_array("a masked array has elements without a value; fill it with x.filled(...)")
     if isinstance(x, np.ndarray):
         return np.asarray(x), CPU
+    if is_foreign(x):
+        raise refusal(x)
     cupy = sys.modules.get("cupy")
     if cupy is not None and isinstance(x, cupy.ndarray):
         return x, ("cuda", int(x.device.id))
@@ -151,6 +159,9 @@ def strided_of(x: Any, *, written: bool = False) -> tuple[Any, Device]:
             return _from_dlpack(x, written)
         if offers(x, "__cuda_array_interface__"):
             return _adopted(x, written)
+        buffer = buffer_of(x)
+        if buffer is not None:
+            return np.asarray(buffer), CPU
         if isinstance(x, (list, tuple)) and any(is_masked(e) for e in x):
             raise _no_array("a masked array has elements without a value; fill it first")
         if is_scalar(x) or isinstance(x, (list, tuple)) or offers(x, "__array__"):
@@ -162,7 +173,7 @@ def strided_of(x: Any, *, written: bool = False) -> tuple[Any, Device]:
         raise _no_array(f"{type(x).__name__} is no array of numbers: {error}") from error
     raise _no_array(
         f"{type(x).__name__} is no array: operands are gpubcast, NumPy, CuPy and DLPack arrays, "
-        "lists and scalars"
+        "buffers, lists and scalars"
     )
 
 
