@@ -19,8 +19,8 @@ from gpubcast.runtime.view import View
 from gpubcast.shapes.element_types import ElementType
 from gpubcast.shapes.shape import Shape, as_shape
 
-# What a traced function depends on, one entry per argument: an element type and a rank, SCALAR for
-# a Python scalar, or a static value with its key.
+# What a traced function depends on, one entry per argument: an element type and a rank, SCALAR and
+# a Python scalar's type, or a static value with its key.
 TraceKey = tuple[Hashable, ...]
 SCALAR = "scalar"
 _STATIC = "static"
@@ -133,7 +133,7 @@ class Arguments:
                 signature.append(self.static_key(i, x))
             elif is_scalar(x):
                 views.append(None)
-                signature.append(SCALAR)
+                signature.append((SCALAR, type(x)))
             elif isinstance(x, str):
                 raise arguments_refusal(
                     f"{self.name}: the argument {self.called(i)} is the text {brief(x)}, no array; "

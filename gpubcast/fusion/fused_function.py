@@ -178,7 +178,7 @@ class Fused(Generic[P, R]):
             if self._arguments.is_static(i, x):
                 signature.append(self._arguments.static_key(i, x))
             elif is_scalar(x):
-                signature.append(SCALAR)
+                signature.append((SCALAR, type(x)))
             else:
                 shapes[i] = self._arguments.shape(i, x)
                 signature.append((shapes[i].element_type, shapes[i].rank))
@@ -259,12 +259,12 @@ class Fused(Generic[P, R]):
         values: list[Any] = []
         for i, entry in enumerate(signature):
             name = self._arguments.called(i)
-            if entry == SCALAR:
-                values.append(trace.scalar(i, name))
-            elif isinstance(entry, tuple) and isinstance(entry[0], ElementType):
+            assert isinstance(entry, tuple)
+            if entry[0] == SCALAR:
+                values.append(trace.scalar(i, name, entry[1]))
+            elif isinstance(entry[0], ElementType):
                 values.append(trace.parameter(i, name, entry[0], entry[1]))
             else:
-                assert isinstance(entry, tuple)
                 values.append(entry[2].value)
         if not any(isinstance(x, fusion_trace.ArrayTracer) for x in values):
             raise arguments_refusal(

@@ -71,8 +71,19 @@ def apply_operation(
         made = call_cache.again(graph, call)
         if made is not None:
             return made
+    if OPS[name].rule.predicate:
+        graph = _with_scalar_branch(graph, operands)
     views = views_of(graph, operands)
     return finish(graph, call, views, out_layout, graph if prefix is None else prefix)
+
+
+def _with_scalar_branch(graph: Expression, operands: tuple[Any, ...]) -> Expression:
+    """The graph of a ``select`` of which one branch is a Python scalar, which fits anywhere."""
+    scalars = [i for i in (1, 2) if is_scalar(operands[i])]
+    if len(scalars) != 1:
+        return graph
+    rank = view_of(operands[3 - scalars[0]]).operand.shape.rank
+    return expression.select_of_scalar(scalars[0], rank) if rank else graph
 
 
 @functools.cache
