@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from gpubcast.functions import *
     from gpubcast.fusion.fused_function import Fused, apply, fuse
     from gpubcast.hlo.inference import infer_shape
+    from gpubcast.json_text import from_json, to_json
     from gpubcast.plans import BoundCall, Plan, plan
     from gpubcast.shapes.element_types import ElementType, element_type
     from gpubcast.shapes.layout import Layout, PaddingValue
@@ -78,10 +79,12 @@ __all__ = [
     "element_type",
     "empty",
     "from_dlpack",
+    "from_json",
     "full",
     "fuse",
     "infer_shape",
     "plan",
+    "to_json",
     "trim_pool",
     # Operations, written by make generate:
     "abs",
@@ -190,6 +193,7 @@ _HOMES = {
     ),
     "fusion.fused_function": ("Fused", "apply", "fuse"),
     "hlo.inference": ("infer_shape",),
+    "json_text": ("from_json", "to_json"),
     "plans": ("BoundCall", "Plan", "plan"),
     "shapes.element_types": ("ElementType", "element_type"),
     "shapes.layout": ("Layout", "PaddingValue"),

@@ -14,10 +14,11 @@ from gpubcast import config
 from gpubcast.arrays import Array
 from gpubcast.errors import ElementTypeError, Error, ShapeError, brief, located, plain_text
 from gpubcast.hlo.labels import LabelPattern, counted
-from gpubcast.runtime.operands import is_scalar, scalar_view, view_of
+from gpubcast.runtime.operands import is_operand, is_scalar, scalar_view, view_of
 from gpubcast.runtime.view import View
 from gpubcast.shapes.element_types import ElementType
 from gpubcast.shapes.shape import Shape, as_shape
+from gpubcast.shapes.shape_like import is_shape_like, shape_of
 
 # What a traced function depends on, one entry per argument: an element type and a rank, SCALAR and
 # a Python scalar's type, or a static value with its key.
@@ -171,6 +172,8 @@ class Arguments:
         """
         if isinstance(x, Array):
             return x.xla_shape
+        if not is_operand(x) and is_shape_like(x):
+            return shape_of(x)
         if not isinstance(x, (str, Shape)):
             return self._view(index, x).operand.shape
         try:

@@ -53,7 +53,8 @@ class Fused(Generic[P, R]):
 
     It is called like the function, and with ``out`` and ``out_layout`` beside: one array or Layout,
     for several results a tuple. It is traced once for each combination of the operands' element
-    types and ranks and of static arguments, never for a size. Closures and globals are read then.
+    types and ranks, of scalars' types in Python and of static arguments, never for a size. Closures
+    and globals are read then.
     """
 
     __module__ = "gpubcast"

@@ -23,15 +23,17 @@ from gpubcast.hlo.type_inference import (
 )
 from gpubcast.shapes.element_types import ElementType
 from gpubcast.shapes.layout import Layout
-from gpubcast.shapes.shape import Shape, as_shape
+from gpubcast.shapes.shape import Shape
+from gpubcast.shapes.shape_like import shape_of
 
 
-def infer_shape(name: str, *operands: Shape | str, **attributes: Any) -> Shape:
+def infer_shape(name: str, *operands: Any, **attributes: Any) -> Shape:
     """The shape of an operation's result; nothing is run.
 
     Args:
         name: the operation, e.g. ``"add"``.
-        operands: shapes, or their text (``"f32[2,3]{0,1}"``).
+        operands: shapes, their text (``"f32[2,3]{0,1}"``), arrays, or anything else that has a
+            shape and a dtype, such as ``jax.ShapeDtypeStruct``.
         attributes: the operation's keywords, e.g. ``broadcast_dimensions=(1,)``.
 
     Raises:
@@ -44,7 +46,7 @@ def infer_shape(name: str, *operands: Shape | str, **attributes: Any) -> Shape:
         'f32[2,3]{1,0}'
     """
     row = ops.op(name)
-    return infer(row.name, tuple(map(as_shape, operands)), attributes).shape
+    return infer(row.name, tuple(map(shape_of, operands)), attributes).shape
 
 
 def infer(

@@ -22,6 +22,7 @@ from gpubcast.shapes.element_types import ElementType, element_type
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.scalar_bits import scalar_bits
 from gpubcast.shapes.shape import Shape
+from gpubcast.shapes.shape_like import axis_order
 
 
 def is_operand(x: Any) -> bool:
@@ -210,7 +211,7 @@ def operand_of(
         The operand, and the size of an element if all strides are multiples of it, else 0.
     """
     element = element_type(dtype)
-    layout = Layout(_axis_order(shape, strides))
+    layout = Layout(axis_order(shape, strides))
     size = element.itemsize
     steps = tuple(stride // size for stride in strides)
     exact = not any(stride % size for stride in strides)
@@ -238,7 +239,7 @@ def copied_view(strided: Any, device: Device) -> View:
         assert view is not None
         return view
     execute.refuse_temporary(device, "elements that are not aligned are copied first")
-    shape, order = strided.shape, _axis_order(strided.shape, strided.strides)
+    shape, order = strided.shape, axis_order(strided.shape, strided.strides)
     operand = Operand.of(Shape(element_type(strided.dtype), shape, Layout(order)))
     packed = Layout((len(shape), *order))
     _, (buffer,) = execute.run(execute.COPY, (_byte_view(strided, device),), None, (packed,))
@@ -258,28 +259,10 @@ def _copy_elements(source: Any, target: Any, device: Device) -> None:
 def _byte_view(strided: Any, device: Device) -> View:
     """The bytes of an array's elements, along one more axis: they may lie anywhere."""
     shape, strides, size = strided.shape, strided.strides, strided.dtype.itemsize
-    layout = Layout((len(shape), *_axis_order(shape, strides)))
+    layout = Layout((len(shape), *axis_order(shape, strides)))
     dimensions = (*shape, size)
     operand = Operand(Shape("u8", dimensions, layout), (*strides, 1), dimensions)
     return View(operand, state.backend(device[0]).address(strided), device, strided)
-
-
-def _axis_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
-    """``minor_to_major`` of a view: nearest neighbours first; axes whose stride says nothing
-    (size 1, stride 0) stay where row-major order has them."""
-    order: list[int] = []
-    for axis in reversed(range(len(shape))):
-        place = len(order)
-        if shape[axis] != 1 and strides[axis] != 0:
-            for i in reversed(range(len(order))):
-                other = order[i]
-                if shape[other] == 1 or strides[other] == 0:
-                    continue
-                if abs(strides[other]) <= abs(strides[axis]):
-                    break
-                place = i
-        order.insert(place, axis)
-    return tuple(order)
 
 
 def scalar_view(value: Any, element_type: ElementType) -> View:
