@@ -161,14 +161,16 @@ class Exchange(Part):
         Raises:
             ElementTypeError: every other ufunc, method and keyword; the text names our function.
         """
-        spelled = numpy_functions.OPERATORS.get(ufunc.__name__)
+        spelled = numpy_functions.OPERATORS.get(ufunc)
         if spelled is None or method != "__call__" or keywords:
             raise numpy_functions.ufunc_refusal(ufunc, method, keywords)
-        if not all(map(is_operand, inputs)):
+        name = operation(spelled, self._operand.shape.element_type)
+        if len(inputs) == 1:
+            return eager_call.APPLY.call(name, inputs, None, None)
+        x, y = inputs
+        if not (is_operand(x) and is_operand(y)):
             return NotImplemented
-        own = next(x._operand.shape.element_type for x in inputs if isinstance(x, DeviceArray))
-        given = (None,) if len(inputs) > 1 else ()
-        return eager_call.APPLY.call(operation(spelled, own), inputs, None, None, *given)
+        return eager_call.APPLY.call(name, inputs, None, None, None)
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, given: Any, keywords: Any

@@ -5,31 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from gpubcast.errors import ElementTypeError, brief
 from gpubcast.hlo import ops
 
 # The ufuncs of Python's operators, as ``hlo.operators`` spells these.
-OPERATORS = {
-    "absolute": "abs",
-    "add": "add",
-    "bitwise_and": "bitwise_and",
-    "bitwise_or": "bitwise_or",
-    "bitwise_xor": "bitwise_xor",
-    "divide": "/",
-    "equal": "eq",
-    "greater": "gt",
-    "greater_equal": "ge",
-    "invert": "bitwise_not",
-    "left_shift": "shift_left",
-    "less": "lt",
-    "less_equal": "le",
-    "multiply": "mul",
-    "negative": "neg",
-    "not_equal": "ne",
-    "power": "pow",
-    "remainder": "%",
-    "right_shift": ">>",
-    "subtract": "sub",
+OPERATORS: Mapping[np.ufunc, str] = {
+    np.absolute: "abs",
+    np.add: "add",
+    np.bitwise_and: "bitwise_and",
+    np.bitwise_or: "bitwise_or",
+    np.bitwise_xor: "bitwise_xor",
+    np.divide: "/",
+    np.equal: "eq",
+    np.greater: "gt",
+    np.greater_equal: "ge",
+    np.invert: "bitwise_not",
+    np.left_shift: "shift_left",
+    np.less: "lt",
+    np.less_equal: "le",
+    np.multiply: "mul",
+    np.negative: "neg",
+    np.not_equal: "ne",
+    np.power: "pow",
+    np.remainder: "%",
+    np.right_shift: ">>",
+    np.subtract: "sub",
 }
 # Functions of which no result is an array: they compare, describe, print or fill NumPy's own.
 _LOOK = frozenset(

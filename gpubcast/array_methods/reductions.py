@@ -12,7 +12,7 @@ from gpubcast.hlo import statistics, xla_messages
 from gpubcast.planning.plan import Operand
 from gpubcast.runtime import call_cache, eager_call
 from gpubcast.runtime.operands import view_of
-from gpubcast.shapes.layout import Layout
+from gpubcast.shapes.layout import Layout, entries_of
 from gpubcast.shapes.shape import Shape
 
 Axis = int | Sequence[int] | None
@@ -127,7 +127,8 @@ class Reductions(Part):
         if axis is None:
             return tuple(range(rank))
         numbers = []
-        for one in axis if isinstance(axis, (tuple, list)) else (axis,):
+        several = entries_of(axis) if isinstance(axis, (tuple, list)) else None
+        for one in (axis,) if several is None else several:
             try:
                 number = operator.index(one)
             except Exception:
