@@ -145,7 +145,7 @@ class Exchange(Part):
         jax = sys.modules["jax"]
         own = self._operand.shape.element_type
         if self._device[0] != "cpu":
-            return jax.dlpack.from_dlpack(self)
+            return jax.dlpack.from_dlpack(self, copy=True)
         found = jax.numpy.array(self.view(), copy=True)
         if element_type(np.dtype(found.dtype)) is not own:
             raise ElementTypeError(
