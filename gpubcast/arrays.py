@@ -160,10 +160,11 @@ class Array(InPlace, Reductions, Indexing, Shaping, Exchange, Operators, DeviceA
 
     def _binary(self, operator: str, other: Any, *, reflected: bool = False) -> Self:
         if not is_operand(other):
-            if operator in ("eq", "ne") and holds_elements(other):
-                raise ElementTypeError(  # Python would say that they differ
-                    f"{type(other).__name__} is no operand, so nothing is compared; make an array "
-                    "of it first",
+            compared = operator in ("eq", "ne") and holds_elements(other)
+            if compared or isinstance(other, bytes):
+                # Python would say that they differ, or append the bytes of a buffer to others.
+                raise ElementTypeError(
+                    f"{type(other).__name__} is no operand; make an array of it first",
                     rule="A3",
                     kind="gpubcast:not an array",
                 )

@@ -79,7 +79,7 @@ class Exchange(Part):
                 return self.view().__dlpack__(**given)
             words = self.view().view(_UNSIGNED[shape.element_type.bits])
             return dlpack_capsule.exported(words, name, given)
-        except (BufferError, RuntimeError) as error:  # NumPy's: a stream, memory that is read-only
+        except (BufferError, RuntimeError, ValueError) as error:  # a stream; read-only memory
             raise ExportError(str(error), rule="A9", kind="gpubcast:export") from error
 
     def __dlpack_device__(self) -> tuple[int, int]:

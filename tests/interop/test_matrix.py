@@ -11,6 +11,7 @@ import ctypes
 import mmap
 import operator
 import pickle
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -170,6 +171,11 @@ def test_an_operator_is_right_or_refused_on_either_side(name: str, sign: str) ->
         if same:
             expected = apply(*(values, V) if swapped else (V, values))
             made = apply(*pair)
+            if isinstance(made, bool):
+                # From Python 3.12 on an Array is a buffer, and these compare the whole of two.
+                assert swapped and sys.version_info >= (3, 12) and isinstance(x, memoryview)
+                assert made is (sign == "==")
+                continue
             assert isinstance(made, gb.Array) or (swapped and name in THEIRS)
             np.testing.assert_array_equal(_values(made), expected.astype(_values(made).dtype))
         elif name in NO_OPERANDS and sign in ("==", "!="):
@@ -392,6 +398,9 @@ def test_a_buffer_is_what_numpy_has() -> None:
     assert seen.format == "f" and seen.strides == a.strides and seen.tolist() == a.tolist()
     np.testing.assert_array_equal(np.asarray(seen), a.view())
     assert a.__buffer__(1).readonly is False
+    if sys.version_info >= (3, 12):
+        memoryview(a)[0, 0] = 5.0
+        assert a[0, 0].item() == 5.0 and np.shares_memory(np.asarray(a), a.view())
     fixed = gb.from_dlpack(_read_only(M.copy()))
     assert fixed.__buffer__(0).readonly
     for call in (lambda: fixed.__buffer__(1), lambda: gb.array(M).astype("bf16").__buffer__(0)):
