@@ -29,7 +29,7 @@ from gpubcast.schedules.choose import Schedule
 from gpubcast.schedules.schedule import Target
 from gpubcast.shapes.layout import Layout, check_layout
 from gpubcast.shapes.shape import Shape
-from gpubcast.shapes.shape_like import shape_of
+from gpubcast.shapes.shape_like import ShapeLike, shape_of
 
 if TYPE_CHECKING:
     from gpubcast.explain.explanation import Explanation
@@ -408,7 +408,9 @@ def _bound(plan: Plan, views: tuple[View, ...], outs: tuple[View, ...], out: Any
 
 
 @allocates
-def plan(name: str, *shapes: Any, out_layout: Layout | None = None, **attributes: Any) -> Plan:
+def plan(
+    name: str, *shapes: ShapeLike, out_layout: Layout | None = None, **attributes: Any
+) -> Plan:
     """Plan an operation for given operand shapes.
 
     Args:

@@ -24,10 +24,10 @@ from gpubcast.hlo.type_inference import (
 from gpubcast.shapes.element_types import ElementType
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape
-from gpubcast.shapes.shape_like import shape_of
+from gpubcast.shapes.shape_like import ShapeLike, shape_of
 
 
-def infer_shape(name: str, *operands: Any, **attributes: Any) -> Shape:
+def infer_shape(name: str, *operands: ShapeLike, **attributes: Any) -> Shape:
     """The shape of an operation's result; nothing is run.
 
     Args:

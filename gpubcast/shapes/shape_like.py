@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -10,6 +10,20 @@ from gpubcast.errors import Error
 from gpubcast.shapes.element_types import ElementType, element_type
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape, as_shape
+
+
+class SupportsShape(Protocol):
+    """An array, or what describes one, as ``jax.ShapeDtypeStruct`` does."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> Any: ...
+
+
+ShapeLike = Shape | str | SupportsShape
+"""A Shape, its text, or what has a shape; see ``shape_of``."""
 
 
 def axis_order(dimensions: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:

@@ -25,6 +25,8 @@ gb.exp(x, out=a, out_layout=gb.Layout((0, 1)))  # wrong
 gb.iota("f32", "3")  # wrong
 gb.full("f32[2]", 1.0, device=0)  # wrong
 gb.fuse(3)  # wrong
+gb.plan("add", 3, x)  # wrong
+gb.infer_shape("neg", None)  # wrong
 
 
 @gb.fuse
