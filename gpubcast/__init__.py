@@ -24,6 +24,7 @@ from gpubcast.errors import (
     ElementTypeError,
     Error,
     ExportError,
+    IndexingError,
     LayoutError,
     OutOfMemoryError,
     ShapeError,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from gpubcast.fusion.decorator import fuse
     from gpubcast.fusion.fused_function import Fused
     from gpubcast.hlo.inference import infer_shape
+    from gpubcast.json_text import from_json, to_json
     from gpubcast.plans import BoundCall, Plan, plan
     from gpubcast.shapes.element_types import ElementType, element_type
     from gpubcast.shapes.layout import Layout, PaddingValue
@@ -65,6 +67,7 @@ __all__ = [
     "Error",
     "ExportError",
     "Fused",
+    "IndexingError",
     "Layout",
     "LayoutError",
     "OutOfMemoryError",
@@ -79,10 +82,12 @@ __all__ = [
     "element_type",
     "empty",
     "from_dlpack",
+    "from_json",
     "full",
     "fuse",
     "infer_shape",
     "plan",
+    "to_json",
     "trim_pool",
     # Operations, written by make generate:
     "abs",
@@ -184,6 +189,7 @@ _HOMES = {
             "ElementTypeError",
             "Error",
             "ExportError",
+            "IndexingError",
             "LayoutError",
         ),
         *("OutOfMemoryError", "ShapeError", "SplitWarning", "UnknownNameError"),
@@ -192,6 +198,7 @@ _HOMES = {
     "fusion.fused_function": ("Fused",),
     "fusion.application": ("apply",),
     "hlo.inference": ("infer_shape",),
+    "json_text": ("from_json", "to_json"),
     "plans": ("BoundCall", "Plan", "plan"),
     "shapes.element_types": ("ElementType", "element_type"),
     "shapes.layout": ("Layout", "PaddingValue"),

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from gpubcast import locks
+from gpubcast.array_methods.exchange import Exchange
+from gpubcast.array_methods.in_place import InPlace
+from gpubcast.array_methods.indexing import Indexing
+from gpubcast.array_methods.reductions import Reductions
+from gpubcast.array_methods.shaping import Shaping
 from gpubcast.backends.array_types import DeviceArray, byte_span
 from gpubcast.errors import (
-    DeviceError,
     ElementTypeError,
-    ExportError,
     LayoutError,
     ShapeError,
     UnknownNameError,
     allocates,
     brief,
-    shortened,
 )
 from gpubcast.hlo import expression, ops
 from gpubcast.hlo.operators import Operators, operation
 from gpubcast.planning.plan import Operand
-from gpubcast.runtime import eager_call, execute, state
-from gpubcast.runtime.device import Device, device_name, parse_device
+from gpubcast.runtime import call_cache, eager_call, execute, state
+from gpubcast.runtime.device import CPU, Device, device_name, parse_device
+from gpubcast.runtime.entry_point import EntryPoint
+from gpubcast.runtime.execute import COPY
+from gpubcast.runtime.foreign_libraries import holds_elements
 from gpubcast.runtime.operands import (
     copied_view,
     is_operand,
@@ -43,17 +48,28 @@ from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape, as_shape
 
 
-class Array(DeviceArray, ShownArray, Operators[ArrayLike]):
+class Array(
+    InPlace,
+    Reductions,
+    Indexing,
+    Shaping,
+    Exchange,
+    ShownArray,
+    Operators[ArrayLike],
+    DeviceArray,
+):
     """An array in XLA's sense: a Shape, and a flat buffer on one device that it describes.
 
     Made by ``gb.array``, ``gb.empty``, ``gb.full``, ``gb.from_dlpack`` and by operations on
     arrays. Slices share memory with the array they come from; their layout is an axis order.
-    Operators follow the strict rule: ranks must agree, or one operand is a scalar.
+    Operators follow the strict rule: ranks must agree, or one operand is a scalar. ``a += b``
+    writes into ``a``.
     """
 
     __module__ = "gpubcast"
     __slots__ = ()
-    __array_ufunc__ = None
+    # pandas then leaves operators to this class, which refuses its arrays by name.
+    __pandas_priority__ = 10_000
 
     @property
     def xla_shape(self) -> Shape:
@@ -127,48 +143,9 @@ class Array(DeviceArray, ShownArray, Operators[ArrayLike]):
             return self
         return _packed_on(self, wanted)
 
-    @allocates
-    def with_layout(self, layout: Layout | None) -> Array:
-        """A copy with another layout (None: row-major); padding is filled as it promises."""
-        shape = self._operand.shape.with_layout(layout)
-        return graph_result(execute.COPY, view_of(self), shape.layout)
-
-    @property
-    def T(self) -> Array:
-        """The array with its dimensions reversed, over the same memory."""
-        return self.transpose(tuple(reversed(range(self.ndim))))
-
-    def transpose(self, permutation: Sequence[int]) -> Array:
-        """The array whose dimension i is this one's dimension ``permutation[i]``; same memory."""
-        shape = self._operand.shape.transpose(permutation)
-        if self._buffer is None:
-            order = [operator.index(d) for d in permutation]
-            return from_strided(self.view().transpose(order), self._device)
-        return Array(Operand.of(shape), self._buffer, None, self._device)
-
-    @allocates
-    def __getitem__(self, key: Any) -> Array:
-        """Basic slicing: integers, slices, None and an ellipsis; the result shares memory."""
-        # A subclass may iterate over anything.
-        entries = tuple.__getitem__(key, slice(None)) if issubclass(type(key), tuple) else (key,)
-        for entry in entries:
-            if isinstance(entry, (bool, np.bool_)) or not (
-                entry is None or entry is Ellipsis or isinstance(entry, slice) or _is_index(entry)
-            ):
-                raise ShapeError(
-                    f"arrays take integers, slices, None and ... as an index, not {brief(entry)}",
-                    rule="A5",
-                    kind="gpubcast:index",
-                )
-        try:
-            # The ellipsis keeps NumPy from turning a single element into a scalar.
-            whole = any(entry is Ellipsis for entry in entries)
-            selected = self.view()[entries if whole else (*entries, Ellipsis)]
-        except MemoryError:
-            raise
-        except Exception as error:  # NumPy's, or whatever a foreign object raises
-            raise ShapeError(shortened(str(error)), rule="A5", kind="gpubcast:index") from None
-        return from_strided(selected, self._device)
+    def copy(self) -> Array:
+        """A copy in the same layout, padding included."""
+        return array(self)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -193,6 +170,14 @@ class Array(DeviceArray, ShownArray, Operators[ArrayLike]):
 
     def _binary(self, operator: str, other: ArrayLike, *, reflected: bool = False) -> Self:
         if not is_operand(other):
+            compared = operator in ("eq", "ne") and holds_elements(other)
+            if compared or isinstance(other, bytes):
+                # Python would say that they differ, or append the bytes of a buffer to others.
+                raise ElementTypeError(
+                    f"{type(other).__name__} is no operand; make an array of it first",
+                    rule="A3",
+                    kind="gpubcast:not an array",
+                )
             return NotImplemented  # type: ignore[no-any-return]
         operands = (other, self) if reflected else (self, other)
         return self._operate(operator, operands)
@@ -204,57 +189,6 @@ class Array(DeviceArray, ShownArray, Operators[ArrayLike]):
         name = operation(operator, self._operand.shape.element_type)
         result: Self = eager_call.APPLY.call(name, operands, None, None)
         return result
-
-    # --- exchange: the strided view of NumPy or CuPy answers -----------------------------------
-
-    def __dlpack__(self, **keywords: Any) -> Any:
-        if min(self._operand.strides, default=0) < 0:
-            # PyTorch ends the process that shows it such a tensor.
-            raise ExportError(
-                f"DLPack does not take the negative strides {self._operand.strides} everywhere; "
-                "export a.with_layout(a.layout), which is a packed copy",
-                rule="A9",
-                kind="gpubcast:negative strides",
-            )
-        return self.view().__dlpack__(**keywords)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        device_type, index = self.view().__dlpack_device__()
-        return int(device_type), int(index)
-
-    # A type checker that knew more of the dtype would take ``ndarray + Array`` for NumPy's.
-    def __array__(
-        self, dtype: Any = None, copy: bool | None = None
-    ) -> np.ndarray[Any, np.dtype[np.generic]]:
-        if self._device[0] != "cpu":
-            raise DeviceError(
-                f"implicit transfer of an array on {self.device} to NumPy; call a.numpy()",
-                rule="A1",
-                kind="gpubcast:implicit transfer",
-            )
-        return np.array(self.view(), dtype, copy=copy)
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        if self._device[0] != "cuda":
-            raise AttributeError("the array is not on a CUDA device")
-        interface: dict[str, Any] = self.view().__cuda_array_interface__
-        return interface
-
-    def __array_function__(
-        self, function: Callable[..., Any], types: Any, given: Any, keywords: Any
-    ) -> Any:
-        """NumPy's functions see a NumPy array, but its reductions are refused: they would add in
-        another order."""
-        name = getattr(function, "__name__", "")
-        ours = ops.reduction(name)
-        if ours:
-            raise ElementTypeError(
-                f"numpy.{name} does not take a gpubcast Array; gpubcast calls it {ours!r}",
-                rule="A3",
-                kind="gpubcast:foreign reduction",
-            )
-        return np.empty(0).__array_function__(function, (), given, keywords)
 
     # A type checker that saw it would take every name for an attribute.
     if not TYPE_CHECKING:
@@ -278,9 +212,18 @@ class Array(DeviceArray, ShownArray, Operators[ArrayLike]):
     def __complex__(self) -> complex:
         return complex(self._one("complex"))
 
-    def item(self) -> Any:
-        """The value of a one-element array as a Python scalar."""
-        return self._one("item").item()
+    def __index__(self) -> int:
+        if not self._operand.shape.element_type.is_integral:
+            # Python then says what it makes of an object without an index.
+            raise ElementTypeError(
+                f"an Array of {self._operand.shape.element_type} is no index",
+                rule="A6",
+                kind="gpubcast:truth value",
+            )
+        return int(self._one("index"))
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec else str(self)
 
     def _one(self, name: str) -> Any:
         if self.size != 1:
@@ -292,10 +235,6 @@ class Array(DeviceArray, ShownArray, Operators[ArrayLike]):
                 operands=(self.xla_shape,),
             )
         return self.numpy().reshape(())[()]
-
-
-def _is_index(entry: Any) -> bool:
-    return hasattr(type(entry), "__index__") and not isinstance(entry, np.ndarray)
 
 
 # --- construction ------------------------------------------------------------------------------
@@ -338,7 +277,6 @@ def from_strided(strided: Any, device: Device) -> Array:
     return Array(view.operand, None, view.array, device)
 
 
-@allocates
 def array(x: Any, *, layout: Layout | None = None, device: str | None = None) -> Array:
     """A new array with the elements of ``x``.
 
@@ -351,11 +289,40 @@ def array(x: Any, *, layout: Layout | None = None, device: str | None = None) ->
     Raises:
         Error: ``x`` holds no numbers, the layout does not fit, or the device is missing.
     """
-    known = np.asarray(x) if isinstance(x, np.generic) else x
-    source = x if isinstance(x, Array) else from_strided(*strided_of(known))
+    if layout is None and device is None:
+        made: Array = _COPIED.call(_ARRAY, (x,), None)
+        return made
+    return _moved(x, layout, device)
+
+
+@allocates
+def _moved(x: Any, layout: Layout | None, device: str | None) -> Array:
+    """A copy in a layout, or on a device, that is asked for."""
+    source = _source(x)
     moved = source if device is None else source.to_device(device)
     wanted = source.layout if layout is None else layout
     return moved if moved is not source and moved.layout == wanted else moved.with_layout(wanted)
+
+
+def _source(x: Any) -> Array:
+    if isinstance(x, Array):
+        return x
+    return from_strided(*strided_of(np.asarray(x) if isinstance(x, np.generic) else x))
+
+
+def _copied(what: str, operands: tuple[Any, ...], out: None) -> Array:
+    """A copy in the operand's own layout and place."""
+    call = what, operands, out
+    made: Any = call_cache.again(what, call)
+    if made is not None:
+        return made  # type: ignore[no-any-return]
+    (x,) = operands
+    view = view_of(_source(x))
+    launch, buffers = execute.run(COPY, (view,), None, (view.operand.shape.layout,))
+    if isinstance(x, Array) or (type(x) is np.ndarray and x.ndim):
+        # Of anything else, and of rank 0, a call knows a value and no address.
+        call_cache.remember(what, call, (view,), launch, Array, packed=False)
+    return Array(launch.outputs[0], buffers[0], None, launch.device)
 
 
 @allocates
@@ -374,7 +341,6 @@ def empty(shape: Shape | str, *, device: str = "cpu") -> Array:
     return wrap(shape, execute.allocate(shape, place), place)
 
 
-@allocates
 def full(shape: Shape | str, value: complex | np.generic, *, device: str = "cpu") -> Array:
     """An array with every element equal to a scalar.
 
@@ -383,11 +349,45 @@ def full(shape: Shape | str, value: complex | np.generic, *, device: str = "cpu"
         value: a Python or NumPy scalar that fits the element type.
         device: ``"cpu"``, ``"cuda"`` or ``"cuda:<index>"``.
     """
-    shape = as_shape(shape)
+    known = _one_shape(shape) if type(shape) in (str, Shape) else as_shape(shape)
+    if type(device) is not str or device != "cpu":
+        return _filled_on(known, value, device)
+    made: Array = _FILLED.call(known, (value,), None)
+    return made
+
+
+@allocates
+def _filled_on(shape: Shape, value: Any, device: str) -> Array:
     view = scalar_view(value, shape.element_type)
     placed = View(view.operand, view.slot, parse_device(device), value)
-    graph = expression.single("broadcast", {"sizes": shape.dimensions})
-    return graph_result(graph, placed, shape.layout)
+    return graph_result(_repeated(shape), placed, shape.layout)
+
+
+def _repeated(shape: Shape) -> expression.Expression:
+    return expression.single("broadcast", {"sizes": shape.dimensions})
+
+
+@functools.lru_cache(4096)
+def _one_shape(shape: Shape | str) -> Shape:
+    """The same object for equal shapes, so that machine code may compare addresses."""
+    return as_shape(shape)
+
+
+def _filled(shape: Shape, operands: tuple[Any, ...], out: None) -> Array:
+    """A new array on the CPU."""
+    call, prefix = (shape, operands, out), (_FULL, shape)
+    made: Any = call_cache.again(prefix, call)
+    if made is not None:
+        return made  # type: ignore[no-any-return]
+    view = scalar_view(operands[0], shape.element_type)
+    launch, buffers = execute.run(_repeated(shape), (view,), None, (shape.layout,), CPU)
+    call_cache.remember(prefix, call, (view,), launch, Array, packed=False)
+    return Array(launch.outputs[0], buffers[0], None, launch.device)
+
+
+# What calls of the two are recorded under; no operation has such a name.
+_ARRAY, _FULL = "gb.array", "gb.full"
+_COPIED, _FILLED = EntryPoint(_copied), EntryPoint(_filled)
 
 
 @allocates

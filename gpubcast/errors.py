@@ -128,6 +128,12 @@ class ShapeError(Error, ValueError):
     __module__ = "gpubcast"
 
 
+class IndexingError(ShapeError, IndexError):
+    """An index is out of bounds, or is none that an array takes."""
+
+    __module__ = "gpubcast"
+
+
 class ElementTypeError(Error, TypeError):
     """An element type, or an object that has none, is refused by the operation."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from gpubcast.hlo.inference import reduction_keywords
 from gpubcast.runtime.eager_call import APPLY
 
 if TYPE_CHECKING:
@@ -288,6 +289,7 @@ def max(
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
     out_layout: Layout | None = None,
+    **others: Any,
 ) -> Any:
     """The larger of x and y; NaN if either is NaN; logical or on pred (HLO: ``maximum``).
 
@@ -307,6 +309,8 @@ def max(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
+    if others:
+        raise reduction_keywords("max", others)
     return APPLY.call("max", (x, y), out, out_layout, broadcast_dimensions)
 
 
@@ -317,6 +321,7 @@ def min(
     broadcast_dimensions: Sequence[int] | None = None,
     out: Any = None,
     out_layout: Layout | None = None,
+    **others: Any,
 ) -> Any:
     """The smaller of x and y; NaN if either is NaN; logical and on pred (HLO: ``minimum``).
 
@@ -336,6 +341,8 @@ def min(
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
+    if others:
+        raise reduction_keywords("min", others)
     return APPLY.call("min", (x, y), out, out_layout, broadcast_dimensions)
 
 

@@ -30,7 +30,8 @@ from gpubcast.runtime.view import View, aligned, devices_of
 from gpubcast.schedules.choose import Schedule
 from gpubcast.schedules.schedule import Target
 from gpubcast.shapes.layout import Layout, check_layout
-from gpubcast.shapes.shape import Shape, as_shape
+from gpubcast.shapes.shape import Shape
+from gpubcast.shapes.shape_like import ShapeLike, shape_of
 
 if TYPE_CHECKING:
     from gpubcast.explain.explanation import Explanation
@@ -421,13 +422,14 @@ def _bound(plan: Plan, views: tuple[View, ...], outs: tuple[View, ...], out: Any
 
 @allocates
 def plan(
-    name: OperationName, *shapes: Shape | str, out_layout: Layout | None = None, **attributes: Any
+    name: OperationName, *shapes: ShapeLike, out_layout: Layout | None = None, **attributes: Any
 ) -> Plan:
     """Plan an operation for given operand shapes.
 
     Args:
         name: the operation, e.g. ``"add"``.
-        shapes: the operands' shapes, or their text.
+        shapes: the operands' shapes, their text, arrays, or anything else that has a shape and a
+            dtype, such as ``jax.ShapeDtypeStruct``.
         out_layout: layout of new results; None for the inferred one.
         attributes: the operation's keywords.
 
@@ -439,6 +441,6 @@ def plan(
         'f32[2,3]{1,0}'
     """
     check_layout(out_layout, "out_layout")
-    known = tuple(map(as_shape, shapes))
+    known = tuple(map(shape_of, shapes))
     row = ops.op(name)
     return Plan(row.name, expression.single(row.name, attributes), known, out_layout)

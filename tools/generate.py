@@ -42,6 +42,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from gpubcast.hlo.inference import reduction_keywords
 from gpubcast.runtime.eager_call import APPLY
 
 if TYPE_CHECKING:
@@ -210,12 +211,17 @@ def function(row: Op) -> str:
         passed.append("device")
     lines = [f"def {row.name}("]
     kinds = row.arity * ["ArrayLike"]
+    written = parameters(row, kinds)
     if row.reduction:
-        # A call with one operand is refused by gpubcast, which names the reduction.
-        kinds[-1] += " | None = None"
-    lines += [f"    {text}," for text in parameters(row, kinds)]
+        # A call with one operand is refused by gpubcast, which names the reduction, and so are the
+        # keywords of NumPy's.
+        written[len(kinds) - 1] += " | None = None"
+        written.append("**others: Any")
+    lines += [f"    {text}," for text in written]
     lines.append(") -> Any:")
     lines += textwrap.indent(docstring(row), "    ").splitlines()
+    if row.reduction:
+        lines += ["    if others:", f'        raise reduction_keywords("{row.name}", others)']
     operands = ", ".join(row.operands) + ("," if row.arity == 1 else "")
     call = f'    return APPLY.call("{row.name}", ({operands}), {", ".join(passed)})'
     if len(call) > WIDTH:

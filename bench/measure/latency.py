@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from ..timing import WARM, Call, Contender, GpuMachine, Machine, take_turns, und
 STARTS, PAUSES, PAUSE = 7, 100, 0.01
 ROUNDS, ROUND_SECONDS = 25, 2e-3
 SHAPE = (8, 8)
+_CALL = " call on "
 
 Calls = Mapping[tuple[str, str], Call]  # What is called, by way and library
 
@@ -109,14 +110,41 @@ def calls(kind: str) -> list[Latency]:
         arrays = [cupy.ones(SHAPE, cupy.float32) for _ in range(3)]
         return call_costs({**our_calls(*arrays), **_cupy(cupy, *arrays)}, GpuMachine())
     x, y, z = (np.ones(SHAPE, np.float32) for _ in range(3))
-    a, b = gb.from_dlpack(x), gb.from_dlpack(y)
-    owned: Calls = {("gb.Array", OURS): lambda: gb.add(a, b)}
-    return call_costs({**our_calls(x, y, z), **owned, **_their_calls(np, "NumPy", x, y, z)})
+    owned = {**_arrays(gb.from_dlpack(x), gb.from_dlpack(y)), **_made(x)}
+    costs = call_costs({**our_calls(x, y, z), **owned, **_their_calls(np, "NumPy", x, y, z)})
+    return [*costs, *beside_eager(costs, [way for way, _ in owned])]
+
+
+def _arrays(a: Any, b: Any) -> Calls:
+    """Ways to compute with two gpubcast arrays."""
+    return {
+        ("gb.Array", OURS): lambda: gb.add(a, b),
+        ("operator", OURS): lambda: a + b,
+        ("in-place operator", OURS): lambda: a.__iadd__(b),
+    }
+
+
+def _made(x: Any) -> Calls:
+    """Ways to make a gpubcast array."""
+    text = _text()
+    return {
+        ("gb.array", OURS): lambda: gb.array(x),
+        ("gb.full", OURS): lambda: gb.full(text, 1.0),
+    }
+
+
+def beside_eager(costs: Sequence[Latency], ways: Sequence[str]) -> list[Latency]:
+    """What calls of some ways cost in eager calls on NumPy arrays, of the same run."""
+    measured = {one.name.partition(_CALL)[0]: one.measured for one in costs}
+    return [
+        _latency("calls", f"{way}, beside eager", "x", {}, measured[way] / measured["eager"])
+        for way in ways
+    ]
 
 
 def our_calls(x: Any, y: Any, z: Any) -> Calls:
     """The ways to call gpubcast on three arrays of ``SHAPE``."""
-    text = f"f32[{','.join(map(str, SHAPE))}]"
+    text = _text()
     plan = gb.plan("add", text, text)
     return {
         ("eager", OURS): lambda: gb.add(x, y),
@@ -127,6 +155,10 @@ def our_calls(x: Any, y: Any, z: Any) -> Calls:
         ("bound", OURS): plan.bind(x, y, out=z),
         ("fused", OURS): lambda: _scaled(x, y, z),
     }
+
+
+def _text() -> str:
+    return f"f32[{','.join(map(str, SHAPE))}]"
 
 
 def _their_calls(xp: Any, name: str, x: Any, y: Any, z: Any) -> Calls:
@@ -170,9 +202,9 @@ def call_costs(given: Calls, machine: Machine | None = None) -> list[Latency]:
     for one in contenders:
         of_way = samples.setdefault(one.entry, {})
         of_way[one.library] = [1e6 * seconds for seconds in one.samples]
-    name = f"call on {SHAPE[0] * SHAPE[1]} elements{', GPU' * gpu}"
+    name = f"{_CALL}{SHAPE[0] * SHAPE[1]} elements{', GPU' * gpu}"
     return [
-        _latency("calls", f"{way} {name}", "us", found, statistics.median(found[OURS]))
+        _latency("calls", f"{way}{name}", "us", found, statistics.median(found[OURS]))
         for way, found in samples.items()
     ]
 

@@ -6,10 +6,21 @@ Source: DLPack's specification (https://dmlc.github.io/dlpack/latest/c_api.html)
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 # The version whose capsules say whether memory is read-only, and the flag by which they do.
 VERSION, _READ_ONLY = (1, 0), 1
+# DLPack's type codes and widths of element types that NumPy's own import and export do not know.
+CODES = {
+    (4, 16): "bfloat16",
+    (9, 8): "float8_e4m3b11fnuz",
+    (10, 8): "float8_e4m3fn",
+    (11, 8): "float8_e4m3fnuz",
+    (12, 8): "float8_e5m2",
+    (13, 8): "float8_e5m2fnuz",
+}
+_CODE_OF = {name: code for (code, _), name in CODES.items()}
 # Libraries whose arrays are never written, though their capsules do not say so.
 _IMMUTABLE = ("jax", "jaxlib")
 
@@ -55,6 +66,24 @@ class Described(NamedTuple):
 
     tensor: Tensor
     read_only: bool | None
+
+
+def exported(words: Any, dtype_name: str, keywords: Mapping[str, Any]) -> Any:
+    """A capsule of elements of a type that NumPy and CuPy do not export.
+
+    Args:
+        words: their bits, as unsigned integers of the same width: a NumPy or CuPy array, which
+            exports them and owns the memory.
+        dtype_name: name of the NumPy dtype, one of ``CODES``.
+        keywords: those of ``__dlpack__``.
+    """
+    capsule = words.__dlpack__(**keywords)
+    found = described(capsule)
+    if found is None:
+        raise BufferError("a DLPack capsule of a version that is not known")
+    # Nobody has taken the capsule yet, and its description is the exporter's own copy.
+    found.tensor.code = _CODE_OF[dtype_name]
+    return capsule
 
 
 def described(capsule: Any) -> Described | None:

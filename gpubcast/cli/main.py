@@ -92,6 +92,7 @@ def parser() -> argparse.ArgumentParser:
     explain.add_argument("--arch", default="sm_90", help="GPU architecture (sm_90)")
     explain.add_argument("--source", action="store_true", help="show the generated source too")
     explain.add_argument("--html", type=Path, metavar="FILE", help="write HTML instead of text")
+    explain.add_argument("--json", action="store_true", help="for machines")
     explain.set_defaults(run=_explain)
 
     # Its options are its own: main hands over to it before this parser reads them.
@@ -284,7 +285,10 @@ def _explain(given: argparse.Namespace) -> int:
         plan = gb.plan(given.op, *given.shapes, out_layout=result.layout, **attributes)
     explanation = plan.explain(arch=given.arch, source=given.source)
     if given.html is None:
-        explanation.print()
+        if given.json:
+            print(explanation.to_json(indent=2))
+        else:
+            explanation.print()
         return 0
     try:
         given.html.write_text(explanation.html(), encoding="utf-8")

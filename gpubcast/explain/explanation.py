@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from gpubcast.explain import html, text
@@ -67,6 +68,11 @@ class Explanation(Picture):
     def html(self) -> str:
         """A whole, self-contained HTML document."""
         return html.page(self)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """All that is said, as JSON text; in ``dataclasses.asdict``'s form, an enum as its name."""
+        found = asdict(self)
+        return json.dumps(found, indent=indent, default=lambda x: x.name.lower())
 
     def print(self, file: IO[str] | None = None) -> None:
         """Print with colours to a terminal, as plain text to anything else (default: stdout)."""

@@ -11,9 +11,18 @@ from typing import Any
 import numpy as np
 
 from gpubcast import config
-from gpubcast.errors import ElementTypeError, Error, ShapeError, brief, plain_text
+from gpubcast.arrays import Array
+from gpubcast.errors import ElementTypeError, Error, ShapeError, brief, located, plain_text
 from gpubcast.hlo.labels import LabelPattern, counted
+from gpubcast.runtime.operands import is_operand, is_scalar, scalar_view, view_of
+from gpubcast.runtime.view import View
+from gpubcast.shapes.element_types import ElementType
+from gpubcast.shapes.shape import Shape, as_shape
+from gpubcast.shapes.shape_like import is_shape_like, shape_of
 
+# What a traced function depends on, one entry per argument: an element type and a rank, SCALAR and
+# a Python scalar's type, or a static value with its key.
+TraceKey = tuple[Hashable, ...]
 SCALAR = "scalar"
 _STATIC = "static"
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -28,6 +37,7 @@ class Arguments:
     """The parameters of a function.
 
     Attributes:
+        function: the function.
         name: the function's name.
         home: the function as messages name it, with its line.
         static: positions of the parameters that ``static=`` names.
@@ -36,7 +46,7 @@ class Arguments:
     def __init__(self, function: Callable[..., Any], static: Iterable[str]) -> None:
         self.name = getattr(function, "__name__", "function")
         self.home = _home(function, self.name)
-        self._function = function
+        self.function = function
         signature = _signature(function, self.home)
         # Arguments are numbered with those of *args last, so that every other has one number.
         self._signature = signature
@@ -115,7 +125,7 @@ class Arguments:
                 args.append(value)
         if self._parameters and self._parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:
             args += values[len(self._parameters) - 1 :]
-        return self._function(*args, **keywords)
+        return self.function(*args, **keywords)
 
     def called(self, index: int) -> str:
         """What an argument is called."""
@@ -127,6 +137,68 @@ class Arguments:
     def named(self, index: int) -> str:
         """An argument as messages name it."""
         return f"the argument {self.called(index)} of {self.home}"
+
+    @property
+    def static_names(self) -> tuple[str, ...]:
+        """The names in ``static=``, in the order of the parameters."""
+        return tuple(name for i, name in enumerate(self._names) if i in self.static)
+
+    def views(self, values: tuple[Any, ...]) -> tuple[list[View | None], TraceKey]:
+        """The arrays as the runtime sees them, and what tracing depends on."""
+        views: list[View | None] = []
+        signature: list[Hashable] = []
+        for i, x in enumerate(values):
+            if x is None or i in self.static:
+                views.append(None)
+                signature.append(self.static_key(i, x))
+            elif is_scalar(x):
+                views.append(None)
+                signature.append((SCALAR, type(x)))
+            elif isinstance(x, str):
+                raise arguments_refusal(
+                    f"{self.name}: the argument {self.called(i)} is the text {brief(x)}, no array; "
+                    "name the parameter in static="
+                )
+            else:
+                view = self._view(i, x)
+                shape = view.operand.shape
+                views.append(view)
+                signature.append((shape.element_type, len(shape.dimensions)))
+        return views, tuple(signature)
+
+    def _view(self, index: int, x: Any) -> View:
+        try:
+            return view_of(x)
+        except Error as error:
+            raise located(error, self.named(index)) from None
+
+    def scalar(self, index: int, x: Any, element_type: ElementType) -> View:
+        """A scalar argument as the runtime sees it.
+
+        Raises:
+            ElementTypeError: it does not fit the type.
+        """
+        try:
+            return scalar_view(x, element_type)
+        except Error as error:
+            raise located(error, self.named(index)) from None
+
+    def shape(self, index: int, x: Any) -> Shape:
+        """The shape that an argument is or has.
+
+        Raises:
+            Error: it has none.
+        """
+        if isinstance(x, Array):
+            return x.xla_shape
+        if not is_operand(x) and is_shape_like(x):
+            return shape_of(x)
+        if not isinstance(x, (str, Shape)):
+            return self._view(index, x).operand.shape
+        try:
+            return as_shape(x)
+        except Error as error:
+            raise located(error, self.named(index)) from None
 
     def is_static(self, index: int, x: Any) -> bool:
         """Whether an argument is part of the code: None, or named in ``static=``."""

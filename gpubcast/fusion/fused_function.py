@@ -7,11 +7,21 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
-from gpubcast.arrays import Array
 from gpubcast.errors import Error, ShapeError, brief, located
-from gpubcast.fusion import composed_calls, label_scope, operations, valid_lengths
+from gpubcast.fusion import (
+    composed_calls,
+    function_pickles,
+    label_scope,
+    operations,
+    valid_lengths,
+)
 from gpubcast.fusion import trace as fusion_trace
-from gpubcast.fusion.arguments import SCALAR, Arguments, arguments_refusal
+from gpubcast.fusion.arguments import (
+    SCALAR,
+    Arguments,
+    TraceKey,
+    arguments_refusal,
+)
 from gpubcast.fusion.shown_functions import function_bundle
 from gpubcast.fusion.source_lines import outermost, unsupported, where
 from gpubcast.fusion.trace import Trace, Tracer
@@ -23,12 +33,11 @@ from gpubcast.pictures.shown import Shown
 from gpubcast.plans import Plan
 from gpubcast.runtime import call_cache, eager_call, state
 from gpubcast.runtime.entry_point import EntryPoint
-from gpubcast.runtime.operands import is_scalar, scalar_view, view_of
+from gpubcast.runtime.operands import is_scalar
 from gpubcast.runtime.protocols import OutsT
-from gpubcast.runtime.view import View
 from gpubcast.shapes.element_types import ElementType
 from gpubcast.shapes.layout import Layout
-from gpubcast.shapes.shape import Shape, as_shape
+from gpubcast.shapes.shape import Shape
 
 if TYPE_CHECKING:
     from gpubcast.explain.explanation import Explanation
@@ -39,10 +48,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Layouts = Layout | str | tuple[Layout | str | None, ...]
 """The layout of a result, or of several; a text has labels from the slowest to the fastest."""
-
-# What a traced function depends on, one entry per argument: an element type and a rank, SCALAR for
-# a Python scalar, or a static value with its key.
-TraceKey = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,8 @@ class Fused(Shown, Generic[P, R]):
 
     It is called like the function, and with ``out`` and ``out_layout`` beside: one array or Layout,
     for several results a tuple. It is traced once for each combination of the operands' element
-    types and ranks and of static arguments, never for a size. Closures and globals are read then.
+    types and ranks, of scalars' types in Python and of static arguments, never for a size. Closures
+    and globals are read then.
     """
 
     __module__ = "gpubcast"
@@ -86,9 +92,19 @@ class Fused(Shown, Generic[P, R]):
         except Exception as error:  # an array's, which has no one truth value
             raise Error(f"fast_math is True or False, not {brief(fast_math)}", rule="T0") from error
         self._name = self._arguments.name
+        self._stand_in: Callable[..., Any] | None = None
         if pattern is not None:
             self._arguments.check_groups(pattern)
         self._valid = valid_lengths.checked(self._arguments, pattern, valid)
+        # What a pickle says of it.
+        spelled = text if self._composition or pattern is None else str(pattern)
+        self._told = (
+            spelled,
+            self._arguments.static_names,
+            self._fast_math,
+            dict(valid),
+            dict(sizes),
+        )
 
     def __repr__(self) -> str:
         spelled = f" '{self._pattern}'" if self._pattern is not None else ""
@@ -104,8 +120,25 @@ class Fused(Shown, Generic[P, R]):
             f"{self._arguments.home}: a fused function is no method; use staticmethod"
         )
 
-    def __reduce__(self) -> str:
-        return self.__qualname__  # type: ignore[attr-defined, no-any-return]
+    @property
+    def by_name(self) -> Callable[..., Any]:
+        """What is pickled in place of the function; see ``function_pickles``."""
+        made = function_pickles.stand_in(self._arguments.function, owner=self)
+        if self._stand_in is None or self._stand_in.__qualname__ != made.__qualname__:
+            self._stand_in = made  # the same one each time
+        return self._stand_in
+
+    def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
+        name = self._arguments.function.__qualname__
+        if protocol < 4 and self.by_name.__qualname__.startswith(f"{name}."):
+            return name  # before protocol 4 an attribute is pickled with what it belongs to
+        return _unpickled, (self.by_name, name, *self._told)
+
+    def __copy__(self) -> Fused[P, R]:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Fused[P, R]:
+        return self
 
     # A type checker holds a call to the function's own parameters and annotations; what ``out``
     # and ``out_layout`` add cannot be said beside them.
@@ -152,10 +185,10 @@ class Fused(Shown, Generic[P, R]):
         made = call_cache.again(self, call) if out_layout is None else None
         if made is not None:
             return made
-        views, signature = self._views(values)
+        views, signature = self._arguments.views(values)
         graph = _graph_of(self, signature)
         operands: list[Any] = [
-            self._scalar(i, values[i], element_type) if views[i] is None else views[i]
+            self._arguments.scalar(i, values[i], element_type) if views[i] is None else views[i]
             for i, element_type in zip(graph.sources, graph.types, strict=True)
         ]
         prefix = self if graph.sources == tuple(range(len(values))) else None
@@ -165,7 +198,7 @@ class Fused(Shown, Generic[P, R]):
         self, composition: Composition, values: tuple[Any, ...], out: Any, out_layout: Any
     ) -> Any:
         """A call whose operands and results have other dimensions than labels."""
-        views, given = self._views(values)
+        views, given = self._arguments.views(values)
         at = [i for i in range(len(values)) if i not in self._arguments.static]
         self._check_number(len(at))
         names = [self._arguments.called(i) for i in at]
@@ -178,7 +211,9 @@ class Fused(Shown, Generic[P, R]):
                 signature[i] = (shape.element_type, shape.rank)
         graph = _graph_of(self, tuple(signature))
         operands = tuple(
-            view if (view := views[i]) is not None else self._scalar(i, values[i], element_type)
+            view
+            if (view := views[i]) is not None
+            else self._arguments.scalar(i, values[i], element_type)
             for i, element_type in zip(graph.sources, graph.types, strict=True)
         )
         return seen.run(graph.expression, values, operands, out, out_layout)
@@ -249,9 +284,9 @@ class Fused(Shown, Generic[P, R]):
             if self._arguments.is_static(i, x):
                 signature.append(self._arguments.static_key(i, x))
             elif is_scalar(x):
-                signature.append(SCALAR)
+                signature.append((SCALAR, type(x)))
             else:
-                shapes[i] = self._shape(i, x)
+                shapes[i] = self._arguments.shape(i, x)
                 signature.append((shapes[i].element_type, shapes[i].rank))
         graph = _graph_of(self, tuple(signature))
         given = [i for i, x in enumerate(values) if not self._arguments.is_static(i, x)]
@@ -281,54 +316,6 @@ class Fused(Shown, Generic[P, R]):
     def cpu_source(self, *args: Any, **keywords: Any) -> str:
         """The generated numba source for given shapes or arrays."""
         return self.plan(*args, **keywords).cpu_source()
-
-    # --- arguments -------------------------------------------------------------------------------
-
-    def _views(self, values: tuple[Any, ...]) -> tuple[list[View | None], TraceKey]:
-        """The arrays as the runtime sees them, and what tracing depends on."""
-        views: list[View | None] = []
-        signature: list[Hashable] = []
-        static = self._arguments.static
-        for i, x in enumerate(values):
-            if x is None or i in static:
-                views.append(None)
-                signature.append(self._arguments.static_key(i, x))
-            elif is_scalar(x):
-                views.append(None)
-                signature.append(SCALAR)
-            elif isinstance(x, str):
-                raise arguments_refusal(
-                    f"{self._name}: the argument {self._arguments.called(i)} is the text "
-                    f"{brief(x)}, no array; name the parameter in static="
-                )
-            else:
-                view = self._view(i, x)
-                shape = view.operand.shape
-                views.append(view)
-                signature.append((shape.element_type, len(shape.dimensions)))
-        return views, tuple(signature)
-
-    def _view(self, index: int, x: Any) -> View:
-        try:
-            return view_of(x)
-        except Error as error:
-            raise located(error, self._arguments.named(index)) from None
-
-    def _scalar(self, index: int, x: Any, element_type: ElementType) -> View:
-        try:
-            return scalar_view(x, element_type)
-        except Error as error:
-            raise located(error, self._arguments.named(index)) from None
-
-    def _shape(self, index: int, x: Any) -> Shape:
-        if isinstance(x, Array):
-            return x.xla_shape
-        if not isinstance(x, (str, Shape)):
-            return self._view(index, x).operand.shape
-        try:
-            return as_shape(x)
-        except Error as error:
-            raise located(error, self._arguments.named(index)) from None
 
     # --- tracing ---------------------------------------------------------------------------------
 
@@ -390,12 +377,12 @@ class Fused(Shown, Generic[P, R]):
         values: list[Any] = []
         for i, entry in enumerate(signature):
             name = self._arguments.called(i)
-            if entry == SCALAR:
-                values.append(trace.scalar(i, name))
-            elif isinstance(entry, tuple) and isinstance(entry[0], ElementType):
+            assert isinstance(entry, tuple)
+            if entry[0] == SCALAR:
+                values.append(trace.scalar(i, name, entry[1]))
+            elif isinstance(entry[0], ElementType):
                 values.append(trace.parameter(i, name, entry[0], entry[1]))
             else:
-                assert isinstance(entry, tuple)
                 values.append(entry[2].value)
         if not any(isinstance(x, fusion_trace.ArrayTracer) for x in values):
             raise arguments_refusal(
@@ -414,6 +401,25 @@ class Fused(Shown, Generic[P, R]):
                 )
         graph = trace.graph(outputs, packed=packed, fast_math=self._fast_math, pattern=pattern)
         return _Graph(graph, tuple(trace.sources), tuple(trace.types))
+
+
+def _unpickled(
+    function: Callable[..., Any],
+    name: str,
+    text: str | None,
+    static: Any,
+    fast_math: bool,
+    valid: Mapping[str, str],
+    sizes: Mapping[str, int],
+) -> Fused[..., Any]:
+    """The fused function that a pickle says: the module's own where it has it by that name."""
+    if not callable(function) or not isinstance(name, str):
+        raise arguments_refusal(f"this is no fused function: {brief(function)}, {brief(name)}")
+    named = function_pickles.found(getattr(function, "__module__", None), name)
+    if isinstance(named, Fused) and named.by_name is function:
+        return named
+    again = function_pickles.again(function, name)
+    return Fused(again, text, static, fast_math, valid, sizes)
 
 
 def _called(fused: Fused[..., Any], args: tuple[Any, ...], out: Any, out_layout: Any) -> Any:

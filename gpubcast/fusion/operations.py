@@ -33,7 +33,9 @@ def emit_operator(trace: Trace, operator: str, operands: tuple[Any, ...]) -> Tra
     element_type = next((x.element_type for x in values if isinstance(x, ArrayTracer)), None)
     if element_type is None and operators.depends(operator):
         return ScalarTracer(
-            trace, lambda element_type: _operated(trace, operator, values, element_type, where())
+            trace,
+            lambda element_type: _operated(trace, operator, values, element_type, where()),
+            _widest(values),
         )
     name = operator if element_type is None else _operation(operator, element_type, where())
     return emit_operation(trace, name, tuple(values), {}, False)
@@ -96,11 +98,27 @@ def emit_operation(
     element_type = _common_type(row, values, attributes)
     if element_type is not None:
         return _apply(trace, name, values, element_type, attributes)
+    if row.result is ResultType.PRED:
+        # Nothing later says in which type to compare: in that of Python's own numbers.
+        compared = ELEMENT_TYPES[_OF_PYTHON[_widest(values)]]
+        return _apply(trace, name, values, compared, attributes)
     if row.result not in (ResultType.SAME, ResultType.REAL):
         raise untyped()
     return ScalarTracer(
-        trace, lambda element_type: _apply(trace, name, values, element_type, attributes)
+        trace,
+        lambda element_type: _apply(trace, name, values, element_type, attributes),
+        _widest(values),
     )
+
+
+# Python's scalars from the narrowest on, and the element types that hold them.
+_OF_PYTHON: dict[type, str] = {bool: "pred", int: "s64", float: "f64", complex: "c128"}
+
+
+def _widest(values: list[Any]) -> type:
+    """The Python type that scalars without an element type have together."""
+    found = [x.python if isinstance(x, ScalarTracer) else type(x) for x in values]
+    return max((x for x in found if x in _OF_PYTHON), key=list(_OF_PYTHON).index)
 
 
 def _reduction(
@@ -174,6 +192,8 @@ def _apply(
     args = [_typed(trace, x, wanted) for x, wanted in zip(values, types, strict=True)]
     if row.rule.uniform:
         args = [trace.aligned(x) for x in args]
+    if row.rule.predicate and trace.frame.pattern is None:
+        args = _with_scalar_branch(trace, values, args)
     varies = frozenset[str]().union(*(x.varies for x in args))
     try:
         frozen = dict(expression.canonical(name, attributes))
@@ -202,6 +222,19 @@ def _apply(
     return trace.emit(
         expression.applied(expansion, tuple(x.node for x in args)), found, ndim, varies
     )
+
+
+def _with_scalar_branch(
+    trace: Trace, values: list[Any], args: list[ArrayTracer]
+) -> list[ArrayTracer]:
+    """The operands of a ``select``: a branch that is a Python scalar has the other's dimensions."""
+    scalars = [i for i in (1, 2) if not isinstance(values[i], ArrayTracer)]
+    if len(scalars) != 1 or not args[3 - scalars[0]].ndim:
+        return args
+    (branch,), other = scalars, args[3 - scalars[0]]
+    place = expression.repeated(args[branch].node, other.node, other.ndim)
+    args[branch] = trace.emit(place, type_of(other), other.ndim)
+    return args
 
 
 def _folded(

@@ -178,11 +178,17 @@ class ScalarTracer(Tracer):
     """A scalar without a type: an argument, or an operation on scalars alone.
 
     ``typed`` makes the node once a type is known; one scalar may be used with several.
+
+    Attributes:
+        python: its type in Python, as far as that follows from the arguments'.
     """
 
-    def __init__(self, trace: Trace, typed: Callable[[ElementType], ArrayTracer]) -> None:
+    def __init__(
+        self, trace: Trace, typed: Callable[[ElementType], ArrayTracer], python: type
+    ) -> None:
         super().__init__(trace, frozenset())
         self._typed = typed
+        self.python = python
         self._typed_nodes: dict[tuple[ElementType, int], ArrayTracer] = {}
 
     def as_type(self, element_type: ElementType) -> ArrayTracer:
@@ -263,7 +269,7 @@ class Trace:
         self.names.append(name)
         return self.emit(Parameter(len(self.sources) - 1), element_type, ndim)
 
-    def scalar(self, argument: int, name: str) -> ScalarTracer:
+    def scalar(self, argument: int, name: str, python: type) -> ScalarTracer:
         """An argument that is a Python scalar: an operand of the graph for each type it takes."""
         made: dict[ElementType, ArrayTracer] = {}
 
@@ -272,7 +278,7 @@ class Trace:
                 made[element_type] = self.parameter(argument, name, element_type, 0)
             return made[element_type]
 
-        return ScalarTracer(self, typed)
+        return ScalarTracer(self, typed, python)
 
     def constant(self, value: Any, element_type: ElementType) -> ArrayTracer:
         """A scalar that is part of the code.

@@ -7,6 +7,7 @@ A graph says what is computed, never how large the arrays are: the shapes join i
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -55,14 +56,15 @@ class Place:
         place: for each of its dimensions, the dimension of the result where it goes; None for one
             along which the node does not vary and which the result does not have.
         shape: the sizes of the result.
-        pattern: number of the pattern (``Expression.patterns``) whose labels it carries out.
+        pattern: number of the pattern (``Expression.patterns``) whose labels it carries out; None
+            for a Python scalar that is repeated without labels, of which no layout follows.
         output: which of that pattern's outputs the result is; None for an operand being aligned.
     """
 
     arg: int
     place: tuple[int | None, ...]
     shape: tuple[Size, ...]
-    pattern: int
+    pattern: int | None
     output: int | None = None
 
 
@@ -199,6 +201,26 @@ def single(name: str, attributes: Mapping[str, Any]) -> Expression:
         operands = tuple(i + row.arity for i in operands)
     nodes += (applied(expansion, operands),)
     return Expression(row.arity, nodes, (len(nodes) - 1,))
+
+
+@functools.lru_cache(256)
+def select_of_scalar(branch: int, rank: int) -> Expression:
+    """The graph of ``select`` where a Python scalar is one of the branches, repeated to the
+    dimensions of the other.
+
+    Args:
+        branch: which operand the scalar is, 1 or 2.
+        rank: that of the other one.
+    """
+    nodes: tuple[Node, ...] = tuple(Parameter(i) for i in range(3))
+    args = tuple(3 if i == branch else i for i in range(3))
+    place = repeated(branch, 3 - branch, rank)
+    return Expression(3, (*nodes, place, Apply("select", args)), (4,))
+
+
+def repeated(scalar: int, like: int, rank: int) -> Place:
+    """A scalar's node repeated to the dimensions of another node."""
+    return Place(scalar, (), tuple((like, d) for d in range(rank)), None)
 
 
 def applied(expansion: Expansion, args: tuple[int, ...]) -> Apply:

@@ -64,8 +64,10 @@ def _inferred(
         return Inferred(Shape(node.element_type, ()), ())
     if isinstance(node, Apply):
         shapes = tuple(done[i].shape for i in node.args)
-        return infer(node.op, shapes, dict(node.attributes))
-    if isinstance(node, Place):
+        arrays = tuple(k for k, i in enumerate(node.args) if not _is_scalar(expression.nodes[i]))
+        layout_from = arrays if len(arrays) < len(shapes) else None
+        return infer(node.op, shapes, dict(node.attributes), layout_from=layout_from)
+    if isinstance(node, Place) and node.pattern is not None:
         _check_labels(expression, node.pattern, done, checked)
     dimensions = tuple(
         size if isinstance(size, int) else done[size[0]].shape.dimension(size[1])
@@ -88,10 +90,16 @@ def _inferred(
     return Inferred(shape, (node.place,))
 
 
+def _is_scalar(node: Node) -> bool:
+    """Whether a node is a Python scalar that was repeated."""
+    return isinstance(node, Place) and node.pattern is None
+
+
 def _layout_of_labels(
     expression: Expression, node: Place, dimensions: tuple[int, ...], done: list[Inferred]
 ) -> Layout:
     """The layout of a labelled output (R1): the operands' labels say where their axes go."""
+    assert node.pattern is not None
     pattern, nodes = expression.patterns[node.pattern]
     group = pattern.outputs[node.output or 0]
     shapes, maps = [], []
@@ -138,6 +146,8 @@ def operand_types(
         for i, node in enumerate(expression.nodes):
             if isinstance(node, Apply):
                 _unify(types, i, node)
+            elif isinstance(node, Place):
+                types[i] = types[node.arg] = types[i] or types[node.arg]
     result = []
     for i, node in enumerate(expression.nodes):
         if isinstance(node, Parameter):

@@ -24,15 +24,17 @@ from gpubcast.hlo.type_inference import (
 )
 from gpubcast.shapes.element_types import ElementType
 from gpubcast.shapes.layout import Layout
-from gpubcast.shapes.shape import Shape, as_shape
+from gpubcast.shapes.shape import Shape
+from gpubcast.shapes.shape_like import ShapeLike, shape_of
 
 
-def infer_shape(name: OperationName, *operands: Shape | str, **attributes: Any) -> Shape:
+def infer_shape(name: OperationName, *operands: ShapeLike, **attributes: Any) -> Shape:
     """The shape of an operation's result; nothing is run.
 
     Args:
         name: the operation, e.g. ``"add"``.
-        operands: shapes, or their text (``"f32[2,3]{0,1}"``).
+        operands: shapes, their text (``"f32[2,3]{0,1}"``), arrays, or anything else that has a
+            shape and a dtype, such as ``jax.ShapeDtypeStruct``.
         attributes: the operation's keywords, e.g. ``broadcast_dimensions=(1,)``.
 
     Raises:
@@ -45,7 +47,7 @@ def infer_shape(name: OperationName, *operands: Shape | str, **attributes: Any) 
         'f32[2,3]{1,0}'
     """
     row = ops.op(name)
-    return infer(row.name, tuple(map(as_shape, operands)), attributes).shape
+    return infer(row.name, tuple(map(shape_of, operands)), attributes).shape
 
 
 def infer(
@@ -162,6 +164,17 @@ def wrong_number(row: Op, shapes: tuple[Shape, ...], count: int) -> Error:
     if row.reduction and count == 1:
         what += f"; of the elements of one array it is {row.reduction}"
     return _bad_call(row, shapes, "number of operands", what)
+
+
+def reduction_keywords(name: str, given: Mapping[str, Any]) -> Error:
+    """The refusal of keywords by which NumPy's function of the name reduces."""
+    row = ops.OPS[name]
+    what = f"unknown keyword {quoted(next(iter(given)))}"
+    if "axis" in given or "dim" in given or "axes" in given:
+        axes = next(given[key] for key in ("axis", "dim", "axes") if key in given)
+        listed = brief((axes,) if type(axes) is int else axes)
+        what += f"; write gb.{row.reduction}(x, {listed}), or a.{name}({brief(axes)}) of a gb.Array"
+    return _bad_call(row, (), "unknown keyword", what)
 
 
 def _bad_call(row: Op, shapes: tuple[Shape, ...], kind: str, what: str) -> Error:

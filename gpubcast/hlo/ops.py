@@ -17,8 +17,11 @@ from __future__ import annotations
 
 from itertools import chain
 
+import numpy as np
+
 from gpubcast import locks
 from gpubcast.errors import Error, brief, plain_text
+from gpubcast.hlo import foreign_names
 from gpubcast.hlo.op import Op
 from gpubcast.hlo.rows import (
     arithmetic,
@@ -56,6 +59,8 @@ NN_ALIASES = {
     "swish": "silu",
     "variance": "var",
 }
+# How near a near miss is: nearer than ``log2`` and ``exp2`` are.
+_NEAR = 0.7
 ALIASES: dict[str, str] = {alias: row.name for row in OPS.values() for alias in row.aliases}
 
 
@@ -93,17 +98,21 @@ def of_method(name: str) -> str:
     row, ours = OPS.get(name), reduction(name) or counterpart(name)
     if row is not None and row.public and ours in ("", name):
         return f"; call gb.{name}(x)"
-    return f"; gpubcast calls it {ours!r}" if ours else ""
+    return f"; gpubcast calls it {ours!r}" if ours else foreign_names.answer(name)
 
 
 def suggestion(name: str) -> str:
-    """``"; gpubcast calls it 'sub'"`` for a foreign name, a near miss, or an empty text."""
+    """``"; gpubcast calls it 'sub'"`` for a foreign name, what is written for one, or a near miss;
+    else an empty text. A name that NumPy has is no slip of the pen."""
     ours = counterpart(name)
     if ours:
         return f"; gpubcast calls it {ours!r}"
+    answer = foreign_names.answer(name)
+    if answer or name in vars(np):
+        return answer
     public = [row.name for row in OPS.values() if row.public and row.name != name]
     with locks.compiling():
         from difflib import get_close_matches
 
-    near = get_close_matches(name, public, n=1)
+    near = get_close_matches(name, public, n=1, cutoff=_NEAR)
     return f"; did you mean {near[0]!r}?" if near else ""

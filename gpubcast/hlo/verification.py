@@ -151,6 +151,9 @@ def _typed(value: Any) -> Any:
 
 
 def _is_place(graph: Expression, index: int, node: Place) -> bool:
+    if node.pattern is None:
+        sizes = tuple_of(node.shape, lambda size: _is_size_of(size, index))
+        return node.output is None and node.place == () and sizes
     if not counts(node.pattern, len(graph.patterns)):
         return False
     pattern, nodes = graph.patterns[node.pattern]

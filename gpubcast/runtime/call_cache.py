@@ -61,7 +61,13 @@ def again(prefix: Hashable, call: Call) -> Any:
 
 
 def remember(
-    prefix: Hashable, call: Call, views: tuple[View, ...], launch: Launch, *, packed: bool
+    prefix: Hashable,
+    call: Call,
+    views: tuple[View, ...],
+    launch: Launch,
+    array_type: type[DeviceArray] | None,
+    *,
+    packed: bool,
 ) -> None:
     """Record a call's launch for calls like it, when there has been one.
 
@@ -72,6 +78,7 @@ def remember(
         call: the call.
         views: its operands, as the launch was made for.
         launch: the launch.
+        array_type: what new results are; see ``results_of``.
         packed: whether the results are in a tuple.
     """
     if not state.repeated(launch):
@@ -86,14 +93,15 @@ def remember(
             value & argument.misaligned or (i < len(views) and views[i].slot != value)
         ):
             return
-    state.cache_call((prefix, signed), CachedCall(_record(call, launch, packed)))
+    state.cache_call((prefix, signed), CachedCall(_record(call, launch, array_type, packed)))
 
 
-def _record(call: Call, launch: Launch, packed: bool) -> RecordedCall:
+def _record(
+    call: Call, launch: Launch, array_type: type[DeviceArray] | None, packed: bool
+) -> RecordedCall:
     (step,), (_, operands, out, *_) = launch.steps, call
     target, chosen = launch.backend.target(), step.schedule
     threaded = isinstance(target, CpuTarget) and work(step.plan) >= PARALLEL_BYTES
-    array_type = next((type(x) for x in operands if isinstance(x, DeviceArray)), None)
     return RecordedCall(
         launch.backend,
         launch.device,

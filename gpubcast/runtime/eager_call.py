@@ -71,8 +71,19 @@ def apply_operation(
         made = call_cache.again(graph, call)
         if made is not None:
             return made
+    if OPS[name].rule.predicate:
+        graph = _with_scalar_branch(graph, operands)
     views = views_of(graph, operands)
     return finish(graph, call, views, out_layout, graph if prefix is None else prefix)
+
+
+def _with_scalar_branch(graph: Expression, operands: tuple[Any, ...]) -> Expression:
+    """The graph of a ``select`` of which one branch is a Python scalar, which fits anywhere."""
+    scalars = [i for i in (1, 2) if is_scalar(operands[i])]
+    if len(scalars) != 1:
+        return graph
+    rank = view_of(operands[3 - scalars[0]]).operand.shape.rank
+    return expression.select_of_scalar(scalars[0], rank) if rank else graph
 
 
 @functools.cache
@@ -121,12 +132,12 @@ def finish(
     layouts = layouts_of(graph, out_layout)
     # A recorded call looks at no element, and has the operands that were given.
     keep = prefix is not None and layouts is None and not (graph.lengths or keeps(graph))
+    array_type = next((type(x) for x in operands if isinstance(x, DeviceArray)), None)
     if out is None:
-        array_type = next((type(x) for x in operands if isinstance(x, DeviceArray)), None)
         make = functools.partial(new_results, array_type)
         launch, results = execute.run(graph, views, None, layouts, wanted, make)
         if keep:
-            call_cache.remember(prefix, call, views, launch, packed=graph.packed)
+            call_cache.remember(prefix, call, views, launch, array_type, packed=graph.packed)
         return tuple(results) if graph.packed else results[0]
     outs = outs_of(graph, out)
     targets = [output_view(x) for x in outs]
@@ -135,7 +146,7 @@ def finish(
         _check_apart([byte_view(x) for x in outs])
     launch, _ = execute.run(graph, views, tuple([t for t, _ in targets]), layouts, wanted)
     if keep and type(out) is (tuple if graph.packed else type(out)):
-        call_cache.remember(prefix, call, views, launch, packed=graph.packed)
+        call_cache.remember(prefix, call, views, launch, array_type, packed=graph.packed)
     for _, copy_back in targets:
         if copy_back is not None:
             copy_back()

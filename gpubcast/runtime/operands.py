@@ -14,6 +14,7 @@ from gpubcast.errors import DeviceError, ElementTypeError, Error, LayoutError
 from gpubcast.planning.plan import Operand
 from gpubcast.runtime import execute, state
 from gpubcast.runtime.device import CPU, Device
+from gpubcast.runtime.foreign_libraries import buffer_of, is_foreign, refusal
 from gpubcast.runtime.overlap import overlaps_itself
 from gpubcast.runtime.strides import strided_over
 from gpubcast.runtime.view import View
@@ -21,13 +22,18 @@ from gpubcast.shapes.element_types import ElementType, element_type
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.scalar_bits import scalar_bits
 from gpubcast.shapes.shape import Shape
+from gpubcast.shapes.shape_like import axis_order
 
 
 def is_operand(x: Any) -> bool:
     """Whether an object can be an operand, as far as its type tells."""
     types = (DeviceArray, np.ndarray, np.generic, bool, int, float, complex, list, tuple)
-    return isinstance(x, types) or any(
-        offers(x, name) for name in ("__dlpack__", "__cuda_array_interface__")
+    shares = ("__dlpack__", "__cuda_array_interface__")
+    return (
+        isinstance(x, types)
+        or any(offers(x, name) for name in shares)
+        or buffer_of(x) is not None
+        or is_foreign(x)  # which is refused by name
     )
 
 
@@ -36,7 +42,7 @@ def view_of(x: Any) -> View:
 
     Args:
         x: a gpubcast Array, a NumPy array or scalar, a CuPy array, a DLPack or
-            ``__cuda_array_interface__`` exporter, or a (nested) list of numbers.
+            ``__cuda_array_interface__`` exporter, a buffer, or a (nested) list of numbers.
 
     Raises:
         ElementTypeError: the elements have no XLA type (object arrays, ragged lists, other byte
@@ -66,6 +72,7 @@ def output_view(x: Any) -> tuple[View, Callable[[], None] | None]:
         Error: it is no array, is read-only, or its elements overlap each other.
     """
     shares = any(offers(x, name) for name in ("__dlpack__", "__cuda_array_interface__"))
+    shares = shares or buffer_of(x) is not None
     if not isinstance(x, (DeviceArray, np.ndarray)) and (not shares or isinstance(x, np.generic)):
         # What only converts to an array would swallow the result.
         raise Error(
@@ -143,6 +150,8 @@ def strided_of(x: Any, *, written: bool = False) -> tuple[Any, Device]:
         raise _no_array("a masked array has elements without a value; fill it with x.filled(...)")
     if isinstance(x, np.ndarray):
         return np.asarray(x), CPU
+    if is_foreign(x):
+        raise refusal(x)
     cupy = sys.modules.get("cupy")
     if cupy is not None and isinstance(x, cupy.ndarray):
         return x, ("cuda", int(x.device.id))
@@ -151,6 +160,9 @@ def strided_of(x: Any, *, written: bool = False) -> tuple[Any, Device]:
             return _from_dlpack(x, written)
         if offers(x, "__cuda_array_interface__"):
             return _adopted(x, written)
+        buffer = buffer_of(x)
+        if buffer is not None:
+            return np.asarray(buffer), CPU
         if isinstance(x, (list, tuple)) and any(is_masked(e) for e in x):
             raise _no_array("a masked array has elements without a value; fill it first")
         if is_scalar(x) or isinstance(x, (list, tuple)) or offers(x, "__array__"):
@@ -162,7 +174,7 @@ def strided_of(x: Any, *, written: bool = False) -> tuple[Any, Device]:
         raise _no_array(f"{type(x).__name__} is no array of numbers: {error}") from error
     raise _no_array(
         f"{type(x).__name__} is no array: operands are gpubcast, NumPy, CuPy and DLPack arrays, "
-        "lists and scalars"
+        "buffers, lists and scalars"
     )
 
 
@@ -199,7 +211,7 @@ def operand_of(
         The operand, and the size of an element if all strides are multiples of it, else 0.
     """
     element = element_type(dtype)
-    layout = Layout(_axis_order(shape, strides))
+    layout = Layout(axis_order(shape, strides))
     size = element.itemsize
     steps = tuple(stride // size for stride in strides)
     exact = not any(stride % size for stride in strides)
@@ -227,7 +239,7 @@ def copied_view(strided: Any, device: Device) -> View:
         assert view is not None
         return view
     execute.refuse_temporary(device, "elements that are not aligned are copied first")
-    shape, order = strided.shape, _axis_order(strided.shape, strided.strides)
+    shape, order = strided.shape, axis_order(strided.shape, strided.strides)
     operand = Operand.of(Shape(element_type(strided.dtype), shape, Layout(order)))
     packed = Layout((len(shape), *order))
     _, (buffer,) = execute.run(execute.COPY, (_byte_view(strided, device),), None, (packed,))
@@ -247,28 +259,10 @@ def _copy_elements(source: Any, target: Any, device: Device) -> None:
 def _byte_view(strided: Any, device: Device) -> View:
     """The bytes of an array's elements, along one more axis: they may lie anywhere."""
     shape, strides, size = strided.shape, strided.strides, strided.dtype.itemsize
-    layout = Layout((len(shape), *_axis_order(shape, strides)))
+    layout = Layout((len(shape), *axis_order(shape, strides)))
     dimensions = (*shape, size)
     operand = Operand(Shape("u8", dimensions, layout), (*strides, 1), dimensions)
     return View(operand, state.backend(device[0]).address(strided), device, strided)
-
-
-def _axis_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
-    """``minor_to_major`` of a view: nearest neighbours first; axes whose stride says nothing
-    (size 1, stride 0) stay where row-major order has them."""
-    order: list[int] = []
-    for axis in reversed(range(len(shape))):
-        place = len(order)
-        if shape[axis] != 1 and strides[axis] != 0:
-            for i in reversed(range(len(order))):
-                other = order[i]
-                if shape[other] == 1 or strides[other] == 0:
-                    continue
-                if abs(strides[other]) <= abs(strides[axis]):
-                    break
-                place = i
-        order.insert(place, axis)
-    return tuple(order)
 
 
 def scalar_view(value: Any, element_type: ElementType) -> View:

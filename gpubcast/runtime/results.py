@@ -79,4 +79,4 @@ def _flat(array_type: type[DeviceArray], launch: Launch, number: int) -> NewResu
     if device[0] != "cpu" or size >= LARGE_RESULT:
         return NewResult(make)
     like = DeviceArray(operand, None, None, device)  # whose operand and device are the common ones
-    return NewResult(make, FlatResult(like._operand, like._device, size))
+    return NewResult(make, FlatResult(array_type, like._operand, like._device, size))

@@ -14,6 +14,7 @@ import pytest
 import gpubcast as gb
 from gpubcast import arrays
 from gpubcast.runtime import call_cache, native_handover, state
+from gpubcast.runtime.operands import strided_of
 from tests.support import dlpack_exporters as exporters
 from tests.support import fake_gpu
 
@@ -63,6 +64,25 @@ WRITABLE: dict[str, Callable[[Any], Any]] = {
     "both": lambda x: Both(WORDS, HERE, read_only=False),
     "half": lambda x: Half(x, read_only=False),
 }
+
+
+class Small(exporters.Versioned):
+    """A tensor of f8, as PyTorch and JAX say it."""
+
+    dtype = "torch.float8_e5m2"
+
+
+def test_f8_of_other_libraries_is_imported(gpu: Any) -> None:
+    """CuPy does not know it: it is handed bytes, and given the type afterwards."""
+    words = np.zeros((3, 4), np.uint8)
+    for given, written in ((Small(words, 0, code=12, device=HERE), False),
+                           (Small(words, 0, code=12, device=HERE), True)):  # fmt: skip
+        if written:
+            found = gb.from_dlpack(given)
+        else:
+            strided, device = strided_of(given)
+            found = arrays.from_strided(strided, device)
+        assert found.xla_shape == gb.Shape("f8e5m2", (3, 4)) and found.device == "cuda:0"
 
 
 def writers(x: Any, out: Any) -> tuple[Callable[[], Any], ...]:

@@ -81,7 +81,7 @@ def test_arrays_are_served(case: str, at_once: Callable[[], None]) -> None:
 
 
 def test_an_array_that_receives_is_checked(at_once: Callable[[], None]) -> None:
-    out, memory = gb.array(X), np.zeros(64, np.float32)
+    out, own, memory = gb.array(X), gb.array(X), np.zeros(64, np.float32)
     fixed = np.zeros_like(X)
     fixed.flags.writeable = False
     for _ in range(3):
@@ -90,7 +90,6 @@ def test_an_array_that_receives_is_checked(at_once: Callable[[], None]) -> None:
     at_once()
     assert gb.add(A, A, out=out) is out
     np.testing.assert_array_equal(out.numpy(), X + X)
-    own = gb.array(X)
     assert gb.add(own, own, out=own) is own
     np.testing.assert_array_equal(own.numpy(), X + X)
     shifted = [gb.from_dlpack(memory[at : at + 30].reshape(6, 5)) for at in (0, 4)]

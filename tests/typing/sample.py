@@ -189,3 +189,10 @@ assert_type(gb.nn.layer_norm(a, None, v, epsilon=1e-3), gb.Array)
 assert_type(gb.nn.rms_norm.plan("f32[2,3]"), gb.Plan)
 
 assert_type(gb.infer_shape("add", "f32[2,3]", "f32[]"), gb.Shape)
+assert_type(gb.infer_shape("add", x, a), gb.Shape)
+assert_type(gb.plan("neg", a), gb.Plan)
+assert_type(gb.to_json(gb.Shape("f32", (2,))), str)
+assert_type(a.sum(0), gb.Array)
+assert_type(a.reshape(-1)[a > 0], gb.Array)
+a += x
+assert_type(a, gb.Array)

@@ -14,9 +14,9 @@ x: NDArray[np.float32] = np.ones((2, 3), np.float32)
 a = gb.array(x)
 
 gb.add(x, x).numpy()  # wrong: attr-defined reportAttributeAccessIssue
-gb.add(a, x).tolist()  # wrong: attr-defined reportAttributeAccessIssue
-(a + 1).tolist()  # wrong: attr-defined reportAttributeAccessIssue
-gb.exp(x, out=a).tolist()  # wrong: attr-defined reportAttributeAccessIssue
+gb.add(a, x).cumsum()  # wrong: attr-defined reportAttributeAccessIssue
+(a + 1).cumsum()  # wrong: attr-defined reportAttributeAccessIssue
+gb.exp(x, out=a).cumsum()  # wrong: attr-defined reportAttributeAccessIssue
 gb.add(x, x, out="text")  # wrong: call-overload reportCallIssue
 gb.add("text", x)  # wrong: call-overload reportCallIssue
 gb.add(x, x, axis=1)  # wrong: call-overload reportCallIssue
@@ -60,7 +60,7 @@ def halved(x: gb.Array) -> gb.Array:
 
 
 halved()  # wrong: call-overload reportCallIssue
-halved(a).tolist()  # wrong: attr-defined reportAttributeAccessIssue
+halved(a).cumsum()  # wrong: attr-defined reportAttributeAccessIssue
 halved("text")  # wrong: call-overload reportArgumentType
 halved(a, a)  # wrong: call-overload reportCallIssue
 halved(y=a)  # wrong: call-overload reportCallIssue

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpubcast import config
+from gpubcast.backends.compile_log import recorded
 from gpubcast.backends.cpu import dlpack
 from gpubcast.backends.cpu.jit import object_cache
 from gpubcast.backends.cpu.jit.builtins import callable_at
@@ -146,8 +147,9 @@ def _compiled(source: KernelSource) -> tuple[bytes, str]:
         CompileError: numba or LLVM refused the source.
         MemoryError: they had not enough memory, as far as they say so.
     """
+    announcement = announced("gpubcast: numba compiles a kernel") if config.progress() else _HERE
     try:
-        with announced("gpubcast: numba compiles a kernel") if config.progress() else _HERE:
+        with announcement, recorded(source.entry, "the CPU"):
             scope = dict(_namespace())
             exec(compile(source.text, f"<gpubcast {source.entry}>", "exec"), scope)
             return machine_code(scope[source.entry], 3, fast_math=source.fast_math)

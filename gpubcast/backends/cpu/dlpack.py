@@ -6,11 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from gpubcast.backends.dlpack_capsule import VERSION, Tensor, described, is_from, is_immutable
+from gpubcast.backends.dlpack_capsule import (
+    CODES,
+    VERSION,
+    Tensor,
+    described,
+    is_from,
+    is_immutable,
+)
 from gpubcast.shapes.element_types import ml_dtypes_module
 
-# DLPack's type codes and widths, and what they are here.
-_TYPES = {(4, 16): "bfloat16"}
 # Libraries whose arrays may all be written, though their older releases' capsules cannot say so.
 _WRITABLE = ("torch", "cupy")
 # NumPy's limit, which is lower than what a damaged tensor may say.
@@ -72,7 +77,7 @@ def _from_tensor(capsule: Any, *, writable: bool) -> np.ndarray[Any, Any] | None
     tensor, read_only = found
     if read_only is not None:
         writable = not read_only
-    name = _TYPES.get((tensor.code, tensor.bits))
+    name = CODES.get((tensor.code, tensor.bits))
     if name is None or tensor.lanes != 1:
         return None
     if not 0 <= tensor.ndim <= _MOST_DIMENSIONS or (tensor.ndim and not tensor.shape):

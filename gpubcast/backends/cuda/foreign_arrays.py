@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import cupy
+import numpy as np
 
-from gpubcast.backends.dlpack_capsule import described, is_immutable
+from gpubcast.backends.dlpack_capsule import CODES, described, is_immutable
+from gpubcast.shapes.element_types import ml_dtypes_module
+
+_UNSIGNED = 1  # DLPack's type code
 
 
 class ReadOnlyArray(cupy.ndarray):  # type: ignore[misc]
@@ -22,11 +26,18 @@ class ReadOnlyArray(cupy.ndarray):  # type: ignore[misc]
 
 
 class _Exporter:
-    """An exporter whose capsule is looked at on its way to CuPy, which drops what it says."""
+    """An exporter whose capsule is looked at on its way to CuPy, which drops what it says, and
+    does not know f8: that is handed over as bytes.
+
+    Attributes:
+        read_only: whether the memory may not be written; None where that is not said.
+        dtype_name: the type that the bytes are; None where CuPy knows it.
+    """
 
     def __init__(self, array: Any) -> None:
         self.array = array
         self.read_only: bool | None = None
+        self.dtype_name: str | None = None
 
     def __dlpack_device__(self) -> Any:
         return self.array.__dlpack_device__()
@@ -34,8 +45,19 @@ class _Exporter:
     def __dlpack__(self, **keywords: Any) -> Any:
         capsule = self.array.__dlpack__(**keywords)
         found = described(capsule)
-        self.read_only = None if found is None else found.read_only
+        if found is not None:
+            self.read_only, tensor = found.read_only, found.tensor
+            self.dtype_name = CODES.get((tensor.code, tensor.bits)) if tensor.bits == 8 else None
+            if self.dtype_name is not None:
+                tensor.code = _UNSIGNED
         return capsule
+
+    def adopted(self) -> Any:
+        """The exporter's memory as a CuPy array."""
+        strided = cupy.from_dlpack(self)
+        if self.dtype_name is None:
+            return strided
+        return strided.view(np.dtype(getattr(ml_dtypes_module(), self.dtype_name)))
 
 
 def adopt(array: Any, *, written: bool = False) -> Any:
@@ -58,10 +80,11 @@ def adopt(array: Any, *, written: bool = False) -> Any:
         # DLPack first: it orders streams, and knows bf16.
         strided = cupy.asarray(array)
         return _marked(strided, written and _interface_is_read_only(array))
-    if not written:
-        return cupy.from_dlpack(array)
     exporter = _Exporter(array)
-    strided = cupy.from_dlpack(exporter)
+    if not written:
+        small = "float8" in str(getattr(array, "dtype", ""))
+        return exporter.adopted() if small else cupy.from_dlpack(array)
+    strided = exporter.adopted()
     # A library whose capsules have no version may still say it in the other interface.
     read_only = exporter.read_only or _interface_is_read_only(array) or is_immutable(array)
     return _marked(strided, bool(read_only))

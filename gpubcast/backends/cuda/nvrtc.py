@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from gpubcast.backends.compile_log import recorded
 from gpubcast.backends.cuda import driver, headers
 from gpubcast.codegen.source import KernelSource
 from gpubcast.errors import CompileError, numbered
@@ -214,8 +215,14 @@ def compile_cubin(text: str, arch: str, options: tuple[str, ...] = ()) -> Cubin:
     Raises:
         CompileError: no NVRTC, an unknown architecture, or refused source; carries source and log.
     """
-    with _LOCK:
+    with _LOCK, recorded(_entry(text), arch):
         return _compile(library(), text, flags(compiled_for(arch), options))
+
+
+def _entry(text: str) -> str:
+    """The name of a program's kernel."""
+    found = re.search(r"__global__[^;{]*?(\w+)\s*\((?!\d)", text)
+    return found[1] if found else "a program"
 
 
 def flags(arch: str, options: tuple[str, ...] = ()) -> tuple[str, ...]:

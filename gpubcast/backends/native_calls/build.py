@@ -132,7 +132,7 @@ def _works(definition: Any, code: int) -> bool:
     operand, device = Operand.of(Shape("f64", (2, 2))), ("cpu", 0)
     own = DeviceArray(operand, memory[32:], None, device)
     view, elsewhere = (DeviceArray(operand, None, x, one) for one in (device, ("cpu", 1)))
-    flat = NewResult(lambda: None, FlatResult(own._operand, own._device, 32))
+    flat = NewResult(lambda: None, FlatResult(DeviceArray, own._operand, own._device, 32))
     like: list[tuple[tuple[Any, ...], RecordedCall]] = [
         (("what", (x, *scalars), out, None, (0, 1)), _record(kernel, arguments)),
         (("what", (x, *scalars), None, None, (0, 1)), _record(kernel, arguments, strided)),

@@ -90,6 +90,7 @@ def native_call(
             arguments.append(value)
     outs = out if type(out) is tuple else (out,)
     types = {type(x) for x in (*operands, *outs) if isinstance(x, DeviceArray)}
+    types |= {new.native.array_type for new in record.new if isinstance(new.native, FlatResult)}
     long = len(record.parameters.packed)
     if (
         found is None or kernel is None or len(arguments) < len(record.arguments)

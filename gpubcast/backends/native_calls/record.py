@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gpubcast import config
-from gpubcast.backends.array_types import memory_of
+from gpubcast.backends.array_types import DeviceArray, memory_of
 from gpubcast.backends.base import Backend
 from gpubcast.errors import Error
 from gpubcast.planning.plan import Operand
@@ -106,9 +106,10 @@ class PackedParameters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlatResult:
-    """Of a new ``DeviceArray``, of the type of those among the operands: shape and strides, the
-    device, and the bytes of its buffer."""
+    """Of a new ``DeviceArray``: its type, shape and strides, the device, and the bytes of its
+    buffer."""
 
+    array_type: type[DeviceArray]
     operand: Operand
     device: tuple[str, int]
     num_bytes: int

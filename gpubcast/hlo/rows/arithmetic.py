@@ -119,7 +119,7 @@ ROWS = (
         reference=truncated_div,
         registers=EVERYWHERE,
         type_check=ARITHMETIC,
-        aliases=("divide", "true_divide", "floor_divide"),
+        aliases=("divide", "true_divide"),
     ),
     Op(
         "rem",

@@ -12,6 +12,8 @@ from tests.support import fake_gpu
 
 WAYS = ("eager", "out", "scalar", "plan", "plan out", "bound", "fused")
 
+OWNED = ("gb.Array", "operator", "in-place operator", "gb.array", "gb.full")
+
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,8 +24,9 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short")
 def test_what_calls_cost_on_a_cpu() -> None:
-    found = {one.name: one for one in latency.calls("cpu")}
-    assert set(found) == {f"{way} call on 64 elements" for way in (*WAYS, "gb.Array")}
+    every = {one.name: one for one in latency.calls("cpu")}
+    found = {name: one for name, one in every.items() if one.unit == "us"}
+    assert set(found) == {f"{way} call on 64 elements" for way in (*WAYS, *OWNED)}
     eager = found["eager call on 64 elements"]
     assert {name: len(samples) for name, samples in eager.samples.items()} == {
         "gpubcast": 2, "NumPy": 2
@@ -33,6 +36,14 @@ def test_what_calls_cost_on_a_cpu() -> None:
     asked = Targets.load(FILE).latencies
     assert {name for name in found if name in asked} == {
         f"{way} call on 64 elements" for way in ("eager", "plan out", "bound")
+    }
+    # And in eager calls, of the same run.
+    ratios = {name: one for name, one in every.items() if one.unit == "x"}
+    assert set(ratios) == {f"{way}, beside eager" for way in OWNED}
+    full = found["gb.full call on 64 elements"].measured / eager.measured
+    assert ratios["gb.full, beside eager"].measured == full
+    assert {name for name in ratios if name in asked} == {
+        f"{way}, beside eager" for way in ("gb.array", "gb.full")
     }
 
 

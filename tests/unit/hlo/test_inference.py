@@ -38,9 +38,10 @@ def test_operands_are_shapes_or_text() -> None:
     x, v = Shape("f32", (2, 3)), Shape("f32", (3,))
     assert infer_shape("add", x, v, broadcast_dimensions=(1,)) == Shape("f32", (2, 3))
     assert infer_shape("add", x, "f32[3]", broadcast_dimensions=[1]) == Shape("f32", (2, 3))
-    for wrong in (3, np.zeros(3), None):
+    assert infer_shape("add", x, np.zeros((2, 3), "f4")) == Shape("f32", (2, 3))
+    for wrong in (3, [0.0], None):
         with pytest.raises(Error) as caught:
-            infer_shape("add", x, wrong)  # type: ignore[arg-type]
+            infer_shape("add", x, wrong)
         assert (caught.value.rule, caught.value.kind) == ("S11", "gpubcast:not a shape")
 
 

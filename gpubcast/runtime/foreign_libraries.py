@@ -1,0 +1,57 @@
+"""Objects of other libraries that hold numbers and are no operands, and what to pass instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpubcast.errors import ElementTypeError
+
+# Their arrays carry names, indices or tasks, which a conversion would lose, or compute, silently.
+_INSTEAD = {
+    "dask": "nothing is computed silently: pass x.compute(), or map gpubcast's functions over its "
+    "blocks with dask.array.map_blocks or blockwise",
+    "pandas": "its index and its missing values would be lost: pass x.to_numpy()",
+    "polars": "its missing values would be lost: pass x.to_numpy()",
+    "xarray": "its names and coordinates would be lost: pass x.data, with the names as labels of "
+    "gb.fuse, or call xarray.apply_ufunc",
+}
+
+
+def library(x: Any) -> str:
+    """The library that an object's type is of."""
+    return (getattr(type(x), "__module__", None) or "").partition(".")[0]
+
+
+def is_foreign(x: Any) -> bool:
+    """Whether an object is of a library whose arrays are more than numbers."""
+    return library(x) in _INSTEAD and hasattr(type(x), "__array__")
+
+
+def refusal(x: Any) -> ElementTypeError:
+    """The refusal of such an object."""
+    name = library(x)
+    return ElementTypeError(
+        f"{type(x).__name__} of {name} is no operand: {_INSTEAD[name]}",
+        rule="A3",
+        kind="gpubcast:foreign kind",
+    )
+
+
+def buffer_of(x: Any) -> memoryview | None:
+    """The memory of an object that exports a buffer of numbers; None where it exports none. Bytes
+    are text as often as numbers: what they are, ``memoryview(x)`` says."""
+    if isinstance(x, (bytes, str, type)):
+        return None
+    try:
+        return memoryview(x)
+    except Exception:  # a TypeError, or whatever a foreign object raises
+        return None
+
+
+def holds_elements(x: Any) -> bool:
+    """Whether an object is like an array, so that a comparison with it is no plain False."""
+    if isinstance(x, (str, type, Mapping)):
+        return False
+    cls = type(x)
+    return hasattr(cls, "__array__") or all(hasattr(cls, f"__{n}__") for n in ("len", "getitem"))
