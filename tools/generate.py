@@ -7,6 +7,7 @@ are made from the operation table, ``cuda_kernels/elementary/*.cuh`` from the fo
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -60,6 +61,11 @@ from gpubcast.runtime.protocols import ArrayLike, ArrayT, ForeignArray, HostArra
 from gpubcast.shapes.element_types import ElementTypeLike
 from gpubcast.shapes.layout import Layout
 '''
+
+
+def _by_number(name: str) -> list[str | int]:
+    """The key of the order in which log2 stands before log10."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
 def parameters(
@@ -203,7 +209,9 @@ def rows() -> list[Op]:
 
 def names() -> str:
     """The names of the functions, as lines of a list."""
-    return "".join(f'    "{name}",\n' for name in sorted(row.name for row in rows()))
+    return "".join(
+        f'    "{name}",\n' for name in sorted((row.name for row in rows()), key=_by_number)
+    )
 
 
 def module() -> str:
