@@ -1,16 +1,55 @@
-"""Elementwise functions of the standard that are several operations, each one kernel.
+"""Functions of the standard that are several operations, each one kernel.
 
-Operands have one shape and one element type (``promote_*``: those of ``to`` after a conversion).
+They are bodies of fused functions, which ``one``, ``two`` and ``three`` make of them: of so many
+operands, for one set of constants, so that a repeated call passes arrays alone and is replayed by
+machine code. Operands of elementwise functions have one shape, and are converted to the element
+type ``to`` inside the kernel.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 from gpubcast import functions as gb
-from gpubcast.fusion.fused_function import fuse
+from gpubcast.fusion.fused_function import Fused, fuse
 from gpubcast.shapes.element_types import Category, element_type
+
+Body = Callable[..., Any]
+# Bodies with their constants that have a fused function at a time.
+MOST = 4096
+
+
+@functools.lru_cache(MOST)
+def one(body: Body, *said: Any) -> Fused[..., Any]:
+    """The fused function of one operand that a body is with some constants."""
+
+    def call(x: Any) -> Any:
+        return body(x, *said)
+
+    return fuse(call)
+
+
+@functools.lru_cache(MOST)
+def two(body: Body, *said: Any) -> Fused[..., Any]:
+    """The same of two operands."""
+
+    def call(x: Any, y: Any) -> Any:
+        return body(x, y, *said)
+
+    return fuse(call)
+
+
+@functools.lru_cache(MOST)
+def three(body: Body, *said: Any) -> Fused[..., Any]:
+    """The same of three operands."""
+
+    def call(x: Any, y: Any, z: Any) -> Any:
+        return body(x, y, z, *said)
+
+    return fuse(call)
 
 
 def _as(x: Any, to: str) -> Any:
@@ -18,13 +57,11 @@ def _as(x: Any, to: str) -> Any:
     return x if str(x.element_type) == to else gb.convert_element_type(x, to)
 
 
-@fuse(static=("name", "to"))
 def promoted(x1: Any, x2: Any, name: str, to: str) -> Any:
     """An operation of two operands after the promotion of both."""
     return getattr(gb, name)(_as(x1, to), _as(x2, to))
 
 
-@fuse(static=("to",))
 def selected(condition: Any, x1: Any, x2: Any, to: str) -> Any:
     """x1 where the condition holds, else x2, after the promotion of both."""
     return gb.select(condition, _as(x1, to), _as(x2, to))
@@ -43,13 +80,11 @@ def _python_remainder(x: Any, y: Any) -> Any:
     return gb.select(zero, gb.copysign(r, y), moved)
 
 
-@fuse(static=("to",))
 def remainder(x1: Any, x2: Any, to: str) -> Any:
     """The remainder of x1 / x2 with the sign of x2, as Python's ``%``."""
     return _python_remainder(_as(x1, to), _as(x2, to))
 
 
-@fuse(static=("to",))
 def floor_divide(x1: Any, x2: Any, to: str) -> Any:
     """The quotient rounded down, as Python's ``//``."""
     x, y = _as(x1, to), _as(x2, to)
@@ -70,37 +105,31 @@ def floor_divide(x1: Any, x2: Any, to: str) -> Any:
     return gb.select(gb.bitwise_and(gb.is_finite(plain), gb.ne(plain, 0)), near, plain)
 
 
-@fuse(static=("to",))
 def clipped_below(x: Any, lowest: Any, to: str) -> Any:
     """The larger of x and a bound."""
     return gb.max(_as(x, to), _as(lowest, to))
 
 
-@fuse(static=("to",))
 def clipped_above(x: Any, highest: Any, to: str) -> Any:
     """The smaller of x and a bound."""
     return gb.min(_as(x, to), _as(highest, to))
 
 
-@fuse(static=("to",))
 def clipped(x: Any, lowest: Any, highest: Any, to: str) -> Any:
     """x between two bounds."""
     return gb.min(gb.max(_as(x, to), _as(lowest, to)), _as(highest, to))
 
 
-@fuse
 def sign_of_unsigned(x: Any) -> Any:
     """1, or 0 for 0."""
     return gb.convert_element_type(gb.ne(x, 0), x.element_type)
 
 
-@fuse
 def sign_of_floating(x: Any) -> Any:
     """-1, 1, NaN, or +0.0 for both zeros."""
     return gb.sign(x) + 0.0
 
 
-@fuse
 def tanh_of_complex(x: Any) -> Any:
     """Where the real part is infinite the imaginary part is 0 with the sign of the operand's."""
     y = gb.tanh(x)
@@ -109,14 +138,12 @@ def tanh_of_complex(x: Any) -> Any:
     return gb.complex(gb.real(y), gb.select(far, gb.copysign(found, part), found))
 
 
-@fuse
 def rounded_parts(x: Any) -> Any:
     """Both parts of a complex number, rounded to even."""
     parts = (gb.round(part, method="even") for part in (gb.real(x), gb.imag(x)))
     return gb.complex(*parts)
 
 
-@fuse
 def finite_parts(x: Any) -> Any:
     """Whether both parts of a complex number are finite."""
     return gb.bitwise_and(gb.is_finite(gb.real(x)), gb.is_finite(gb.imag(x)))
@@ -125,19 +152,16 @@ def finite_parts(x: Any) -> Any:
 # --- reductions --------------------------------------------------------------------------------
 
 
-@fuse(static=("name", "axes", "to"))
 def reduced(x: Any, name: str, axes: tuple[int, ...], to: str) -> Any:
     """A reduction of x as another type."""
     return getattr(gb, name)(_as(x, to), axes)
 
 
-@fuse(static=("name", "axes"))
 def truth(x: Any, name: str, axes: tuple[int, ...]) -> Any:
     """A reduction of whether elements are not zero."""
     return getattr(gb, name)(_nonzero(x), axes)
 
 
-@fuse(static=("axes",))
 def counted(x: Any, axes: tuple[int, ...]) -> Any:
     """How many elements are not zero."""
     return gb.reduce_sum(gb.convert_element_type(_nonzero(x), "s64"), axes)
@@ -151,13 +175,11 @@ def _mean(x: Any, axes: tuple[int, ...], count: Any) -> Any:
     return gb.div(gb.reduce_sum(x, axes), count)
 
 
-@fuse(static=("axes", "to"))
 def mean(x: Any, count: Any, axes: tuple[int, ...], to: str) -> Any:
     """The sum as type ``to`` over a number, as x's own type."""
     return _as(_mean(_as(x, to), axes, count), str(x.element_type))
 
 
-@fuse(static=("axes", "root", "to"))
 def variance(x: Any, count: Any, divisor: Any, axes: tuple[int, ...], root: bool, to: str) -> Any:
     """The sum of squared distances from the mean over a number, or its root."""
     wide = _as(x, to)
@@ -168,7 +190,6 @@ def variance(x: Any, count: Any, divisor: Any, axes: tuple[int, ...], root: bool
     return _as(gb.sqrt(found) if root else found, str(x.element_type))
 
 
-@fuse(static=("axes", "order"))
 def vector_norm(x: Any, axes: tuple[int, ...], order: float) -> Any:
     """The p-norm; the largest or smallest size for an infinite p, the number of others for 0."""
     size = gb.abs(x)

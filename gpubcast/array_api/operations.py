@@ -106,7 +106,7 @@ UNARY: dict[str, Unary] = {
             *("log", "log10", "log1p", "log2", "reciprocal", "sin", "sinh", "sqrt", "tan"),
         )
     },
-    "tanh": Unary(CONTINUOUS, gb.tanh, {COMPLEX: composed.tanh_of_complex}),
+    "tanh": Unary(CONTINUOUS, gb.tanh, {COMPLEX: composed.one(composed.tanh_of_complex)}),
     "abs": Unary(NUMERIC, gb.abs, {UNSIGNED: copied}),
     "bitwise_invert": Unary(BITS, gb.bitwise_not, {}),
     "ceil": Unary(REAL, gb.ceil, _COPY),
@@ -114,7 +114,7 @@ UNARY: dict[str, Unary] = {
     "floor": Unary(REAL, gb.floor, _COPY),
     "imag": Unary(NUMERIC, gb.imag, dict.fromkeys(REAL, _zeros)),
     "isfinite": Unary(
-        NUMERIC, gb.is_finite, {**_of_integers(True), COMPLEX: composed.finite_parts}
+        NUMERIC, gb.is_finite, {**_of_integers(True), COMPLEX: composed.one(composed.finite_parts)}
     ),
     "isinf": Unary(NUMERIC, gb.isinf, _of_integers(False)),
     "isnan": Unary(NUMERIC, gb.isnan, _of_integers(False)),
@@ -122,9 +122,14 @@ UNARY: dict[str, Unary] = {
     "negative": Unary(NUMERIC, gb.neg, {}),
     "positive": Unary(NUMERIC, copied, {}),
     "real": Unary(NUMERIC, gb.real, _COPY_REAL),
-    "round": Unary(NUMERIC, _even, {**_COPY, COMPLEX: composed.rounded_parts}),
+    "round": Unary(NUMERIC, _even, {**_COPY, COMPLEX: composed.one(composed.rounded_parts)}),
     "sign": Unary(
-        NUMERIC, gb.sign, {UNSIGNED: composed.sign_of_unsigned, FLOATING: composed.sign_of_floating}
+        NUMERIC,
+        gb.sign,
+        {
+            UNSIGNED: composed.one(composed.sign_of_unsigned),
+            FLOATING: composed.one(composed.sign_of_floating),
+        },
     ),
     "signbit": Unary(_REALS, gb.signbit, {}),
     "square": Unary(NUMERIC, gb.square, {}),
@@ -247,9 +252,11 @@ def binary(name: str, x1: Any, x2: Any, out: Array | None = None) -> Array:
     if operation and all(x.xla_shape.element_type is common for x in arrays):
         return _unpromoted(operation, x1, x2, common, out)
     a, b = together(common, x1, x2)
-    said = {"to": common.name} if row.composed else {"to": common.name, "name": operation}
-    call: Call = row.composed or composed.promoted
-    found: Array = call(a, b, **said) if out is None else call(a, b, **said, out=out)
+    if row.composed:
+        call = composed.two(row.composed, common.name)
+    else:
+        call = composed.two(composed.promoted, operation, common.name)
+    found: Array = call(a, b) if out is None else call(a, b, out=out)
     return found
 
 
@@ -293,7 +300,7 @@ def select(condition: Any, x1: Any, x2: Any) -> Array:
     refuse_kind("where", condition.xla_shape.element_type, BOOLEAN)
     common = where_type(condition, x1, x2)
     pred, a, b = together(common, condition, x1, x2)
-    found: Array = composed.selected(pred, a, b, to=common.name)
+    found: Array = composed.three(composed.selected, common.name)(pred, a, b)
     return found
 
 
@@ -324,10 +331,12 @@ def clip(x: Any, lowest: Any, highest: Any) -> Array:
             kind="gpubcast:namespace promotion",
         )
     operands = together(common, x, *given)
-    call: Call = composed.clipped
-    if len(given) == 1:
-        call = composed.clipped_above if lowest is None else composed.clipped_below
-    result: Array = call(*operands, to=common.name)
+    if len(given) == 2:
+        call = composed.three(composed.clipped, common.name)
+    else:
+        body = composed.clipped_above if lowest is None else composed.clipped_below
+        call = composed.two(body, common.name)
+    result: Array = call(*operands)
     return result
 
 

@@ -10,6 +10,7 @@ import builtins
 from typing import Any
 
 from gpubcast import arrays
+from gpubcast import functions as gb
 from gpubcast.array_api import composed, operations, views
 from gpubcast.array_api.array_object import StandardArray, operand
 from gpubcast.array_api.dtypes import (
@@ -77,6 +78,15 @@ def _total_type(own: ElementType, dtype: Any) -> ElementType:
     return element_type("u64") if own.category is UNSIGNED else own
 
 
+def _reduced(x: arrays.Array, name: str, axes: tuple[int, ...], to: ElementType) -> arrays.Array:
+    """A reduction of an array as another type, in one kernel."""
+    if x.xla_shape.element_type is to:
+        found: arrays.Array = getattr(gb, name)(x, axes)
+    else:
+        found = composed.one(composed.reduced, name, axes, to.name)(x)
+    return found
+
+
 def _total(
     name: str, reduction: str, x: StandardArray, axis: Any, dtype: Any, keepdims: builtins.bool
 ) -> StandardArray:
@@ -84,7 +94,7 @@ def _total(
     to = _total_type(own, dtype)
     if own.is_complex and not to.is_complex:
         operations.converted(source, to)
-    found = composed.reduced(source, name=reduction, axes=axes, to=to.name)
+    found = _reduced(source, reduction, axes, to)
     return with_reduced_axes(found, axes, source.ndim, keepdims)
 
 
@@ -115,7 +125,7 @@ def prod(
 def _extreme(name: str, x: StandardArray, axis: Any, keepdims: builtins.bool) -> StandardArray:
     source, axes, own = _given(name, x, axis, REAL)
     refuse_empty(name, source, axes)
-    found = composed.reduced(source, name=f"reduce_{name}", axes=axes, to=own.name)
+    found = _reduced(source, f"reduce_{name}", axes, own)
     return with_reduced_axes(found, axes, source.ndim, keepdims)
 
 
@@ -165,7 +175,7 @@ def mean(
     """The mean along axes; f8, f16 and bf16 are added in f32."""
     source, axes, own = _given("mean", x, axis, CONTINUOUS)
     count = float(_count(source, axes))
-    found = composed.mean(source, count, axes=axes, to=_wide(own))
+    found = composed.two(composed.mean, axes, _wide(own))(source, count)
     return with_reduced_axes(found, axes, source.ndim, keepdims)
 
 
@@ -180,7 +190,8 @@ def _spread(
     source, axes, own = _given(name, x, axis, _FLOATS)
     count = float(_count(source, axes))
     divisor = builtins.max(count - float(correction), 0.0)
-    found = composed.variance(source, count, divisor, axes=axes, root=root, to=_wide(own))
+    call = composed.three(composed.variance, axes, root, _wide(own))
+    found = call(source, count, divisor)
     return with_reduced_axes(found, axes, source.ndim, keepdims)
 
 
@@ -213,7 +224,7 @@ def all(
 ) -> StandardArray:
     """Whether every element along axes is true: not zero."""
     source, axes, _ = _given("all", x, axis, ANY)
-    found = composed.truth(source, name="reduce_and", axes=axes)
+    found = composed.one(composed.truth, "reduce_and", axes)(source)
     return with_reduced_axes(found, axes, source.ndim, keepdims)
 
 
@@ -222,7 +233,7 @@ def any(
 ) -> StandardArray:
     """Whether an element along axes is true: not zero."""
     source, axes, _ = _given("any", x, axis, ANY)
-    found = composed.truth(source, name="reduce_or", axes=axes)
+    found = composed.one(composed.truth, "reduce_or", axes)(source)
     return with_reduced_axes(found, axes, source.ndim, keepdims)
 
 
@@ -231,7 +242,9 @@ def count_nonzero(
 ) -> StandardArray:
     """How many elements along axes are not zero."""
     source, axes, _ = _given("count_nonzero", x, axis, ANY)
-    return with_reduced_axes(composed.counted(source, axes=axes), axes, source.ndim, keepdims)
+    return with_reduced_axes(
+        composed.one(composed.counted, axes)(source), axes, source.ndim, keepdims
+    )
 
 
 def _running(
