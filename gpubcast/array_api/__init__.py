@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from gpubcast.array_api import fft, linalg
 from gpubcast.array_api.array_object import StandardArray
 from gpubcast.array_api.creation import (
@@ -37,7 +39,6 @@ from gpubcast.array_api.creation import (
     zeros_like,
 )
 from gpubcast.array_api.dtypes import (
-    DTYPES,
     can_cast,
     finfo,
     iinfo,
@@ -339,16 +340,17 @@ __array_api_version__ = "2025.12"
 e, inf, nan, pi = math.e, math.inf, math.nan, math.pi
 newaxis = None
 
-bool = DTYPES["bool"]
-int8 = DTYPES["int8"]
-int16 = DTYPES["int16"]
-int32 = DTYPES["int32"]
-int64 = DTYPES["int64"]
-uint8 = DTYPES["uint8"]
-uint16 = DTYPES["uint16"]
-uint32 = DTYPES["uint32"]
-uint64 = DTYPES["uint64"]
-float32 = DTYPES["float32"]
-float64 = DTYPES["float64"]
-complex64 = DTYPES["complex64"]
-complex128 = DTYPES["complex128"]
+# NumPy's names of data types, as in its own namespace: a dtype is equal to them.
+bool = np.bool
+int8 = np.int8
+int16 = np.int16
+int32 = np.int32
+int64 = np.int64
+uint8 = np.uint8
+uint16 = np.uint16
+uint32 = np.uint32
+uint64 = np.uint64
+float32 = np.float32
+float64 = np.float64
+complex64 = np.complex64
+complex128 = np.complex128
