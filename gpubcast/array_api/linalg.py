@@ -208,7 +208,7 @@ def _relative(x: StandardArray, rtol: Any) -> Any:
 def matrix_rank(x: StandardArray, /, *, rtol: float | StandardArray | None = None) -> StandardArray:
     """How many singular values are larger than ``rtol`` times the largest."""
     values = svdvals(x)
-    tolerance = _relative(x, rtol)
+    tolerance = _relative(x, rtol[..., None] if isinstance(rtol, StandardArray) else rtol)
     bound = StandardArray(operations.binary("multiply", _largest(values), tolerance))
     return sum((values > bound), axis=-1)
 

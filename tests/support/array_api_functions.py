@@ -160,6 +160,8 @@ CASES: dict[str, tuple[Case, ...]] = {
         lambda m: m.linalg.matrix_norm(_f(m), ord="nuc"),
         lambda m: m.linalg.matrix_power(_square(m), 3),
         lambda m: m.asarray(m.linalg.matrix_rank(_square(m))),
+        lambda m: m.linalg.matrix_rank(_square(m), rtol=m.asarray([0.1, 0.5])),
+        lambda m: m.linalg.pinv(_square(m), rtol=m.asarray([0.1, 0.5])),
         lambda m: m.linalg.outer(_f(m, shape=(3,)), _f(m, shape=(4,))),
         lambda m: m.linalg.pinv(_f(m)),
         lambda m: m.abs(m.linalg.qr(_f(m)).R),
