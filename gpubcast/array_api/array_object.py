@@ -165,6 +165,9 @@ class StandardArray(StandardOperators):
     def __complex__(self) -> complex:
         return complex(self._one("complex"))
 
+    def __format__(self, spec: str) -> str:
+        return format(self._one("format"), spec) if spec else repr(self)
+
     def __index__(self) -> int:
         if not self._array.xla_shape.element_type.is_integral:
             raise ElementTypeError(

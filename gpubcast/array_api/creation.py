@@ -22,6 +22,7 @@ from gpubcast.array_api.dtypes import (
     with_scalar,
 )
 from gpubcast.errors import ElementTypeError, ShapeError, brief
+from gpubcast.runtime.operands import strided_of
 from gpubcast.shapes.element_types import element_type
 from gpubcast.shapes.shape import Shape
 
@@ -127,18 +128,25 @@ def _source(obj: Any, wanted: Any) -> tuple[arrays.Array, builtins.bool]:
 
 
 def _numbers(view: np.ndarray[Any, Any]) -> arrays.Array:
-    """The array over NumPy's memory, or of a copy where kernels cannot read it."""
+    """The array over NumPy's memory, or of a copy where kernels cannot read it; what holds more
+    than numbers, a masked array for one, is refused as everywhere."""
     as_dtype(view.dtype)
-    return views.of(view, "cpu")
+    return arrays.from_strided(*strided_of(view))
 
 
 def _typed(obj: Any, wanted: Any) -> np.ndarray[Any, Any]:
     """A scalar as an array of rank 0, of the type that is wanted at once."""
-    if isinstance(obj, np.generic):
-        return np.asarray(obj)
-    if isinstance(obj, builtins.bool) or (isinstance(obj, int) and wanted is None):
-        return np.asarray(obj, default_dtype(obj))
-    return np.asarray(obj, None if wanted is None else wanted.dtype)
+    own = isinstance(obj, builtins.bool) or (isinstance(obj, int) and wanted is None)
+    try:
+        if isinstance(obj, np.generic):
+            return np.asarray(obj)
+        if own:
+            return np.asarray(obj, default_dtype(obj))
+        return np.asarray(obj, None if wanted is None else wanted.dtype)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ElementTypeError(
+            f"asarray: {error}", rule="N1", kind="gpubcast:namespace operand"
+        ) from None
 
 
 def _nested(obj: Any, wanted: Any) -> np.ndarray[Any, Any]:
