@@ -219,6 +219,25 @@ template <class T> GB_FN T sign(T x) {
 GB_FN bool is_finite(float x) { return fabs(x) < bits_as<float>(0x7f800000u); }
 GB_FN bool is_finite(double x) { return fabs(x) < bits_as<double>(0x7ff0000000000000ull); }
 
+GB_FN bool is_infinite(float x) { return fabs(x) == bits_as<float>(0x7f800000u); }
+GB_FN bool is_infinite(double x) { return fabs(x) == bits_as<double>(0x7ff0000000000000ull); }
+template <class F> GB_FN bool is_infinite(complex<F> x) {
+  return is_infinite(x.re) || is_infinite(x.im);
+}
+
+// --- signs: of zeros and NaN, too ----------------------------------------------------------------
+
+GB_FN bool sign_bit(float x) { return bits_as<unsigned>(x) >> 31; }
+GB_FN bool sign_bit(double x) { return bits_as<unsigned long long>(x) >> 63; }
+GB_FN float copy_sign(float x, float y) {
+  return bits_as<float>((bits_as<unsigned>(x) & 0x7fffffffu) | (bits_as<unsigned>(y) & 0x80000000u));
+}
+GB_FN double copy_sign(double x, double y) {
+  const unsigned long long sign = 0x8000000000000000ull;
+  return bits_as<double>((bits_as<unsigned long long>(x) & ~sign) |
+                         (bits_as<unsigned long long>(y) & sign));
+}
+
 // --- whole numbers and neighbours ----------------------------------------------------------------
 
 template <class F> GB_FN F round_even(F x) { return rint(x); }

@@ -45,6 +45,7 @@ __all__ = [
     "complex",
     "conj",
     "convert_element_type",
+    "copysign",
     "cos",
     "cosh",
     "digamma",
@@ -60,15 +61,20 @@ __all__ = [
     "ge",
     "get_dimension_size",
     "gt",
+    "hypot",
     "imag",
     "integer_pow",
     "iota",
     "is_finite",
+    "isinf",
+    "isnan",
     "le",
     "lgamma",
     "log",
     "log1p",
     "log2",
+    "log10",
+    "logaddexp",
     "logistic",
     "lt",
     "max",
@@ -97,6 +103,7 @@ __all__ = [
     "shift_right_arithmetic",
     "shift_right_logical",
     "sign",
+    "signbit",
     "sin",
     "sinh",
     "sqrt",
@@ -104,6 +111,7 @@ __all__ = [
     "sub",
     "tan",
     "tanh",
+    "trunc",
 ]
 
 
@@ -637,6 +645,31 @@ def ceil(
     return APPLY.call("ceil", (x,), out, out_layout)
 
 
+def trunc(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The nearest whole number no farther from 0 than x (no HLO opcode; trunc is floor(x), or
+    ceil(x) where x is negative).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: results of negative numbers that round to 0 are -0.0.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("trunc", (x,), out, out_layout)
+
+
 def round(
     x: ArrayLike,
     *,
@@ -838,6 +871,63 @@ def log2(
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
     return APPLY.call("log2", (x,), out, out_layout)
+
+
+def log10(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The logarithm to base 10 (no HLO opcode; log10 is log(x) / log(10)).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result has the operands' type.
+    Edges: exact for powers of 10; -inf at 0, NaN below.
+    Error: at most 0.6 ulp (f32), 0.6 ulp (f64).
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("log10", (x,), out, out_layout)
+
+
+def logaddexp(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """Log(e ** x + e ** y), without overflow on the way (no HLO opcode; logaddexp is max(x, y) +
+    log1p(exp(-abs(x - y)))).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: NaN if either is NaN; the error of results that are small because x and y are negative is
+    that of a result of size 1.
+    Error: at most 2 ulp (f32), 2 ulp (f64).
+
+    Args:
+        x, y: operands of one element type: arrays of one rank, or of two ranks with
+            ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
+        broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
+            the other that it is matched with; strictly increasing.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("logaddexp", (x, y), out, out_layout, broadcast_dimensions)
 
 
 def log1p(
@@ -1192,6 +1282,37 @@ def atan2(
     return APPLY.call("atan2", (x, y), out, out_layout, broadcast_dimensions)
 
 
+def hypot(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """Sqrt(x * x + y * y), without overflow on the way (no HLO opcode; hypot is the absolute value
+    of complex(x, y)).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: inf if either is infinite, also beside NaN.
+    Error: at most 0.75 ulp (f32), 0.75 ulp (f64).
+
+    Args:
+        x, y: operands of one element type: arrays of one rank, or of two ranks with
+            ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
+        broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
+            the other that it is matched with; strictly increasing.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("hypot", (x, y), out, out_layout, broadcast_dimensions)
+
+
 def sinh(
     x: ArrayLike,
     *,
@@ -1432,6 +1553,108 @@ def conj(
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
     """
     return APPLY.call("conj", (x,), out, out_layout)
+
+
+def copysign(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """The magnitude of x with the sign of y (no HLO opcode; copysign is the sign bit of
+    bitcast-convert(y) before the others of x).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result has the operands' type.
+    Edges: a NaN keeps being one; the sign of a zero counts, and that of a NaN.
+
+    Args:
+        x, y: operands of one element type: arrays of one rank, or of two ranks with
+            ``broadcast_dimensions``, or a scalar and an array. Sizes match or are 1.
+        broadcast_dimensions: for each dimension of the operand of lower rank, the dimension of
+            the other that it is matched with; strictly increasing.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("copysign", (x, y), out, out_layout, broadcast_dimensions)
+
+
+def signbit(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """Whether the sign bit of x is set: x < 0, or x is -0.0 or a NaN with that bit (no HLO opcode;
+    signbit is a comparison of bitcast-convert(x) with 0).
+
+    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
+    result is pred.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("signbit", (x,), out, out_layout)
+
+
+def isnan(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """Whether x, or a part of a complex x, is NaN (no HLO opcode; isnan is compare(x, x) with
+    direction=NE).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result is pred.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("isnan", (x,), out, out_layout)
+
+
+def isinf(
+    x: ArrayLike,
+    *,
+    out: Any = None,
+    out_layout: Layout | None = None,
+) -> Any:
+    """Whether x, or a part of a complex x, is infinite (no HLO opcode; isinf is a comparison of
+    abs(x) with infinity).
+
+    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
+    f8e5m2fnuz. The result is pred.
+
+    Args:
+        x: the operand.
+        out: receives the result and is returned; exactly its dimensions and type, elements that
+            do not overlap each other, and no ``out_layout`` with it.
+        out_layout: layout of the new result; None for the inferred one.
+
+    Raises:
+        Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+    """
+    return APPLY.call("isinf", (x,), out, out_layout)
 
 
 def bitwise_and(

@@ -42,6 +42,7 @@ __all__ = [
     "complex",
     "conj",
     "convert_element_type",
+    "copysign",
     "cos",
     "cosh",
     "digamma",
@@ -57,15 +58,20 @@ __all__ = [
     "ge",
     "get_dimension_size",
     "gt",
+    "hypot",
     "imag",
     "integer_pow",
     "iota",
     "is_finite",
+    "isinf",
+    "isnan",
     "le",
     "lgamma",
     "log",
     "log1p",
     "log2",
+    "log10",
+    "logaddexp",
     "logistic",
     "lt",
     "max",
@@ -94,6 +100,7 @@ __all__ = [
     "shift_right_arithmetic",
     "shift_right_logical",
     "sign",
+    "signbit",
     "sin",
     "sinh",
     "sqrt",
@@ -101,6 +108,7 @@ __all__ = [
     "sub",
     "tan",
     "tanh",
+    "trunc",
 ]
 
 @overload
@@ -704,6 +712,16 @@ def ceil(x: ForeignArray, *, out: None = None, out_layout: Layout | None = None)
 @overload
 def ceil(x: ArrayLike, *, out: OutT, out_layout: None = None) -> OutT: ...
 @overload
+def trunc(x: ArrayT, *, out: None = None, out_layout: Layout | None = None) -> ArrayT: ...
+@overload
+def trunc(
+    x: HostArrayLike, *, out: None = None, out_layout: Layout | None = None
+) -> np.ndarray[Any, Any]: ...
+@overload
+def trunc(x: ForeignArray, *, out: None = None, out_layout: Layout | None = None) -> Any: ...
+@overload
+def trunc(x: ArrayLike, *, out: OutT, out_layout: None = None) -> OutT: ...
+@overload
 def round(
     x: ArrayT,
     *,
@@ -826,6 +844,70 @@ def log2(
 def log2(x: ForeignArray, *, out: None = None, out_layout: Layout | None = None) -> Any: ...
 @overload
 def log2(x: ArrayLike, *, out: OutT, out_layout: None = None) -> OutT: ...
+@overload
+def log10(x: ArrayT, *, out: None = None, out_layout: Layout | None = None) -> ArrayT: ...
+@overload
+def log10(
+    x: HostArrayLike, *, out: None = None, out_layout: Layout | None = None
+) -> np.ndarray[Any, Any]: ...
+@overload
+def log10(x: ForeignArray, *, out: None = None, out_layout: Layout | None = None) -> Any: ...
+@overload
+def log10(x: ArrayLike, *, out: OutT, out_layout: None = None) -> OutT: ...
+@overload
+def logaddexp(
+    x: ArrayT,
+    y: ArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def logaddexp(
+    x: ArrayLike,
+    y: ArrayT,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def logaddexp(
+    x: HostArrayLike,
+    y: HostArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> np.ndarray[Any, Any]: ...
+@overload
+def logaddexp(
+    x: ForeignArray,
+    y: ArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def logaddexp(
+    x: ArrayLike,
+    y: ForeignArray,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def logaddexp(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: OutT,
+    out_layout: None = None,
+) -> OutT: ...
 @overload
 def log1p(x: ArrayT, *, out: None = None, out_layout: Layout | None = None) -> ArrayT: ...
 @overload
@@ -1011,6 +1093,60 @@ def atan2(
     out_layout: None = None,
 ) -> OutT: ...
 @overload
+def hypot(
+    x: ArrayT,
+    y: ArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def hypot(
+    x: ArrayLike,
+    y: ArrayT,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def hypot(
+    x: HostArrayLike,
+    y: HostArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> np.ndarray[Any, Any]: ...
+@overload
+def hypot(
+    x: ForeignArray,
+    y: ArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def hypot(
+    x: ArrayLike,
+    y: ForeignArray,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def hypot(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: OutT,
+    out_layout: None = None,
+) -> OutT: ...
+@overload
 def sinh(x: ArrayT, *, out: None = None, out_layout: Layout | None = None) -> ArrayT: ...
 @overload
 def sinh(
@@ -1154,6 +1290,90 @@ def conj(
 def conj(x: ForeignArray, *, out: None = None, out_layout: Layout | None = None) -> Any: ...
 @overload
 def conj(x: ArrayLike, *, out: OutT, out_layout: None = None) -> OutT: ...
+@overload
+def copysign(
+    x: ArrayT,
+    y: ArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def copysign(
+    x: ArrayLike,
+    y: ArrayT,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> ArrayT: ...
+@overload
+def copysign(
+    x: HostArrayLike,
+    y: HostArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> np.ndarray[Any, Any]: ...
+@overload
+def copysign(
+    x: ForeignArray,
+    y: ArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def copysign(
+    x: ArrayLike,
+    y: ForeignArray,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: None = None,
+    out_layout: Layout | None = None,
+) -> Any: ...
+@overload
+def copysign(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    broadcast_dimensions: Sequence[int] | None = None,
+    out: OutT,
+    out_layout: None = None,
+) -> OutT: ...
+@overload
+def signbit(x: ArrayT, *, out: None = None, out_layout: Layout | None = None) -> ArrayT: ...
+@overload
+def signbit(
+    x: HostArrayLike, *, out: None = None, out_layout: Layout | None = None
+) -> np.ndarray[Any, Any]: ...
+@overload
+def signbit(x: ForeignArray, *, out: None = None, out_layout: Layout | None = None) -> Any: ...
+@overload
+def signbit(x: ArrayLike, *, out: OutT, out_layout: None = None) -> OutT: ...
+@overload
+def isnan(x: ArrayT, *, out: None = None, out_layout: Layout | None = None) -> ArrayT: ...
+@overload
+def isnan(
+    x: HostArrayLike, *, out: None = None, out_layout: Layout | None = None
+) -> np.ndarray[Any, Any]: ...
+@overload
+def isnan(x: ForeignArray, *, out: None = None, out_layout: Layout | None = None) -> Any: ...
+@overload
+def isnan(x: ArrayLike, *, out: OutT, out_layout: None = None) -> OutT: ...
+@overload
+def isinf(x: ArrayT, *, out: None = None, out_layout: Layout | None = None) -> ArrayT: ...
+@overload
+def isinf(
+    x: HostArrayLike, *, out: None = None, out_layout: Layout | None = None
+) -> np.ndarray[Any, Any]: ...
+@overload
+def isinf(x: ForeignArray, *, out: None = None, out_layout: Layout | None = None) -> Any: ...
+@overload
+def isinf(x: ArrayLike, *, out: OutT, out_layout: None = None) -> OutT: ...
 @overload
 def bitwise_and(
     x: ArrayT,

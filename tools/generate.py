@@ -8,6 +8,7 @@ are made from the operation table, ``nn.pyi`` from the functions in ``gpubcast/n
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -94,6 +95,11 @@ from typing import Literal
 
 OperationName = Literal[
 '''
+
+
+def _by_number(name: str) -> list[str | int]:
+    """The key of the order in which log2 stands before log10."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
 def parameters(
@@ -291,7 +297,9 @@ def rows() -> list[Op]:
 
 def names() -> str:
     """The names of the functions, as lines of a list."""
-    return "".join(f'    "{name}",\n' for name in sorted(row.name for row in rows()))
+    return "".join(
+        f'    "{name}",\n' for name in sorted((row.name for row in rows()), key=_by_number)
+    )
 
 
 def module() -> str:

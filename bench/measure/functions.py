@@ -31,7 +31,7 @@ ELEMENTS, ROUNDS, CALLS = 8192, 5, 80
 OURS, PEERS = "gpubcast", ("NumPy", "PyTorch", "jax.jit")
 Array = np.ndarray[Any, Any]
 # The functions, between which numbers their operands lie, and their names in NumPy and PyTorch
-# where these have them. JAX has ours, but for log2.
+# where these have them. JAX has ours, in jax.lax or in jax.numpy.
 FUNCTIONS: dict[str, tuple[tuple[float, float], str, str]] = {
     "exp": ((-3, 3), "exp", "exp"), "exp2": ((-3, 3), "exp2", "exp2"),
     "expm1": ((-3, 3), "expm1", "expm1"), "log": ((0.01, 100), "log", "log"),
@@ -46,7 +46,9 @@ FUNCTIONS: dict[str, tuple[tuple[float, float], str, str]] = {
     "pow": ((0.1, 10), "power", "pow"), "cbrt": ((-3, 3), "cbrt", ""),
     "rsqrt": ((0.01, 10), "", "rsqrt"), "erf": ((-4, 4), "", "erf"),
     "erfc": ((-4, 4), "", "erfc"), "erf_inv": ((-0.99, 0.99), "", "erfinv"),
-    "lgamma": ((0.1, 10), "", "lgamma"), "digamma": ((0.1, 10), "", "digamma"),
+    "log10": ((0.01, 100), "log10", "log10"), "hypot": ((-3, 3), "hypot", "hypot"),
+    "logaddexp": ((-3, 3), "logaddexp", "logaddexp"), "lgamma": ((0.1, 10), "", "lgamma"),
+    "digamma": ((0.1, 10), "", "digamma"),
 }  # fmt: skip
 
 
@@ -109,7 +111,7 @@ def text(found: dict[str, Any], command: str) -> str:
 def _operands(name: str, kind: str) -> list[Array]:
     rng = np.random.default_rng(0)
     first = rng.uniform(*FUNCTIONS[name][0], ELEMENTS).astype(gb.element_type(kind).dtype)
-    if name not in ("pow", "atan2"):
+    if name not in ("pow", "atan2", "hypot", "logaddexp"):
         return [first]
     return [first, rng.uniform(-3, 3, ELEMENTS).astype(first.dtype)]
 
@@ -132,7 +134,7 @@ def _calls(name: str, kind: str, operands: list[Array]) -> Iterator[tuple[str, C
     if jax is not None:
         jax.config.update("jax_enable_x64", True)
         jax.config.update("jax_platforms", "cpu")
-        compiled = jax.jit(jax.numpy.log2 if name == "log2" else getattr(jax.lax, name))
+        compiled = jax.jit(getattr(jax.lax if hasattr(jax.lax, name) else jax.numpy, name))
         arrays = [jax.device_put(x) for x in operands]
         yield "jax.jit", lambda: compiled(*arrays).block_until_ready()
 

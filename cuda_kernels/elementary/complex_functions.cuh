@@ -149,6 +149,20 @@ GB_FN complex<double> log2(complex<double> z) {
   return {1.4426950408889634 * log_3.re, 1.4426950408889634 * log_3.im};
 }
 
+// The logarithm divided by that of 10.
+GB_FN complex<float> log10(complex<float> z) {
+  GB_ENTER
+  const complex<float> log_3 = log(complex<float>{z.re, z.im});
+  return {0.4342945f * log_3.re, 0.4342945f * log_3.im};
+}
+
+// The logarithm divided by that of 10.
+GB_FN complex<double> log10(complex<double> z) {
+  GB_ENTER
+  const complex<double> log_3 = log(complex<double>{z.re, z.im});
+  return {0.43429448190325176 * log_3.re, 0.43429448190325176 * log_3.im};
+}
+
 // log(1 + z), accurate near 0.
 GB_FN complex<float> log1p(complex<float> z) {
   GB_ENTER

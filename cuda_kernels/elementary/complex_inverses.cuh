@@ -237,13 +237,15 @@ GB_FN complex<float> atanh(complex<float> z) {
   const float t57 = t55 ? 1.5707964f : (0.5f * atan2(2.0f * y, (t7 * (1.0f + x)) - t9));
   const bool infinite = (fabs(x) == bits_as<float>(0x7f800000u)) | (fabs(y) ==
       bits_as<float>(0x7f800000u));
+  const float t70 = ((x != x) & (y < bits_as<float>(0x7f800000u))) ? x : (infinite ?
+      1.5707964f : t57);
   const float re = (x == 0.0f) ? x : (infinite ? 0.0f : (t55 ? far : t24));
-  const float im = (y != y) ? y : (infinite ? 1.5707964f : t57);
-  const float t77 = bits_as<float>(bits_as<u32>(fabs(re)) | (bits_as<u32>(z.re) &
+  const float im = (y != y) ? y : t70;
+  const float t81 = bits_as<float>(bits_as<u32>(fabs(re)) | (bits_as<u32>(z.re) &
       0x80000000u));
-  const float t83 = bits_as<float>(bits_as<u32>(fabs(im)) | (bits_as<u32>(z.im) &
+  const float t87 = bits_as<float>(bits_as<u32>(fabs(im)) | (bits_as<u32>(z.im) &
       0x80000000u));
-  return {t77, t83};
+  return {t81, t87};
 }
 
 // log1p(4 |re| / |1 - z|^2) / 4, and half the angle of (1 + z) (1 - conj z).
@@ -267,11 +269,13 @@ GB_FN complex<double> atanh(complex<double> z) {
   const double t57 = t55 ? 1.5707963267948966 : (0.5 * atan2(2.0 * y, (t7 * (1.0 + x)) - t9));
   const bool infinite = (fabs(x) == bits_as<double>(0x7ff0000000000000ull)) | (fabs(y) ==
       bits_as<double>(0x7ff0000000000000ull));
+  const double t70 = ((x != x) & (y < bits_as<double>(0x7ff0000000000000ull))) ? x :
+      (infinite ? 1.5707963267948966 : t57);
   const double re = (x == 0.0) ? x : (infinite ? 0.0 : (t55 ? far : t24));
-  const double im = (y != y) ? y : (infinite ? 1.5707963267948966 : t57);
-  const u64 t76 = bits_as<u64>(fabs(re)) | (bits_as<u64>(z.re) & 0x8000000000000000ull);
-  const u64 t82 = bits_as<u64>(fabs(im)) | (bits_as<u64>(z.im) & 0x8000000000000000ull);
-  return {bits_as<double>(t76), bits_as<double>(t82)};
+  const double im = (y != y) ? y : t70;
+  const u64 t80 = bits_as<u64>(fabs(re)) | (bits_as<u64>(z.re) & 0x8000000000000000ull);
+  const u64 t86 = bits_as<u64>(fabs(im)) | (bits_as<u64>(z.im) & 0x8000000000000000ull);
+  return {bits_as<double>(t80), bits_as<double>(t86)};
 }
 
 // -i atanh(i z).

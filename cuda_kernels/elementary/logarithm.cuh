@@ -431,6 +431,173 @@ GB_TABLE float TABLE_09528d59[32] = {
   1.125f, 1.109375f, 1.09375f, 1.078125f,
   1.0625f, 1.046875f, 1.03125f, 1.0f,
 };
+// The natural logarithm in two parts, times 1 / ln 10 in two parts.
+GB_FN float log10(float x) {
+  GB_ENTER
+  const float t1 = mantissa(x);
+  const float t2 = exponent(x);
+  const u32 t5 = bits_as<u32>(t1) >> 18;
+  const float t8 = fma(t2, 0.69314575f, TABLE_9fc8887c[t5 & 31]);
+  const float t14 = fma(t1, TABLE_09528d59[t5 & 31], -1.0f);
+  const float t16 = t14 * (-0.5f);
+  const float t17 = t16 * t14;
+  const float t20 = t14 + t17;
+  const float t23 = t14 * t14;
+  const float t29 = t23 * fma(-0.40014604f, t14, fma(0.3256937f, t23, 0.5000031f));
+  const float t33 = (t17 - (t20 - t14)) + fma(t17, fma(t14, -0.6666666f, t29), fma(t16, t14,
+      -t17));
+  const float high = t8 + t20;
+  const float t37 = (t20 - (high - t8)) + fma(t2, 1.4286068e-06f, TABLE_1a1620b0[t5 & 31]);
+  const float low = t37 + t33;
+  const float product = high * 0.4342945f;
+  const float product_low = fma(high, 0.4342945f, -product);
+  const float y = product + fma(high, -1.010305e-08f, fma(low, 0.4342945f, product_low));
+  return log_domain(x, y);
+}
+
+GB_TABLE double TABLE_ae26ff39[16] = {
+  0.0, 0.09844017028808594, 0.1335315704345703, 0.20763921737670898,
+  0.24686002731323242, 0.28768205642700195, 0.33024168014526367, 0.3746933937072754,
+  0.42121362686157227, 0.470003604888916, 0.49532127380371094, 0.5479650497436523,
+  0.5753641128540039, 0.6035351753234863, 0.6325225830078125, 0.6931471824645996,
+};
+GB_TABLE double TABLE_9bc071ba[16] = {
+  0.0, -9.747483341759711e-08, -1.7781004768935365e-07, 1.4740153551724045e-07,
+  5.061829337600964e-08, 1.6024778974314217e-08, 6.7253131844044075e-09, 5.5734135302981986e-08,
+  -1.6178526871503944e-07, 2.4356819538025937e-08, 1.6342631449155466e-07, 1.209717950683853e-07,
+  3.2049557948628435e-08, -1.5345322815132773e-07, -2.4264302033163373e-08, -1.904654299957768e-09,
+};
+GB_TABLE double TABLE_0d62f16f[16] = {
+  1.0, 0.90625, 0.875, 0.8125,
+  0.78125, 0.75, 0.71875, 0.6875,
+  1.3125, 1.25, 1.21875, 1.15625,
+  1.125, 1.09375, 1.0625, 1.0,
+};
+// The natural logarithm in two parts, times 1 / ln 10 in two parts.
+GB_FN double log10(double x) {
+  GB_ENTER
+  const double t1 = mantissa(x);
+  const double t2 = exponent(x);
+  const u64 t5 = bits_as<u64>(t1) >> 48;
+  const double t8 = fma(t2, 0.6931471824645996, TABLE_ae26ff39[t5 & 15]);
+  const double t14 = fma(t1, TABLE_0d62f16f[t5 & 15], -1.0);
+  const double t16 = t14 * (-0.5);
+  const double t17 = t16 * t14;
+  const double t20 = t14 + t17;
+  const double t23 = t14 * t14;
+  const double t28 = fma(fma(-0.1814779823094625, t23, -0.2222247008211726), t23,
+      -0.28571428210916694);
+  const double t32 = fma(fma(t28, t23, -0.40000000000192387), t23, -0.04166666666666635);
+  const double t37 = fma(fma(0.1461567645757157, t23, 0.20006693002284984), t23,
+      0.24999992698673618);
+  const double t41 = fma(fma(t37, t23, 0.33333333336399995), t23, 0.4999999999999959);
+  const double t45 = fma(t14, -0.625, t14 * fma(t41, t14, t32));
+  const double t46 = t17 * t45;
+  const double t47 = t20 + t46;
+  const double t54 = ((t17 - (t20 - t14)) + (t46 - (t47 - t20))) + (fma(t16, t14, -t17) +
+      fma(t17, t45, -t46));
+  const double high = t8 + t47;
+  const double t58 = (t47 - (high - t8)) + fma(t2, -1.904654299957768e-09, TABLE_9bc071ba[t5
+      & 15]);
+  const double low = t58 + t54;
+  const double product = high * 0.4342944819032518;
+  const double product_low = fma(high, 0.4342944819032518, -product);
+  const double t66 = fma(high, 1.098319650216765e-17, fma(low, 0.4342944819032518,
+      product_low));
+  const double y = product + t66;
+  return log_domain(x, y);
+}
+
+// The larger operand + log(1 + e^d): the difference d is in two parts, and so is e^d.
+GB_FN float logaddexp(float x, float y) {
+  GB_ENTER
+  const bool above = x > y;
+  const float larger = above ? x : y;
+  const float smaller = above ? y : x;
+  const float t5 = -larger;
+  const float t6 = smaller + t5;
+  const float t7 = t6 - smaller;
+  const float t14 = (x == y) ? 0.0f : t6;
+  const float d_low = (t6 > (-104.0f)) ? ((smaller - (t6 - t7)) + (t5 - t7)) : 0.0f;
+  const float d = (t14 < (-104.0f)) ? (-104.0f) : t14;
+  const float n = fma(d, 1.442695f, 12582912.0f) - 12582912.0f;
+  const float r = fma(n, -5.769999e-08f, fma(n, -0.6931471f, d)) + d_low;
+  const float t36 = fma(fma(fma(0.0013820748f, r, 0.008368677f), r, 0.041668266f), r,
+      0.16666521f);
+  const float t39 = fma(r * r, fma(t36, r, 0.49999994f), r);
+  const float power = 1.0f + t39;
+  const float power_low = t39 - (power - 1.0f);
+  const float t = scaled(power, n);
+  const float total = 1.0f + t;
+  const float low = t - (total - 1.0f);
+  const float t51 = bits_as<float>(0x7ef311c7u - bits_as<u32>(power));
+  const float rest = fma(t, power_low * (t51 * fma(-power, t51, 2.0f)), low);
+  const float t58 = mantissa(total);
+  const u32 t61 = bits_as<u32>(t58) >> 19;
+  const float t62 = TABLE_f2a695b8[t61 & 15];
+  const float t65 = fma(t58, t62, -1.0f);
+  const float t66 = exponent(total);
+  const float t69 = (t58 < 1.0f) ? (t66 + 1.0f) : t66;
+  const float t71 = fma(t69, 0.69314575f, TABLE_cceb3669[t61 & 15]);
+  const float t72 = t71 + t65;
+  const float t82 = fma(fma(fma(0.18884762f, t65, -0.25009185f), t65, 0.33334476f), t65,
+      -0.5f);
+  const u32 t93 = bits_as<u32>(12583039.0f - ((t69 < 127.0f) ? t69 : 127.0f)) << 23;
+  const float t98 = fma(rest * bits_as<float>(t93), fma(-t62, t65, t62), fma(t65 * t65, t82,
+      t69 * 1.4286068e-06f));
+  return larger + log_domain(total, t72 + ((t65 - (t72 - t71)) + t98));
+}
+
+// The larger operand + log(1 + e^d): the difference d is in two parts, and so is e^d.
+GB_FN double logaddexp(double x, double y) {
+  GB_ENTER
+  const bool above = x > y;
+  const double larger = above ? x : y;
+  const double smaller = above ? y : x;
+  const double t5 = -larger;
+  const double t6 = smaller + t5;
+  const double t7 = t6 - smaller;
+  const double t14 = (x == y) ? 0.0 : t6;
+  const double d_low = (t6 > (-746.0)) ? ((smaller - (t6 - t7)) + (t5 - t7)) : 0.0;
+  const double d = (t14 < (-746.0)) ? (-746.0) : t14;
+  const double n = fma(d, 1.4426950408889634, 6755399441055744.0) - 6755399441055744.0;
+  const double t27 = fma(n, -2.3190468138462996e-17, fma(n, -0.6931471805599453, d));
+  const double r = t27 + d_low;
+  const double t34 = fma(fma(2.500961773811377e-08, r, 2.7630483934343876e-07), r,
+      2.755755553229745e-06);
+  const double t38 = fma(fma(t34, r, 2.4801492390655727e-05), r, 0.00019841269542138592);
+  const double t42 = fma(fma(t38, r, 0.0013888888944381223), r, 0.008333333333477345);
+  const double t48 = fma(fma(fma(t42, r, 0.041666666666526894), r, 0.1666666666666644), r,
+      0.5000000000000011);
+  const double t49 = fma(r * r, t48, r);
+  const double power = 1.0 + t49;
+  const double power_low = t49 - (power - 1.0);
+  const double t = scaled(power, n);
+  const double total = 1.0 + t;
+  const double low = t - (total - 1.0);
+  const double t61 = bits_as<double>(0x7fde623822fc16e6ull - bits_as<u64>(power));
+  const double rest = fma(t, power_low * (t61 * fma(-power, t61, 2.0)), low);
+  const double t68 = mantissa(total);
+  const u64 t71 = bits_as<u64>(t68) >> 48;
+  const double t72 = TABLE_35121f13[t71 & 15];
+  const double t75 = fma(t68, t72, -1.0);
+  const double t76 = exponent(total);
+  const double t79 = (t68 < 1.0) ? (t76 + 1.0) : t76;
+  const double t81 = fma(t79, 0.6931471805601177, TABLE_858ffe45[t71 & 15]);
+  const double t82 = t81 + t75;
+  const double t90 = fma(fma(0.07943081504681777, t75, -0.09970829073707954), t75,
+      0.1111382520379317);
+  const double t94 = fma(fma(t90, t75, -0.1250012609324571), t75, 0.14285712390724703);
+  const double t98 = fma(fma(t94, t75, -0.1666666653051613), t75, 0.20000000000328122);
+  const double t102 = fma(fma(t98, t75, -0.2500000000005287), t75, 0.33333333333333354);
+  const double t107 = fma(t75 * t75, fma(t102, t75, -0.49999999999999994), t79 *
+      (-1.7239444525614835e-13));
+  const u64 t113 = bits_as<u64>(6755399441056767.0 - ((t79 < 1023.0) ? t79 : 1023.0));
+  const double t120 = fma(rest * bits_as<double>(t113 << 52), fma(-t72, t75, t72), t107);
+  const double t124 = larger + log_domain(total, t82 + ((t75 - (t82 - t81)) + t120));
+  return t124;
+}
+
 // x ** y = e ** (y log |x|), the exponent in two parts; signs and edges are those of C.
 GB_FN float pow(float x, float y) {
   GB_ENTER
@@ -475,24 +642,6 @@ GB_FN float pow(float x, float y) {
   return t110 ? bits_as<float>(0x7fc00000u) : value;
 }
 
-GB_TABLE double TABLE_ae26ff39[16] = {
-  0.0, 0.09844017028808594, 0.1335315704345703, 0.20763921737670898,
-  0.24686002731323242, 0.28768205642700195, 0.33024168014526367, 0.3746933937072754,
-  0.42121362686157227, 0.470003604888916, 0.49532127380371094, 0.5479650497436523,
-  0.5753641128540039, 0.6035351753234863, 0.6325225830078125, 0.6931471824645996,
-};
-GB_TABLE double TABLE_9bc071ba[16] = {
-  0.0, -9.747483341759711e-08, -1.7781004768935365e-07, 1.4740153551724045e-07,
-  5.061829337600964e-08, 1.6024778974314217e-08, 6.7253131844044075e-09, 5.5734135302981986e-08,
-  -1.6178526871503944e-07, 2.4356819538025937e-08, 1.6342631449155466e-07, 1.209717950683853e-07,
-  3.2049557948628435e-08, -1.5345322815132773e-07, -2.4264302033163373e-08, -1.904654299957768e-09,
-};
-GB_TABLE double TABLE_0d62f16f[16] = {
-  1.0, 0.90625, 0.875, 0.8125,
-  0.78125, 0.75, 0.71875, 0.6875,
-  1.3125, 1.25, 1.21875, 1.15625,
-  1.125, 1.09375, 1.0625, 1.0,
-};
 // x ** y = e ** (y log |x|), the exponent in two parts; signs and edges are those of C.
 GB_FN double pow(double x, double y) {
   GB_ENTER

@@ -88,6 +88,66 @@ GB_FN double cbrt(double x) {
   return t64;
 }
 
+// The root of the sum of squares, corrected by what rounding left of both (Borges 2019).
+GB_FN float hypot(float x, float y) {
+  GB_ENTER
+  const float a = fabs(x);
+  const float b = fabs(y);
+  const bool t4 = a < b;
+  const float large = t4 ? b : a;
+  const float small = t4 ? a : b;
+  const bool above = large > 4.611686e+18f;
+  const bool below = large < 8.881784e-16f;
+  const float factor = above ? 8.077936e-28f : (below ? 1.23794004e+27f : 1.0f);
+  const float u = large * factor;
+  const float v = small * factor;
+  const float square = u * u;
+  const float square_low = fma(u, u, -square);
+  const float other = v * v;
+  const float other_low = fma(v, v, -other);
+  const float total = square + other;
+  const float total_low = other - (total - square);
+  const float root = sqrt(total);
+  const float t28 = -root;
+  const float lost = fma(t28, root, total) + (total_low + (square_low + other_low));
+  const float t36 = bits_as<float>(0x7ef311c7u - bits_as<u32>(root));
+  const float result = fma(lost, (t36 * fma(t28, t36, 2.0f)) * 0.5f, root) * (above ?
+      1.23794004e+27f : (below ? 8.077936e-28f : 1.0f));
+  const bool t49 = (a == bits_as<float>(0x7f800000u)) | (b == bits_as<float>(0x7f800000u));
+  return t49 ? bits_as<float>(0x7f800000u) : result;
+}
+
+// The root of the sum of squares, corrected by what rounding left of both (Borges 2019).
+GB_FN double hypot(double x, double y) {
+  GB_ENTER
+  const double a = fabs(x);
+  const double b = fabs(y);
+  const bool t4 = a < b;
+  const double large = t4 ? b : a;
+  const double small = t4 ? a : b;
+  const bool above = large > 6.703903964971299e+153;
+  const bool below = large < 6.717876107567089e-139;
+  const double factor = above ? 2.409919865102884e-181 : (below ? 4.149515568880993e+180 :
+      1.0);
+  const double u = large * factor;
+  const double v = small * factor;
+  const double square = u * u;
+  const double square_low = fma(u, u, -square);
+  const double other = v * v;
+  const double other_low = fma(v, v, -other);
+  const double total = square + other;
+  const double total_low = other - (total - square);
+  const double root = sqrt(total);
+  const double t28 = -root;
+  const double lost = fma(t28, root, total) + (total_low + (square_low + other_low));
+  const double t36 = bits_as<double>(0x7fde623822fc16e6ull - bits_as<u64>(root));
+  const double t44 = above ? 4.149515568880993e+180 : (below ? 2.409919865102884e-181 : 1.0);
+  const double result = fma(lost, (t36 * fma(t28, t36, 2.0)) * 0.5, root) * t44;
+  const bool t49 = (a == bits_as<double>(0x7ff0000000000000ull)) | (b ==
+      bits_as<double>(0x7ff0000000000000ull));
+  return t49 ? bits_as<double>(0x7ff0000000000000ull) : result;
+}
+
 // The error function: x + x P(x^2) near 0, then 1 - e^Q(x).
 GB_FN float erf(float x) {
   GB_ENTER

@@ -356,7 +356,10 @@ def test_threads_trace_the_same_function() -> None:
 # --- what the documents say --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/arrays.md", "docs/fusion.md", "docs/nn.md"])
+DOCUMENTS = "README.md", "docs/arrays.md", "docs/fusion.md", "docs/nn.md", "docs/array_api.md"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_documents_run(repository: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     text = (repository / name).read_text(encoding="utf-8")
     blocks = re.findall(r"^```(python|text)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)

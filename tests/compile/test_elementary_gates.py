@@ -26,7 +26,8 @@ ABOVE = {("log1p", "f16"): 0.64}
 BUDGETS = {
     "acos": 60, "acosh": 94, "asin": 58, "asinh": 101, "atan": 59, "atan2": 66, "atanh": 92,
     "cbrt": 44, "cos": 49, "cosh": 44, "digamma": 197, "erf": 55, "erf_inv": 100, "erfc": 112,
-    "exp": 39, "exp2": 39, "expm1": 37, "lgamma": 213, "log": 57, "log1p": 71, "log2": 53,
+    "exp": 39, "exp2": 39, "expm1": 37, "hypot": 62, "lgamma": 213, "log": 57, "log10": 71,
+    "log1p": 71, "log2": 53, "logaddexp": 110,
     "logistic": 65, "pow": 122, "rsqrt": 50, "sin": 49, "sinh": 48, "tan": 65, "tanh": 54,
 }  # fmt: skip
 DEVELOPERS = (("tanh", "bf16"), ("exp", "f32"))

@@ -16,7 +16,7 @@ import pytest
 import gpubcast as gb
 from bench.cases import CASES, Case
 from tests.emulated import cupy_device
-from tests.gpu import test_arrays, test_cases, test_kernels
+from tests.gpu import test_array_api, test_arrays, test_cases, test_kernels
 from tests.gpu.conftest import Place
 from tests.support.emulator.backend import NewDevice
 
@@ -146,3 +146,16 @@ def test_a_sparse_slice_is_packed_first(device: Place, monkeypatch: pytest.Monke
     for key in (np.s_[:, 3], np.s_[::-9, 1:3], np.s_[5:30:3, 29]):
         np.testing.assert_array_equal(array[key].numpy(), x[key])
         np.testing.assert_array_equal(array.T[key[::-1]].to_device("cpu").numpy(), x.T[key[::-1]])
+
+
+@pytest.mark.parametrize("number", range(len(test_array_api.CALLS)))
+def test_array_api_calls(device: Place, number: int) -> None:
+    test_array_api.test_calls(device, test_array_api.CALLS[number])
+
+
+def test_array_api_in_place(device: Place) -> None:
+    test_array_api.test_in_place(device)
+
+
+def test_array_api_devices(device: Place) -> None:
+    test_array_api.test_devices(device)

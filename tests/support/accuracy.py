@@ -163,6 +163,14 @@ def _plane_pairs(rng: np.random.Generator, dtype: np.dtype[Any], n: int) -> tupl
         return (size * signs[0]).astype(dtype), (other * signs[1]).astype(dtype)
 
 
+def _sum_pairs(rng: np.random.Generator, dtype: np.dtype[Any], n: int) -> tuple[Array, Array]:
+    """Exponents of every size, and at distances at which both count."""
+    size = rng.choice([1e-6, 1e-3, 0.5, 5.0, 50.0, 1e4], n)
+    x = (rng.uniform(-1, 1, n) * size).astype(dtype)
+    distance = rng.uniform(-1, 1, n) * rng.choice([1e-6, 1.0, 20.0, 60.0], n)
+    return x, (x + distance).astype(dtype)
+
+
 _E = math.e
 _TRIGONOMETRIC = tuple(k * math.pi / 4 for k in (*range(1, 9), 100, 1000, 1e5, 1e7))
 _LARGE = ((-7, 7), (-1e3, 1e3), (-1e5, 1e5), (-1e9, 1e9))
@@ -219,6 +227,11 @@ FUNCTIONS: dict[str, Function] = {
         (0.5, 1, 1.4616321449683623, 2.5, 3.5, 1e-3),
         slow=True,
     ),
+    "hypot": Function(np.hypot, pairs=_plane_pairs),
+    "log10": Function(
+        np.log10, ((0, 2), (0.5, 1.5), (0, 1e4)), (1, 10, math.sqrt(0.5), math.sqrt(2))
+    ),
+    "logaddexp": Function(np.logaddexp, pairs=_sum_pairs),
     "cbrt": Function(np.cbrt, ((-8, 8), (-1e3, 1e3)), (1, 8)),
     "rsqrt": Function(lambda x: 1 / np.sqrt(x), ((0, 4), (0, 1e6)), (1, 2, 4)),
 }

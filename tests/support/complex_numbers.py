@@ -60,6 +60,8 @@ EXACT: dict[str, Callable[..., Any]] = {
     "div": _quotient,
     "eq": lambda a, b, c, d: (a == c) & (b == d),
     "ne": lambda a, b, c, d: (a != c) | (b != d),
+    "isnan": lambda a, b: (a != a) | (b != b),
+    "isinf": lambda a, b: np.isinf(a) | np.isinf(b),
     "neg": lambda a, b: (-a, -b),
     "real": lambda a, b: a,
     "imag": lambda a, b: b,
@@ -71,6 +73,7 @@ EXACT: dict[str, Callable[..., Any]] = {
 
 BOUNDS: dict[str, float] = {
     **{"abs": 1.5, "sign": 2, "exp": 1.6, "exp2": 2.2, "expm1": 2.5, "log": 2, "log2": 2},
+    "log10": 2.5,
     **{"log1p": 2.5, "logistic": 2.5, "sqrt": 1.2, "rsqrt": 1.8, "cbrt": 2, "sin": 2, "cos": 2},
     **{"tan": 3, "sinh": 2, "cosh": 2, "tanh": 3, "asin": 2, "acos": 2.2, "atan": 2},
     **{"asinh": 2.2, "acosh": 2.2, "atanh": 2, "atan2": 3},
@@ -86,6 +89,7 @@ TRUTH: dict[str, Callable[..., Any]] = {
     "sign": lambda z: z / abs(z) if z else mpmath.mpc(0),
     "exp2": lambda z: mpmath.exp(z * mpmath.log(2)),
     "log2": lambda z: mpmath.log(z) / mpmath.log(2),
+    "log10": lambda z: mpmath.log(z) / mpmath.log(10),
     "log1p": lambda z: mpmath.log(1 + z),
     "logistic": lambda z: 1 / (1 + mpmath.exp(-z)),
     "acosh": lambda z: mpmath.log(z + mpmath.sqrt(z - 1) * mpmath.sqrt(z + 1)),
@@ -98,7 +102,7 @@ TRUTH: dict[str, Callable[..., Any]] = {
 
 
 CUT = {
-    *("log", "log1p", "log2", "sqrt", "rsqrt", "cbrt", "pow", "atan2"),
+    *("log", "log10", "log1p", "log2", "sqrt", "rsqrt", "cbrt", "pow", "atan2"),
     *("asin", "acos", "atan", "asinh", "acosh", "atanh"),
 }
 """Functions with a branch cut."""

@@ -139,6 +139,12 @@ def log2(z: Pair) -> Pair:
     return times(z.re.constant(1 / math.log(2)), call("log", z))
 
 
+@formula("log10", F32, F64, complex=True)
+def log10(z: Pair) -> Pair:
+    """The logarithm divided by that of 10."""
+    return times(z.re.constant(1 / math.log(10)), call("log", z))
+
+
 @formula("log1p", F32, F64, complex=True)
 def log1p(z: Pair) -> Pair:
     """log(1 + z), accurate near 0."""

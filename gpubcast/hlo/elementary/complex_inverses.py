@@ -114,6 +114,7 @@ def atanh(z: Pair) -> Pair:
     infinite = is_infinite(x) | is_infinite(y)
     re, im = either(infinite, (re.constant(0.0), quarter), (re, im))
     # A zero stays, also beside NaN; of a NaN no angle is known.
+    im = select(is_nan(x) & (y < math.inf), x, im)
     re, im = select(x == 0.0, x, re), select(is_nan(y), y, im)
     return Pair(copysign(re, z.re), copysign(im, z.im))
 

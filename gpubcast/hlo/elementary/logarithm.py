@@ -13,6 +13,7 @@ from gpubcast.hlo.elementary.arithmetic import (
     polynomial,
     rough_inverse,
     sign_bit,
+    two_product,
     two_sum,
 )
 from gpubcast.hlo.elementary.exponential import EXP, EXP_LIMITS, Coefficients, clamp, nearest
@@ -50,6 +51,11 @@ LN2 = {
 LOG2_E = {
     F32: (float.fromhex("0x1.715476p0"), float.fromhex("0x1.4ae0cp-26")),
     F64: (float.fromhex("0x1.71547652b82fep0"), float.fromhex("0x1.777d0ffda0d24p-56")),
+}
+# 1 / ln 10 in two parts.
+LOG10_E = {
+    F32: (float.fromhex("0x1.bcb7b2p-2"), float.fromhex("-0x1.5b235ep-27")),
+    F64: (float.fromhex("0x1.bcb7b1526e50ep-2"), float.fromhex("0x1.95355baaafad3p-57")),
 }
 # (log(1 + r) - r) / r^2 on -0.032 <= r <= 1/16, minimax for the error relative to log(1 + r):
 # 2^-28.3 and 2^-61.6.
@@ -241,6 +247,38 @@ def log_pair(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
         low = (near_low + cube_low) + (square_low + fma(square, factor, -cube))
     high, high_low = fast_two_sum(head, near)
     return high, (high_low + tail) + low
+
+
+@formula("log10", F32, F64)
+def log10(x: FormulaValue) -> FormulaValue:
+    """The natural logarithm in two parts, times 1 / ln 10 in two parts."""
+    first, second = LOG10_E[x.machine_type]
+    high, low = log_pair(x)
+    product, product_low = two_product(high, x.constant(first))
+    y = product + fma(high, second, fma(low, first, product_low))
+    return step("log_domain", x, y)
+
+
+@formula("logaddexp", F32, F64)
+def logaddexp(x: FormulaValue, y: FormulaValue) -> FormulaValue:
+    """The larger operand + log(1 + e^d): the difference d is in two parts, and so is e^d."""
+    machine_type = x.machine_type
+    above = x > y
+    larger, smaller = select(above, x, y), select(above, y, x)
+    d, d_low = two_sum(smaller, -larger)
+    # The second part counts for nothing where e^d does, and equal infinities differ by 0.
+    least = EXP_LIMITS[machine_type][0]
+    d, d_low = select(x == y, 0.0, d), select(d > least, d_low, 0.0)
+    d = select(d < least, least, d)
+    n = nearest(d, 1 / math.log(2))
+    ln2, ln2_low = EXP_LN2[machine_type]
+    r = fma(n, -ln2_low, fma(n, -ln2, d)) + d_low
+    rest = fma(r * r, polynomial(r, EXP[machine_type]), r)
+    power, power_low = fast_two_sum(x.constant(1.0), rest)
+    t = step("scaled", power, n)
+    total, low = fast_two_sum(x.constant(1.0), t)
+    rest = fma(t, power_low * rough_inverse(power), low)
+    return larger + step("log_domain", total, log_of_sum(total, rest))
 
 
 @formula("pow", F32, F64)

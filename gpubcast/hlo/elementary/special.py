@@ -10,9 +10,11 @@ from gpubcast.hlo.elementary.arithmetic import (
     is_nan,
     polynomial,
     power_of_two,
+    rough_inverse,
     to_integer,
     two_product,
 )
+from gpubcast.hlo.elementary.complex_arithmetic import LARGE, SCALE, SMALL
 from gpubcast.hlo.elementary.exponential import EXP, reduced
 from gpubcast.hlo.elementary.formula import formula
 from gpubcast.hlo.elementary.steps import exp_steps, log_parts, long_polynomial, signed
@@ -88,6 +90,27 @@ def cbrt(x: FormulaValue) -> FormulaValue:
     t = fma(fma(low, t, fma(t_square, t, -a)), square * (-1 / 3), t)
     t = signed(select(small, t * back, t), x)
     return select(magnitude > 0.0, select(magnitude < INF, t, x), x)
+
+
+@formula("hypot", F32, F64)
+def hypot(x: FormulaValue, y: FormulaValue) -> FormulaValue:
+    """The root of the sum of squares, corrected by what rounding left of both (Borges 2019)."""
+    machine_type = x.machine_type
+    a, b = abs(x), abs(y)
+    large, small = select(a < b, b, a), select(a < b, a, b)
+    above, below = large > LARGE[machine_type], large < SMALL[machine_type]
+    up, one = SCALE[machine_type], x.constant(1.0)
+    factor = select(above, 1 / up, select(below, up, one))
+    u, v = large * factor, small * factor
+    # As much as the scaling of the larger makes of the smaller is exact, or counts for nothing.
+    square, square_low = two_product(u, u)
+    other, other_low = two_product(v, v)
+    total, total_low = fast_two_sum(square, other)
+    root = sqrt(total)
+    lost = fma(-root, root, total) + (total_low + (square_low + other_low))
+    result = fma(lost, rough_inverse(root) * 0.5, root)
+    result = result * select(above, up, select(below, 1 / up, one))
+    return select((a == INF) | (b == INF), INF, result)
 
 
 # --- error functions ------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from gpubcast.hlo.op import (
+    ARITHMETIC,
     COMPLEX,
     CONTINUOUS,
     EVERYWHERE,
@@ -16,8 +17,8 @@ from gpubcast.hlo.op import (
     Op,
     TypeCheck,
 )
-from gpubcast.hlo.references import digamma, erf_inv, in_f64, libm, log_gamma
-from gpubcast.hlo.rules import UNARY
+from gpubcast.hlo.references import digamma, erf_inv, in_f64, libm, log_gamma, long
+from gpubcast.hlo.rules import BINARY, UNARY
 
 _DOMAIN = "-inf at 0, NaN below"
 
@@ -101,6 +102,38 @@ ROWS = (
         halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
+    ),
+    Op(
+        "log10",
+        opcode=None,
+        rule=UNARY,
+        accepts=FLOATING | COMPLEX,
+        doc="the logarithm to base 10",
+        edges=f"exact for powers of 10; {_DOMAIN}",
+        cuda="log10({0})",
+        cpu="log10({0})",
+        reference=long(np.log10),
+        ulp=(0.6, 0.6),
+        registers=EVERYWHERE,
+        type_check=CONTINUOUS,
+        decomposition="log10 is log(x) / log(10)",
+    ),
+    Op(
+        "logaddexp",
+        opcode=None,
+        rule=BINARY,
+        accepts=FLOATING,
+        doc="log(e ** x + e ** y), without overflow on the way",
+        edges="NaN if either is NaN; the error of results that are small because x and y are "
+        "negative is that of a result of size 1",
+        cuda="logaddexp({0}, {1})",
+        cpu="logaddexp({0}, {1})",
+        reference=long(np.logaddexp),
+        ulp=(2, 2),
+        floor=1,
+        registers=EVERYWHERE,
+        type_check=ARITHMETIC,
+        decomposition="logaddexp is max(x, y) + log1p(exp(-abs(x - y)))",
     ),
     Op(
         "log1p",

@@ -7,6 +7,7 @@ arithmetic is not used.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -120,6 +121,19 @@ def _equal(typing_context: Any, x: Any, y: Any) -> Any:
 
 
 @Intrinsic
+def _infinite(typing_context: Any, x: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        either = []
+        for part in parts(builder, args[0]):
+            magnitude = builder.module.declare_intrinsic("llvm.fabs", [part.type])
+            size = builder.call(magnitude, [part])
+            either.append(builder.fcmp_ordered("==", size, part.type(math.inf)))
+        return builder.or_(*either)
+
+    return types.boolean(x), codegen
+
+
+@Intrinsic
 def _choose(typing_context: Any, condition: Any, x: Any, y: Any) -> Any:
     """x where the condition holds, else y; no branch."""
 
@@ -136,6 +150,7 @@ FUNCTIONS: dict[str, Any] = {
     "imag": _imag,
     "conj": _conj,
     "complex_equal": _equal,
+    "complex_infinite": _infinite,
     "complex_select": _choose,
     "complex_neg": _unary(lambda builder, re, im: (builder.fneg(re), builder.fneg(im))),
     "complex_add": _binary(

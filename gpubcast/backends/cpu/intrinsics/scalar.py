@@ -167,14 +167,38 @@ def _nextafter(element_type: ElementType) -> Any:
     return Intrinsic(nextafter)
 
 
+def _compared_with_infinity(comparison: str) -> Intrinsic:
+    """A comparison of the magnitude with infinity."""
+
+    def function(typing_context: Any, x: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            llvm_type = args[0].type
+            size = builder.call(builder.module.declare_intrinsic("llvm.fabs", [llvm_type]), args)
+            return builder.fcmp_ordered(comparison, size, llvm_type(math.inf))
+
+        return types.boolean(x), codegen
+
+    return Intrinsic(function)
+
+
 @Intrinsic
-def _is_finite(typing_context: Any, x: Any) -> Any:
+def _signbit(typing_context: Any, x: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        llvm_type = args[0].type
-        size = builder.call(builder.module.declare_intrinsic("llvm.fabs", [llvm_type]), args)
-        return builder.fcmp_ordered("<", size, llvm_type(math.inf))
+        word = ir.IntType({"float": 32, "double": 64}[str(args[0].type)])
+        return builder.icmp_signed("<", builder.bitcast(args[0], word), word(0))
 
     return types.boolean(x), codegen
+
+
+@Intrinsic
+def _copysign(typing_context: Any, x: Any, y: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        llvm_type = args[0].type
+        signature = ir.FunctionType(llvm_type, [llvm_type, llvm_type])
+        function = builder.module.declare_intrinsic("llvm.copysign", [llvm_type], signature)
+        return builder.call(function, args)
+
+    return x(x, x), codegen
 
 
 def _shift_right_logical(builder: Any, x: Any, y: Any, spare: Any) -> Any:
@@ -331,7 +355,10 @@ FUNCTIONS: dict[str, Any] = {
     "count_leading_zeros": _counted(
         lambda builder, bits, spare: builder.sub(builder.ctlz(bits, ir.IntType(1)(0)), spare)
     ),
-    "is_finite": _is_finite,
+    "is_finite": _compared_with_infinity("<"),
+    "is_infinite": _compared_with_infinity("=="),
+    "signbit": _signbit,
+    "copysign": _copysign,
     "integer_pow": Intrinsic(_integer_pow, literal=True),
     "pow_signed": _pow_signed,
     "pow_unsigned": _pow_unsigned,
