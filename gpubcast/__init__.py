@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from gpubcast.shapes.element_types import ElementType, element_type
     from gpubcast.shapes.layout import Layout, PaddingValue
     from gpubcast.shapes.shape import Shape
+    from gpubcast.stablehlo.function import StablehloFunction, from_stablehlo
 
 __version__ = "0.1.0"
 
@@ -70,12 +71,14 @@ __all__ = [
     "Shape",
     "ShapeError",
     "SplitWarning",
+    "StablehloFunction",
     "UnknownNameError",
     "apply",
     "array",
     "element_type",
     "empty",
     "from_dlpack",
+    "from_stablehlo",
     "full",
     "fuse",
     "infer_shape",
@@ -191,6 +194,7 @@ _HOMES = {
     "shapes.element_types": ("ElementType", "element_type"),
     "shapes.layout": ("Layout", "PaddingValue"),
     "shapes.shape": ("Shape",),
+    "stablehlo.function": ("StablehloFunction", "from_stablehlo"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
