@@ -163,9 +163,7 @@ class Lowering:
 
             def node() -> int:
                 self.graph.line = line
-                if operation.name in ELEMENTWISE or operation.name in _HANDLERS:
-                    return self._handled(operation, row, held)[0].node
-                return self.literal(numbers(), said.element_type)
+                return self._handled(operation, row, held)[0].node
 
             return Value(node, numbers)
         return Value(lambda: self.graph.literal(numbers(), said.element_type), numbers, sized=True)
@@ -326,6 +324,24 @@ def _reduce(lowering: Lowering, operation: Operation, operands: list[Value]) -> 
     return [Value(lambda node=node: node) for node in made]  # type: ignore[misc]
 
 
+def _square(lowering: Lowering, operation: Operation, operands: list[Value]) -> list[Value]:
+    """CHLO's square: of a complex number without cancellation, and no infinity becomes NaN."""
+    graph, z = lowering.graph, operands[0].node
+    of = graph.shape(z).element_type
+    if not of.is_complex:
+        node = graph.apply("square", z)
+        return [Value(lambda: node)]
+    x, y = graph.apply("real", z), graph.apply("imag", z)
+    zero = lowering.literal(np.zeros(graph.shape(z).dimensions, of.component.dtype), of.component)
+    alike = graph.apply("eq", graph.apply("abs", x), graph.apply("abs", y))
+    nothing = graph.apply("bitwise_and", graph.apply("is_finite", x), alike)
+    product = graph.apply("mul", graph.apply("sub", x, y), graph.apply("add", x, y))
+    half = graph.apply("mul", x, y)
+    real = graph.apply("select", nothing, zero, product)
+    node = graph.apply("complex", real, graph.apply("add", half, half))
+    return [Value(lambda: node)]
+
+
 def _same(lowering: Lowering, operation: Operation, operands: list[Value]) -> list[Value]:
     return list(operands)
 
@@ -364,6 +380,7 @@ _HANDLERS: dict[str, Handler] = {
     "stablehlo.dynamic_reshape": _reshape,
     "stablehlo.get_dimension_size": _size,
     "stablehlo.reduce": _reduce,
+    "chlo.square": _square,
     "stablehlo.optimization_barrier": _same,
     "stablehlo.composite": _call,
     "func.call": _call,
