@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from gpubcast.functions import *
     from gpubcast.fusion.fused_function import Fused, apply, fuse
     from gpubcast.hlo.inference import infer_shape
+    from gpubcast.jax.conversion import from_jax
     from gpubcast.plans import BoundCall, Plan, plan
     from gpubcast.shapes.element_types import ElementType, element_type
     from gpubcast.shapes.layout import Layout, PaddingValue
@@ -78,6 +79,7 @@ __all__ = [
     "element_type",
     "empty",
     "from_dlpack",
+    "from_jax",
     "from_stablehlo",
     "full",
     "fuse",
@@ -190,6 +192,7 @@ _HOMES = {
     ),
     "fusion.fused_function": ("Fused", "apply", "fuse"),
     "hlo.inference": ("infer_shape",),
+    "jax.conversion": ("from_jax",),
     "plans": ("BoundCall", "Plan", "plan"),
     "shapes.element_types": ("ElementType", "element_type"),
     "shapes.layout": ("Layout", "PaddingValue"),

@@ -70,8 +70,11 @@ def _parsed(source: Any, context: Any, ir: Any, stablehlo: Any) -> Any:
     elif hasattr(source, "compiler_ir"):
         source = source.compiler_ir("stablehlo")
     if isinstance(source, os.PathLike):
-        with open(source, "rb") as file:
-            source = file.read()
+        try:
+            with open(source, "rb") as file:
+                source = file.read()
+        except OSError as error:
+            raise _no_module(f"{error.filename} cannot be read: {error.strerror}") from None
         if not source.startswith(b"ML\xefR"):
             source = source.decode()
     if isinstance(source, (bytes, bytearray)):

@@ -1,0 +1,202 @@
+"""Launches that XLA's FFI may run: their records, and the C function that finds them.
+
+A call names its record by a key that follows from what is computed, never by an address: XLA may
+keep a compiled program on disk, and another process has the same key for the same work. Records
+are never forgotten, because a compiled program may refer to them at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from array import array
+from pathlib import Path
+from typing import Any
+
+from gpubcast.backends.cpu.jit import object_cache
+from gpubcast.backends.cpu.threads import team
+from gpubcast.backends.native_calls import ffi_layout as w
+from gpubcast.backends.native_calls.record import PackedParameters
+from gpubcast.codegen.source import KernelSource
+
+_SOURCE = KernelSource("gpubcast_ffi_handle", "", "gpubcast_ffi_handle")
+_PLACES = 64
+_VERSION = re.compile(r"#define XLA_FFI_API_(MAJOR|MINOR) (\d+)")
+
+_ENTRY = """
+@missing = private constant [{length} x i8] c"{message}\\00"
+
+define ptr @gpubcast_ffi(ptr %frame) {{
+  %at.extension = getelementptr i8, ptr %frame, i64 {w.FRAME_EXTENSION}
+  %extension = load ptr, ptr %at.extension
+  %plain = icmp eq ptr %extension, null
+  br i1 %plain, label %run, label %extended
+extended:
+  %at.type = getelementptr i8, ptr %extension, i64 {w.EXTENSION_TYPE}
+  %type = load i32, ptr %at.type
+  %asked = icmp eq i32 %type, {w.METADATA}
+  br i1 %asked, label %answer, label %run
+answer:
+  %at.metadata = getelementptr i8, ptr %extension, i64 {w.EXTENSION_METADATA}
+  %metadata = load ptr, ptr %at.metadata
+  %at.major = getelementptr i8, ptr %metadata, i64 {w.METADATA_MAJOR}
+  %at.minor = getelementptr i8, ptr %metadata, i64 {w.METADATA_MINOR}
+  %at.traits = getelementptr i8, ptr %metadata, i64 {w.METADATA_TRAITS}
+  store i32 {major}, ptr %at.major
+  store i32 {minor}, ptr %at.minor
+  store i32 0, ptr %at.traits
+  ret ptr null
+run:
+  %status = alloca i64
+  %nothing = alloca ptr
+  %error = alloca ptr
+  %code = inttoptr i64 {code} to ptr
+  %given = ptrtoint ptr %frame to i64
+  %result = ptrtoint ptr %status to i64
+  %done = call i32 %code(ptr %nothing, ptr %error, i64 %given, i64 {control}, i64 %result)
+  %found = load i64, ptr %status
+  %fine = icmp eq i64 %found, 0
+  br i1 %fine, label %end, label %refuse
+refuse:
+  %text = alloca [4 x ptr], align 8
+  store i64 {w.ERROR_CREATE_BYTES}, ptr %text
+  %at.next = getelementptr i8, ptr %text, i64 8
+  %at.message = getelementptr i8, ptr %text, i64 16
+  %at.kind = getelementptr i8, ptr %text, i64 24
+  store ptr null, ptr %at.next
+  store ptr @missing, ptr %at.message
+  store i32 {w.FAILED_PRECONDITION}, ptr %at.kind
+  %at.api = getelementptr i8, ptr %frame, i64 {w.FRAME_API}
+  %api = load ptr, ptr %at.api
+  %at.create = getelementptr i8, ptr %api, i64 {w.API_ERROR_CREATE}
+  %create = load ptr, ptr %at.create
+  %refusal = call ptr %create(ptr %text)
+  ret ptr %refusal
+end:
+  ret ptr null
+}}
+"""
+_MESSAGE = "this process has no gpubcast call of this key: it was compiled by another one"
+
+
+class FfiCalls:
+    """The records of this process.
+
+    The table that the handler reads is its mask, then pairs of a key and the address of a record,
+    each at the first free place from ``key & mask`` on.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: list[Any] = []
+        self._records: dict[int, int] = {}
+        self._entries: dict[tuple[int, int], int] = {}
+        # What the handler reads: the address of the table.
+        self._control = array("q", [0])
+        self._write_table(_PLACES)
+
+    def handler(self, header: Path) -> int:
+        """The address of the handler, for the version of the FFI that a header states.
+
+        Raises:
+            ValueError: the header states none.
+        """
+        version = dict(_VERSION.findall(header.read_text(encoding="utf-8")))
+        if len(version) != 2:
+            raise ValueError(f"{header} states no version of XLA's FFI")
+        major, minor = int(version["MAJOR"]), int(version["MINOR"])
+        with self._lock:
+            if (major, minor) not in self._entries:
+                code = object_cache.load(_SOURCE, _compiled)
+                # It names addresses of this process, so it is not kept on disk.
+                text = _ENTRY.format(
+                    w=w, major=major, minor=minor, code=code,
+                    control=self._control.buffer_info()[0],
+                    message=_MESSAGE, length=len(_MESSAGE) + 1,
+                )  # fmt: skip
+                image = object_cache.compiled_ir(text)
+                self._entries[major, minor] = object_cache.loaded(image, "gpubcast_ffi")
+            return self._entries[major, minor]
+
+    def add(
+        self, name: str, arity: int, outs: int, steps: list[tuple[int, int, int, int, int, Any]]
+    ) -> int:
+        """The key of a launch, whose record is written unless there is one.
+
+        Args:
+            name: all that the result depends on.
+            arity, outs: numbers of its operands and results, temporaries among the results.
+            steps: of each kernel its code, grid, parts, unit, the number of threads, and
+                parameters.
+        """
+        key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little") >> 1 or 1
+        with self._lock:
+            if key not in self._records:
+                written = [self._step(arity + outs, *step) for step in steps]
+                words = array("q", [arity, outs, len(steps), *written])
+                self._held.append(words)
+                self._records[key] = words.buffer_info()[0]
+                self._publish(key)
+        return key
+
+    def _step(
+        self, count: int, code: int, grid: int, parts: int, unit: int, threads: int,
+        parameters: PackedParameters,
+    ) -> int:  # fmt: skip
+        members = team.thread_team(threads) if parts > 1 else None
+        state, run = (0, 0) if members is None else (members.state, members.run)
+        template = array("q", parameters.packed)
+        slots = [x for at, add in parameters.slots for x in (at % (count + 1), add)]
+        words = array(
+            "q",
+            [
+                *(code, grid, parts, unit, threads, state, run, len(template), len(slots) // 2),
+                *template,
+                *slots,
+            ],
+        )
+        self._held += [words, members]
+        return words.buffer_info()[0]
+
+    def _publish(self, key: int) -> None:
+        places = self._table[0] + 1
+        if 2 * len(self._records) > places:
+            self._write_table(4 * places)
+        else:
+            self._place(self._table, key)
+
+    def _write_table(self, places: int) -> None:
+        """A new table. Readers may still be in the old one, which stays where it is."""
+        table = array("q", [places - 1] + [0] * (2 * places))
+        for key in self._records:
+            self._place(table, key)
+        self._held.append(table)
+        self._table = table
+        self._control[0] = table.buffer_info()[0]
+
+    def _place(self, table: array[int], key: int) -> None:
+        mask = table[0]
+        place = key & mask
+        while table[1 + 2 * place]:
+            place = (place + 1) & mask
+        # The key comes last: with it the record is found.
+        table[2 + 2 * place] = self._records[key]
+        table[1 + 2 * place] = key
+
+
+def _compiled() -> tuple[bytes, str]:
+    from gpubcast.backends.cpu.jit.compile import machine_code
+    from gpubcast.backends.native_calls.ffi_handler import handle
+
+    return machine_code(handle, 3)
+
+
+CALLS = FfiCalls()
+
+
+def code_of(kernel: Any) -> int | None:
+    """The address of a kernel's code, from the function that calls it; None where ctypes stands in
+    for that, on an interpreter that is not CPython."""
+    found = getattr(kernel, "__self__", None)
+    return found if isinstance(found, int) else None
