@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 from collections.abc import Sequence
 from dataclasses import fields
@@ -14,13 +15,14 @@ import numpy as np
 from jax import ShapeDtypeStruct
 
 from gpubcast.arrays import Array
-from gpubcast.backends.native_calls.ffi import CALLS, code_of
+from gpubcast.backends.native_calls.ffi import CPU_CALLS, GPU_CALLS, FfiStep, code_of
 from gpubcast.errors import DeviceError, ElementTypeError, brief
 from gpubcast.fusion.fused_function import Fused
 from gpubcast.hlo import labels
 from gpubcast.hlo.labels import LabelPattern
 from gpubcast.planning.plan import Operand
 from gpubcast.plans import Plan
+from gpubcast.runtime.launch import Launch
 from gpubcast.runtime.operands import is_scalar, scalar_view
 from gpubcast.runtime.prepare import prepare
 from gpubcast.schedules.schedule import CpuTarget
@@ -34,7 +36,8 @@ TARGET = "gpubcast"
 def call(fused: Fused[..., Any], *args: Any, **keywords: Any) -> Any:
     """Run a fused function on JAX arrays, inside ``jax.jit`` and outside of it.
 
-    Its kernels run on the CPU as a custom call of XLA, with the same bits as ``fused(...)``.
+    Its kernels run as a custom call of XLA, on a GPU in XLA's stream, with the same bits as
+    ``fused(...)``.
     ``jax.vmap`` adds an axis label; a function without labels is mapped over in sequence.
 
     Args:
@@ -131,7 +134,7 @@ def _registered(plan: Plan) -> tuple[int, tuple[Any, ...], tuple[Any, ...]]:
 
     Raises:
         ElementTypeError: J1, XLA stores a type otherwise.
-        DeviceError: there is no code that XLA could call.
+        DeviceError: J2, there is no code that XLA could call, or it is too large a call.
     """
     for shape in (*plan.shapes, *plan.output_shapes):
         if shape.element_type.bits < 8:
@@ -141,43 +144,84 @@ def _registered(plan: Plan) -> tuple[int, tuple[Any, ...], tuple[Any, ...]]:
                 rule="J1",
                 kind="gpubcast:packed elements",
             )
-    _handler()
     operands = tuple(
         Operand.of(Shape(shape.element_type.name, shape.dimensions)) for shape in plan.shapes
     )
     layouts = tuple(Layout.default(shape.rank) for shape in plan.output_shapes)
-    launch = prepare(plan.expression, operands, None, layouts, ("cpu", 0))
-    steps = []
-    for step in launch.steps:
-        if step.schedule is None:
-            continue
-        grid, (parts, unit) = step.schedule.launch_configuration
-        code = code_of(step.kernel)
-        if code is None:
-            raise DeviceError(
-                "XLA calls machine code, which this interpreter does not reach", rule="J2"
-            )
-        assert isinstance(launch.target, CpuTarget)
-        threads = launch.target.threads
-        steps.append((code, grid, parts, unit, threads, step.parameters))
     graph = plan.expression
+    _register_handlers()
+    launch = prepare(graph, operands, None, layouts, ("cpu", 0))
     said = [getattr(graph, one.name) for one in fields(graph) if one.compare]
     name = repr((said, [str(one) for one in plan.shapes], launch.target))
     scratch = tuple(ShapeDtypeStruct((one.byte_size,), np.uint8) for one in launch.temporaries)
     count = len(launch.outputs) + len(scratch)
-    key = CALLS.add(name, len(operands), count, steps)
+    key = CPU_CALLS.add(name, len(operands), count, [_steps(launch)])
+    gpus = gpu_devices()
+    if gpus:
+        launches = [prepare(graph, operands, None, layouts, ("cuda", i)) for i in gpus]
+        if any(one.temporaries != launch.temporaries for one in launches):
+            raise DeviceError(
+                f"{plan.name}: it has other temporaries on a GPU than on the CPU",
+                rule="J2",
+                kind="gpubcast:custom call",
+            )
+        every = [_steps(one) for one in launches]
+        GPU_CALLS.add(name, len(operands), count, every, driver_functions())
     results = tuple(
         ShapeDtypeStruct(shape.dimensions, shape.element_type.dtype) for shape in plan.output_shapes
     )
     return key, results, scratch
 
 
+def _steps(launch: Launch) -> list[FfiStep]:
+    """The kernels of a launch.
+
+    Raises:
+        DeviceError: J2, there is no code that XLA could call.
+    """
+    found = []
+    threads = launch.target.threads if isinstance(launch.target, CpuTarget) else 0
+    for step in launch.steps:
+        if step.schedule is None:
+            continue
+        grid, block = step.schedule.launch_configuration
+        code = code_of(step.kernel)
+        if code is None:
+            raise DeviceError(
+                "XLA calls machine code, which this interpreter does not reach",
+                rule="J2",
+                kind="gpubcast:custom call",
+            )
+        found.append(FfiStep(code, grid, block, threads, step.parameters))
+    return found
+
+
+def gpu_devices() -> range:
+    """The numbers of the GPUs that JAX uses; none where it has none."""
+    try:
+        return range(len(jax.local_devices(backend="cuda")))
+    except RuntimeError:  # there is no such backend
+        return range(0)
+
+
+def driver_functions() -> tuple[int, int]:
+    """The addresses of ``cuLaunchKernel`` and ``cuCtxGetDevice``."""
+    driver = ctypes.CDLL("libcuda.so.1")
+    launch, current = (
+        ctypes.cast(function, ctypes.c_void_p).value or 0
+        for function in (driver.cuLaunchKernel, driver.cuCtxGetDevice)
+    )
+    return launch, current
+
+
 @functools.cache
-def _handler() -> None:
-    """Tell XLA of the handler."""
+def _register_handlers() -> None:
+    """Tell XLA of the handlers."""
     header = Path(jax.ffi.include_dir(), "xla", "ffi", "api", "c_api.h")
-    capsule = jax.ffi.pycapsule(CALLS.handler(header))
-    jax.ffi.register_ffi_target(TARGET, capsule, platform="cpu")
+    for calls, platform in ((CPU_CALLS, "cpu"), (GPU_CALLS, "CUDA")):
+        if calls is CPU_CALLS or gpu_devices():
+            capsule = jax.ffi.pycapsule(calls.handler(header))
+            jax.ffi.register_ffi_target(TARGET, capsule, platform=platform)
 
 
 # --- vmap ----------------------------------------------------------------------------------------
