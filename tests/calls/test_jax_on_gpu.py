@@ -106,7 +106,7 @@ def call(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     gpu.kernel.ptr = FUNCTION
     monkeypatch.setattr(custom_call, "gpu_devices", lambda: range(2))
     monkeypatch.setattr(custom_call, "_register_handlers", lambda: None)
-    plan = scaled.plan("f32[64,96]", "f32[96]")
+    plan = scaled.plan("f32[64,4096]", "f32[4096]")
     layouts = (Layout.default(2),)
     launch = prepare(plan.expression, tuple(plan._operands()), None, layouts, ("cuda", 1))
     driver = Driver(len(launch.steps[0].parameters.packed) // 8)
@@ -127,6 +127,7 @@ def test_the_plans_kernel_is_launched_in_xlas_stream(call: Any, device: int) -> 
     assert driver.called(handler, key, addresses[:2], addresses[2:]) is None
     (step,) = launch.steps
     grid, block = step.schedule.launch_configuration
+    assert block[0] != block[1]
     table = struct.unpack(f"<{len(step.parameters.packed) // 8}q", launch.parameters(addresses)[0])
     assert driver.launches == [(FUNCTION, grid, tuple(block), STREAM, table)]
     assert set(addresses) <= set(table)

@@ -135,7 +135,7 @@ class FfiCalls:
         major, minor = int(version["MAJOR"]), int(version["MINOR"])
         with self._lock:
             if (major, minor) not in self._entries:
-                source = KernelSource(self._handler, "", self._handler)
+                source = KernelSource(self._handler, f"XLA: {self._handler}", self._handler)
                 code = object_cache.load(source, functools.partial(_compiled, self._handler))
                 name = f"gpubcast_{self._handler}"
                 # It names addresses of this process, so it is not kept on disk.
