@@ -11,6 +11,7 @@ import numpy as np
 from gpubcast.arrays import Array, array, from_strided
 from gpubcast.errors import ElementTypeError, Error, ShapeError
 from gpubcast.plans import Plan
+from gpubcast.runtime.device import device_name
 from gpubcast.runtime.operands import is_scalar, scalar_view, strided_of
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape, as_shape
@@ -73,6 +74,8 @@ class StablehloFunction:
             for i, (text, fixed) in enumerate(zip(function.types, function.fixed, strict=True))
             if fixed is None
         )
+        # The plan of a function that is one, of its operands in order, and has no open sizes.
+        self._only: Plan | None = None
         self._sized_functions: OrderedDict[tuple[Shape, ...], SizedFunction] = OrderedDict()
 
     def __repr__(self) -> str:
@@ -102,12 +105,29 @@ class StablehloFunction:
             Error: H5, an operand is no array of its parameter's type and sizes; H2, H3, H6 to H9,
                 a rule refuses an operation, whose location the text names.
         """
+        if self._only is not None and device is None:
+            try:
+                made = self._only(*operands)
+            except Error as error:
+                # Operands that are not as planned, or are said here what is wrong with them.
+                if error.rule not in ("A8", "T0"):
+                    raise
+            else:
+                return made[0] if len(made) == 1 else made
         arrays = self._arrays(operands)
-        shapes = tuple(_shape(x) for x in arrays)
-        sized = self._sized(shapes)
-        kinds = {type(x) for x in arrays if np.ndim(x) or isinstance(x, Array)}
-        results = _FunctionCall(sized, arrays, device, Array in kinds).results()
+        sized = self._sized(tuple(_shape(x) for x in arrays))
+        self._only = self._only_plan(sized)
+        ours = any(isinstance(x, Array) for x in arrays)
+        results = _FunctionCall(sized, arrays, device, ours).results()
         return results[0] if len(results) == 1 else results
+
+    def _only_plan(self, sized: SizedFunction) -> Plan | None:
+        if any(DYNAMIC in one.dimensions for one in self._types) or len(sized.steps) != 1:
+            return None
+        (step,) = sized.steps
+        operands = tuple(sized.slots[number] for number in step.operands)
+        in_order = operands == tuple(CallOperand(i) for i in range(len(self._types)))
+        return step.plan if operands and in_order and step.outputs == sized.results else None
 
     def plans(self, *shapes: Shape | str | Any) -> tuple[Plan, ...]:
         """The plans of its kernels for given sizes, in the order in which they run.
@@ -166,7 +186,7 @@ class StablehloFunction:
         found = [_operand(x, said) for x, said in zip(operands, self._types, strict=True)]
         if any(isinstance(x, Array) for x in found):
             found = [
-                x if isinstance(x, Array) or not np.ndim(x) else from_strided(*strided_of(x))
+                from_strided(*strided_of(x)) if _is_placed(x) and not isinstance(x, Array) else x
                 for x in found
             ]
         for index, (x, said) in enumerate(zip(found, self._types, strict=True)):
@@ -211,15 +231,15 @@ class _FunctionCall:
     ) -> None:
         self._sized = sized
         self._operands = operands
-        self._device = device
         self._arrays = arrays
         self._made: dict[int, Any] = {}
-        self._on = next((x.device for x in operands if np.ndim(x) or isinstance(x, Array)), device)
+        # Every kernel runs where the operands are, also one that reads none of them.
+        self._device = device or next((_device_of(x) for x in operands if _is_placed(x)), None)
 
     def results(self) -> tuple[Any, ...]:
         for step in self._sized.steps:
             operands = [self._slot(number) for number in step.operands]
-            made = step.plan(*operands, device=None if operands else self._device)
+            made = step.plan(*operands, device=self._device)
             self._made.update(zip(step.outputs, made, strict=True))
         return tuple(self._slot(number) for number in self._sized.results)
 
@@ -235,9 +255,9 @@ class _FunctionCall:
             return self._operands[slot.index]
         if isinstance(slot, ReshapedView):
             return _reshaped(self._slot(slot.base), slot.dimensions)
-        if not slot.value.ndim or self._on in (None, "cpu"):
+        if not slot.value.ndim or self._device in (None, "cpu"):
             return slot.value
-        moved = array(slot.value, device=str(self._on))
+        moved = array(slot.value, device=self._device)
         return moved if self._arrays else moved.view()
 
 
@@ -258,13 +278,26 @@ def _shape(x: Any) -> Shape:
     return Shape(np.dtype(x.dtype), tuple(x.shape))
 
 
+def _is_placed(x: Any) -> bool:
+    """Whether an operand lies on a device: a scalar fits any."""
+    return isinstance(x, Array) or bool(np.ndim(x))
+
+
+def _device_of(x: Any) -> str:
+    return x.device if isinstance(x, Array) else device_name(strided_of(x)[1])
+
+
 def _reshaped(x: Any, dimensions: tuple[int, ...]) -> Any:
     """An array with other dimensions: a view where its strides allow it, else of a copy."""
-    if not isinstance(x, Array):
-        return x.reshape(dimensions)
-    if x.view().size and not x.view().flags.c_contiguous:
-        x = x.with_layout(None)
-    return from_strided(x.view().reshape(dimensions), x._device)
+    strided, device = (x.view(), x._device) if isinstance(x, Array) else strided_of(x)
+    try:
+        found = strided.reshape(dimensions, copy=False)
+    except (TypeError, ValueError):
+        # NumPy says that no strides do; CuPy is not asked.
+        if not strided.flags.c_contiguous:
+            strided = from_strided(strided, device).with_layout(None).view()
+        found = strided.reshape(dimensions)
+    return from_strided(found, device) if isinstance(x, Array) else found
 
 
 def from_stablehlo(source: Any, *, function: str | None = None) -> StablehloFunction:
