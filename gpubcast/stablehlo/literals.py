@@ -6,6 +6,7 @@ MLIR writes a float in decimal where that reads back as the same number, else it
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -20,7 +21,8 @@ _TOKEN = re.compile(r"[^\[\](),\s]+")
 
 
 def dense(text: str, of: TensorType) -> np.ndarray[Any, Any]:
-    """The array of ``dense<...> : tensor<...>``; one value stands for every element.
+    """The array of ``dense<...> : tensor<...>``; one value stands for every element, and takes the
+    memory of one.
 
     Raises:
         Error: H1, the text is no such literal.
@@ -28,18 +30,19 @@ def dense(text: str, of: TensorType) -> np.ndarray[Any, Any]:
     matched = _DENSE.search(text)
     if matched is None or "dense_resource" in text[: text.find("<")]:
         raise _refused(text)
-    body, dtype = matched[1].strip(), of.element_type.dtype
-    if body.startswith('"0x'):
-        raw = bytes.fromhex(body.strip('"')[2:])
-        values = _bytes(raw, of)
-    else:
-        tokens = _TOKEN.findall(body)
-        values = _parsed(tokens, of.element_type)
-    count = int(np.prod(of.dimensions, dtype=np.int64))
-    if len(values) not in (1, count):
+    body = matched[1].strip()
+    try:
+        if body.startswith('"0x'):
+            values = _bytes(bytes.fromhex(body.strip('"')[2:]), of)
+        else:
+            values = _parsed(_TOKEN.findall(body), of.element_type)
+    except (ValueError, OverflowError):
+        raise _refused(text) from None
+    count = math.prod(of.dimensions)
+    if len(values) == 1 != count:
+        return np.broadcast_to(values[0], of.dimensions)
+    if len(values) != count:
         raise _refused(text)
-    if len(values) == 1:
-        return np.full(of.dimensions, values[0], dtype)
     return values.reshape(of.dimensions)
 
 
@@ -52,7 +55,7 @@ def _refused(text: str) -> Error:
 
 
 def _bytes(raw: bytes, of: TensorType) -> np.ndarray[Any, Any]:
-    count = int(np.prod(of.dimensions, dtype=np.int64))
+    count = math.prod(of.dimensions)
     if of.element_type.name == "pred" and len(raw) < count:
         # One byte for all of them, or one bit for each.
         if len(raw) == 1:

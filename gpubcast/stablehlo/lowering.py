@@ -170,11 +170,9 @@ class Lowering:
 
     def literal(self, value: Numbers, of: Any) -> int:
         """The node of a constant: one value for all is part of the code, others are an array."""
-        flat = np.ascontiguousarray(value).reshape(-1)
-        raw = flat.view(np.uint8).reshape(flat.size, -1) if flat.size else None
-        if raw is None or (raw != raw[0]).any():
+        if not value.size or not _is_uniform(value):
             return self.graph.literal(value, of)
-        node = self.graph.scalar(scalar_bits(flat[0], of), of)
+        node = self.graph.scalar(scalar_bits(value[(0,) * value.ndim], of), of)
         return node if not value.ndim else self.graph.place(node, (), value.shape)
 
     def sizes(self, value: Value, operation: Operation) -> tuple[int, ...]:
@@ -190,6 +188,14 @@ class Lowering:
                 "H7",
             )
         return tuple(int(n) for n in value.numbers.reshape(-1))
+
+
+def _is_uniform(value: Numbers) -> bool:
+    """Whether every element has the same bits."""
+    if not any(value.strides[d] for d, size in enumerate(value.shape) if size > 1):
+        return True
+    raw = np.ascontiguousarray(value).view(np.uint8).reshape(value.size, -1)
+    return not (raw != raw[0]).any()
 
 
 def memoised(make: Callable[[], Numbers]) -> Callable[[], Numbers]:
