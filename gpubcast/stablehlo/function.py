@@ -15,7 +15,15 @@ from gpubcast.runtime.device import device_name
 from gpubcast.runtime.operands import is_scalar, scalar_view, strided_of
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape, as_shape
-from gpubcast.stablehlo.graph import CallOperand, Computed, Literal, ReshapedView, Segment, Slot
+from gpubcast.stablehlo.graph import (
+    CallOperand,
+    Computed,
+    Literal,
+    ReshapedView,
+    Segment,
+    SlicedView,
+    Slot,
+)
 from gpubcast.stablehlo.lowering import Lowering
 from gpubcast.stablehlo.module import DYNAMIC, Function, StablehloModule, TensorType, tensor_type
 from gpubcast.stablehlo.reader import read
@@ -250,11 +258,16 @@ class _FunctionCall:
             self._made[number] = self._new(slot)
         return self._made[number]
 
-    def _new(self, slot: CallOperand | Literal | ReshapedView) -> Any:
+    def _new(self, slot: CallOperand | Literal | ReshapedView | SlicedView) -> Any:
         if isinstance(slot, CallOperand):
             return self._operands[slot.index]
         if isinstance(slot, ReshapedView):
             return _reshaped(self._slot(slot.base), slot.dimensions)
+        if isinstance(slot, SlicedView):
+            # A position before the first one would count from the end.
+            ends = (None if stop < 0 else stop for _, stop, _ in slot.ranges)
+            cut = zip(slot.ranges, ends, strict=True)
+            return self._slot(slot.base)[tuple(slice(a, stop, step) for (a, _, step), stop in cut)]
         if not slot.value.ndim or self._device in (None, "cpu"):
             return slot.value
         moved = array(slot.value, device=self._device)

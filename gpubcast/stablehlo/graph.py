@@ -30,6 +30,9 @@ from gpubcast.hlo.op import Inferred
 from gpubcast.shapes.element_types import ElementType
 from gpubcast.shapes.shape import Shape
 
+Range = tuple[int, int, int]
+"""The first position, the one behind the last (before it, for a negative step), and the step."""
+
 
 @dataclass(frozen=True, slots=True)
 class CallOperand:
@@ -54,13 +57,21 @@ class ReshapedView:
 
 
 @dataclass(frozen=True, slots=True)
+class SlicedView:
+    """The elements of another slot at some positions along each dimension."""
+
+    base: int
+    ranges: tuple[Range, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Computed:
     """What a node of the graph is, written to memory."""
 
     node: int
 
 
-Slot = CallOperand | Literal | ReshapedView | Computed
+Slot = CallOperand | Literal | ReshapedView | SlicedView | Computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +126,7 @@ class Graph:
     line: str = ""
     _numbers: dict[Node, int] = field(default_factory=dict)
     _computed: dict[int, int] = field(default_factory=dict)
-    _views: dict[ReshapedView, int] = field(default_factory=dict)
+    _views: dict[ReshapedView | SlicedView, int] = field(default_factory=dict)
 
     def shape(self, node: int) -> Shape:
         """The shape of a node."""
@@ -183,6 +194,18 @@ class Graph:
         base = parameter.index
         found = self.slots[base]
         wanted = ReshapedView(found.base if isinstance(found, ReshapedView) else base, dimensions)
+        return self._view(node, wanted, dimensions)
+
+    def sliced(self, node: int, ranges: tuple[Range, ...]) -> int:
+        """A node that reads an array, at some positions along each dimension."""
+        parameter = self.nodes[node]
+        assert isinstance(parameter, Parameter)
+        dimensions = tuple(len(range(*one)) for one in ranges)
+        return self._view(node, SlicedView(parameter.index, ranges), dimensions)
+
+    def _view(
+        self, node: int, wanted: ReshapedView | SlicedView, dimensions: tuple[int, ...]
+    ) -> int:
         if wanted not in self._views:
             shape = Shape(self.shape(node).element_type.name, dimensions)
             self._views[wanted] = self.slot(wanted, shape, self.levels[node])
@@ -244,15 +267,24 @@ class Graph:
     def _own_memory(self, node: int) -> int | None:
         """The slot of a node that lies in memory of the call's own, which may be its result."""
         found = self.nodes[node]
-        if not isinstance(found, Parameter):
+        # What is sliced would hold on to more memory than it shows.
+        if not isinstance(found, Parameter) or self._is_sliced(found.index):
             return None
         base = self.slots[self._memory_of(found.index)]
         return found.index if isinstance(base, Computed) else None
 
+    def _is_sliced(self, number: int) -> bool:
+        slot = self.slots[number]
+        if isinstance(slot, ReshapedView):
+            return self._is_sliced(slot.base)
+        return isinstance(slot, SlicedView)
+
     def _memory_of(self, number: int) -> int:
         """The slot in whose memory the elements of a slot lie."""
         slot = self.slots[number]
-        return slot.base if isinstance(slot, ReshapedView) else number
+        while isinstance(slot, (ReshapedView, SlicedView)):
+            number, slot = slot.base, self.slots[slot.base]
+        return number
 
     def _copied(self, node: int) -> int:
         """A result; one that only is an array of the call is a copy of it."""
@@ -299,4 +331,6 @@ class Graph:
             return names.get(slot.index, f"argument {slot.index}")
         if isinstance(slot, ReshapedView):
             return f"{self._called(slot.base, names)} reshaped"
+        if isinstance(slot, SlicedView):
+            return f"{self._called(slot.base, names)} sliced"
         return "constant" if isinstance(slot, Literal) else "temporary"

@@ -16,7 +16,8 @@ from gpubcast.stablehlo.literals import dense
 from gpubcast.stablehlo.module import DYNAMIC, Function, Operation, StablehloModule, tensor_type
 from gpubcast.stablehlo.operations import ELEMENTWISE
 from gpubcast.stablehlo.reshapes import Reshapes
-from gpubcast.stablehlo.values import MOST, Numbers, Value, followed
+from gpubcast.stablehlo.slices import Ranges, sliced
+from gpubcast.stablehlo.values import MOST, Numbers, Value, computed, followed
 
 MOST_CALLS = 64
 """How deep calls may be nested: a function that calls itself has no end."""
@@ -49,7 +50,7 @@ class Lowering:
 
     def _argument(self, index: int, shape: Shape) -> Value:
         node = self.graph.argument(index, shape)
-        return Value(lambda: node)
+        return computed(node)
 
     def _fixed(self, text: str, number: int) -> Value:
         of = tensor_type(text, "a parameter").element_type
@@ -97,14 +98,14 @@ class Lowering:
         if row is None:
             raise refused(
                 f"{operation.named} is outside of what gpubcast runs: elementwise operations, "
-                "broadcasts, reshapes, transposes, iota and reductions",
+                "broadcasts, reshapes, transposes, slices, iota and reductions",
                 "H2",
             )
         self._check_sizes(operation, operands)
         attributes = _attributes(operation)
         node = self.graph.apply(row, *(value.node for value in operands), **attributes)
         self.check(operation, node)
-        return [Value(lambda: node)]
+        return [computed(node)]
 
     def _check_sizes(self, operation: Operation, operands: list[Value]) -> None:
         """Refuse sizes of 1 beside others, which gpubcast's own rules would expand."""
@@ -255,7 +256,7 @@ def _converted(lowering: Lowering, operation: Operation, operands: list[Value]) 
     row = "bitcast_convert_type" if "bitcast" in operation.name else "convert_element_type"
     node = lowering.graph.apply(row, operands[0].node, to=said.element_type.name)
     lowering.check(operation, node)
-    return [Value(lambda: node)]
+    return [computed(node)]
 
 
 def _iota(lowering: Lowering, operation: Operation, operands: list[Value]) -> list[Value]:
@@ -268,7 +269,7 @@ def _iota(lowering: Lowering, operation: Operation, operands: list[Value]) -> li
         dimension=operation.attributes["iota_dimension"],
     )
     lowering.check(operation, node)
-    return [Value(lambda: node)]
+    return [computed(node)]
 
 
 def _broadcast(lowering: Lowering, operation: Operation, operands: list[Value]) -> list[Value]:
@@ -281,7 +282,7 @@ def _broadcast(lowering: Lowering, operation: Operation, operands: list[Value]) 
         "broadcast_in_dim", operands[0].node, shape=shape, broadcast_dimensions=where
     )
     lowering.check(operation, node)
-    return [Value(lambda: node)]
+    return [computed(node)]
 
 
 def _transpose(lowering: Lowering, operation: Operation, operands: list[Value]) -> list[Value]:
@@ -290,7 +291,7 @@ def _transpose(lowering: Lowering, operation: Operation, operands: list[Value]) 
     place = tuple(order.index(d) for d in range(len(order)))
     node = lowering.graph.place(operands[0].node, place, tuple(dimensions[d] for d in order))
     lowering.check(operation, node)
-    return [Value(lambda: node)]
+    return [computed(node)]
 
 
 def _reshape(lowering: Lowering, operation: Operation, operands: list[Value]) -> list[Value]:
@@ -307,7 +308,29 @@ def _reshape(lowering: Lowering, operation: Operation, operands: list[Value]) ->
         )
     node = lowering.reshapes.reshaped(operands[0].node, dimensions)
     lowering.check(operation, node)
-    return [Value(lambda: node)]
+    return [computed(node)]
+
+
+def _slice(lowering: Lowering, operation: Operation, operands: list[Value]) -> list[Value]:
+    given = operation.attributes
+    names = ("start_indices", "limit_indices", "strides")
+    ranges = tuple(zip(*(given[name] for name in names), strict=True))
+    return _sliced(lowering, operation, operands[0].node, ranges)
+
+
+def _reverse(lowering: Lowering, operation: Operation, operands: list[Value]) -> list[Value]:
+    node, turned = operands[0].node, operation.attributes["dimensions"]
+    ranges = tuple(
+        (n - 1, -1, -1) if d in turned else (0, n, 1)
+        for d, n in enumerate(lowering.graph.shape(node).dimensions)
+    )
+    return _sliced(lowering, operation, node, ranges)
+
+
+def _sliced(lowering: Lowering, operation: Operation, node: int, ranges: Ranges) -> list[Value]:
+    made = sliced(lowering.graph, node, ranges, lowering.reshapes.shared)
+    lowering.check(operation, made)
+    return [computed(made)]
 
 
 def _size(lowering: Lowering, operation: Operation, operands: list[Value]) -> list[Value]:
@@ -327,7 +350,7 @@ def _reduce(lowering: Lowering, operation: Operation, operands: list[Value]) -> 
         said = tensor_type(text, operation.named)
         if said.element_type is not lowering.graph.shape(node).element_type:
             raise refused(f"{operation.named}: it reduces to another element type", "H2")
-    return [Value(lambda node=node: node) for node in made]  # type: ignore[misc]
+    return [computed(node) for node in made]
 
 
 def _square(lowering: Lowering, operation: Operation, operands: list[Value]) -> list[Value]:
@@ -336,7 +359,7 @@ def _square(lowering: Lowering, operation: Operation, operands: list[Value]) -> 
     of = graph.shape(z).element_type
     if not of.is_complex:
         node = graph.apply("square", z)
-        return [Value(lambda: node)]
+        return [computed(node)]
     x, y = graph.apply("real", z), graph.apply("imag", z)
     zero = lowering.literal(np.zeros(graph.shape(z).dimensions, of.component.dtype), of.component)
     alike = graph.apply("eq", graph.apply("abs", x), graph.apply("abs", y))
@@ -345,7 +368,7 @@ def _square(lowering: Lowering, operation: Operation, operands: list[Value]) -> 
     half = graph.apply("mul", x, y)
     real = graph.apply("select", nothing, zero, product)
     node = graph.apply("complex", real, graph.apply("add", half, half))
-    return [Value(lambda: node)]
+    return [computed(node)]
 
 
 def _same(lowering: Lowering, operation: Operation, operands: list[Value]) -> list[Value]:
@@ -384,6 +407,8 @@ _HANDLERS: dict[str, Handler] = {
     "stablehlo.transpose": _transpose,
     "stablehlo.reshape": _reshape,
     "stablehlo.dynamic_reshape": _reshape,
+    "stablehlo.slice": _slice,
+    "stablehlo.reverse": _reverse,
     "stablehlo.get_dimension_size": _size,
     "stablehlo.reduce": _reduce,
     "chlo.square": _square,

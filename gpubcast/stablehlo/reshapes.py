@@ -11,7 +11,7 @@ from gpubcast.hlo import ops, rules
 from gpubcast.hlo.expression import Apply, Constant, Parameter, Place
 from gpubcast.stablehlo.graph import Graph
 
-_ELEMENTWISE = (rules.UNARY, rules.BINARY, rules.SELECT, rules.CLAMP, rules.CONVERT)
+ELEMENTWISE_RULES = (rules.UNARY, rules.BINARY, rules.SELECT, rules.CLAMP, rules.CONVERT)
 
 Groups = tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
 """Dimensions of one shape, and those of another that have the same elements in the same order."""
@@ -61,7 +61,7 @@ class Reshapes:
         if row.rule is rules.BROADCAST_IN_DIM:
             (place,) = graph.inferred[node].maps
             return self._broadcast(what.args[0], place, sizes, dimensions)
-        if row.rule not in _ELEMENTWISE:
+        if row.rule not in ELEMENTWISE_RULES:
             return None
         return self._elementwise(what, dimensions)
 

@@ -59,6 +59,13 @@ class Value:
         return None if self._numbers is None else self._numbers()
 
 
+def computed(node: int) -> Value:
+    """The value of a node."""
+    value = Value(lambda: node)
+    assert value.node == node  # it is made
+    return value
+
+
 def followed(
     operation: Operation, row: str | None, operands: list[Numbers], dimensions: tuple[int, ...]
 ) -> Callable[[Any], Numbers] | None:

@@ -63,7 +63,7 @@ def test_files_are_run_under_their_own_checks(tmp_path: Path) -> None:
         "%2 = stablehlo.constant dense<[1.648722, 2.718283]> : tensor<2xf32>\n"
         "stablehlo.custom_call @check.expect_close(%1, %2) {has_side_effect = true}"
         " : (tensor<2xf32>, tensor<2xf32>) -> ()",
-        "outside": "%1 = stablehlo.reverse %0, dims = [0] : tensor<2xf32>\n"
+        "outside": "%1 = stablehlo.concatenate %0, dim = 0 : (tensor<2xf32>) -> tensor<2xf32>\n"
         "check.expect_eq %1, %1 : tensor<2xf32>",
     }
     found: dict[str, Any] = {}
@@ -75,7 +75,7 @@ def test_files_are_run_under_their_own_checks(tmp_path: Path) -> None:
     assert not found["wrong"].decision
     # Further from the file's value than it allows, and nearer to the exact one.
     assert found["exact"].wrong and found["exact"].decision == "accuracy"
-    assert found["outside"].outside == "H2: `reverse`"
+    assert found["outside"].outside == "H2: `concatenate`"
 
 
 def test_numpys_own_values(monkeypatch: pytest.MonkeyPatch) -> None:

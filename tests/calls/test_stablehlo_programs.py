@@ -118,7 +118,35 @@ class Program:
         text = str(numbers.reshape(shape).tolist())
         self.add(f"stablehlo.constant dense<{text}> : {kind(shape)}", shape)
 
-    makers = (binary, binary, unary, reshape, reshape, transpose, broadcast, reduce, iota, constant)
+    def slice(self) -> None:
+        name, shape = self.pick()
+        cut = []
+        for n in shape:
+            start = self.random.randint(0, n - 1)
+            cut.append((start, self.random.randint(start + 1, n), self.random.randint(1, 3)))
+        to = tuple(len(range(*one)) for one in cut)
+        said = ", ".join(":".join(map(str, one)) for one in cut)
+        self.add(f"stablehlo.slice {name} [{said}] : ({kind(shape)}) -> {kind(to)}", to)
+
+    def reverse(self) -> None:
+        name, shape = self.pick()
+        dims = self.random.sample(range(len(shape)), self.random.randint(0, len(shape)))
+        self.add(f"stablehlo.reverse {name}, dims = {dims} : {kind(shape)}", shape)
+
+    makers = (
+        slice,
+        reverse,
+        binary,
+        binary,
+        unary,
+        reshape,
+        reshape,
+        transpose,
+        broadcast,
+        reduce,
+        iota,
+        constant,
+    )
 
 
 def kind(shape: tuple[int, ...]) -> str:
@@ -160,6 +188,32 @@ def checked(seed: int) -> int:
     for got, one in zip(again if isinstance(again, tuple) else (again,), wanted, strict=True):
         np.testing.assert_array_equal(np.asarray(got), one, err_msg=f"seed {seed}\n{program.text}")
     return len(f.plans())
+
+
+def test_slices_are_pushed_to_the_arrays() -> None:
+    text = """func.func @main(%x: tensor<4x6xi32>, %v: tensor<6xi32>) -> tensor<2xi32> {
+      %n = stablehlo.negate %x : tensor<4x6xi32>
+      %b = stablehlo.broadcast_in_dim %v, dims = [1] : (tensor<6xi32>) -> tensor<4x6xi32>
+      %s = stablehlo.add %n, %b : tensor<4x6xi32>
+      %t = stablehlo.reverse %s, dims = [1] : tensor<4x6xi32>
+      %c = stablehlo.slice %t [1:4:2, 0:5:2] : (tensor<4x6xi32>) -> tensor<2x3xi32>
+      %z = stablehlo.constant dense<0> : tensor<i32>
+      %r = stablehlo.reduce(%c init: %z) applies stablehlo.add across dimensions = [1]
+        : (tensor<2x3xi32>, tensor<i32>) -> tensor<2xi32>
+      return %r : tensor<2xi32>
+    }"""
+    f = gb.from_stablehlo(text)
+    x, v = np.arange(24, dtype="i4").reshape(4, 6), np.arange(6, dtype="i4") ** 2
+    assert [len(plan.broadcast_plans) for plan in f.plans()] == [1] and f.notes() == ()
+    np.testing.assert_array_equal(f(x, v), (v - x)[:, ::-1][1:4:2, 0:5:2].sum(1))
+    # What is used twice is written, and sliced there; a result is never more memory than it shows.
+    text = text.replace("%r = stablehlo.reduce(%c", "%r = stablehlo.reduce(%d").replace(
+        "%z = ", "%e = stablehlo.slice %t [0:2, 0:3] : (tensor<4x6xi32>) -> tensor<2x3xi32>\n"
+        "%d = stablehlo.multiply %c, %e : tensor<2x3xi32>\n%z = ")  # fmt: skip
+    f = gb.from_stablehlo(text)
+    turned = (v - x)[:, ::-1]
+    np.testing.assert_array_equal(f(x, v), (turned[1:4:2, 0:5:2] * turned[:2, :3]).sum(1))
+    assert len(f.plans()) == 2 and all("slice of s32[4,6]" in note for note in f.notes())
 
 
 @pytest.mark.parametrize("seed", range(8))
