@@ -222,7 +222,6 @@ def test_random_programs(seed: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("block", range(10))
-def test_more_random_programs(block: int) -> None:
-    plans = [checked(seed) for seed in range(1000 + 20 * block, 1020 + 20 * block)]
-    assert max(plans) > 1  # some are cut
+def test_more_random_programs() -> None:
+    plans = [checked(seed) for seed in range(1000, 1200)]
+    assert sum(count > 1 for count in plans) > 10  # some are cut
