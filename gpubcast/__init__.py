@@ -48,11 +48,13 @@ if TYPE_CHECKING:
     from gpubcast.fusion.decorator import fuse
     from gpubcast.fusion.fused_function import Fused
     from gpubcast.hlo.inference import infer_shape
+    from gpubcast.jax.conversion import from_jax
     from gpubcast.json_text import from_json, to_json
     from gpubcast.plans import BoundCall, Plan, plan
     from gpubcast.shapes.element_types import ElementType, element_type
     from gpubcast.shapes.layout import Layout, PaddingValue
     from gpubcast.shapes.shape import Shape
+    from gpubcast.stablehlo.function import StablehloFunction, from_stablehlo
 
 __version__ = "0.1.0"
 
@@ -76,13 +78,16 @@ __all__ = [
     "Shape",
     "ShapeError",
     "SplitWarning",
+    "StablehloFunction",
     "UnknownNameError",
     "apply",
     "array",
     "element_type",
     "empty",
     "from_dlpack",
+    "from_jax",
     "from_json",
+    "from_stablehlo",
     "full",
     "fuse",
     "infer_shape",
@@ -206,11 +211,13 @@ _HOMES = {
     "fusion.fused_function": ("Fused",),
     "fusion.application": ("apply",),
     "hlo.inference": ("infer_shape",),
+    "jax.conversion": ("from_jax",),
     "json_text": ("from_json", "to_json"),
     "plans": ("BoundCall", "Plan", "plan"),
     "shapes.element_types": ("ElementType", "element_type"),
     "shapes.layout": ("Layout", "PaddingValue"),
     "shapes.shape": ("Shape",),
+    "stablehlo.function": ("StablehloFunction", "from_stablehlo"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -34,6 +34,7 @@ STATE = {
     "backends/kernel_store.py": "whether kernels could be stored",
     "backends/cuda/nvrtc.py": "the lock of the compiler",
     "backends/native_calls/build.py": "the process that makes machine code",
+    "backends/native_calls/ffi.py": "launches that compiled programs of XLA refer to",
     "runtime/eager_call.py": "the entry point of eager calls",
     "arrays.py": "the entry points of copies and filled arrays",
     "runtime/state.py": "backends, plans, kernels, recorded calls, the current trace",

@@ -261,19 +261,19 @@ GB_FN complex<float> complex_sqrt(complex<float> z) {
   const float t15 = z.re * t14;
   const float t16 = z.im * t14;
   const float t20 = sqrt((t15 * t15) + (t16 * t16));
-  const float major = sqrt(0.5f * (t20 + fabs(t15)));
-  const float minor = (0.5f * fabs(t16)) / major;
-  const bool t30 = t15 < 0.0f;
-  const float t36 = t7 ? 3.5184372e+13f : (t9 ? 2.842171e-14f : 1.0f);
+  const float major = sqrt(0.5f * (t20 + fabs(t15))) * (t7 ? 3.5184372e+13f : (t9 ?
+      2.842171e-14f : 1.0f));
+  const float minor = t3 / (major + major);
+  const bool t34 = t15 < 0.0f;
   const bool zero = t20 == 0.0f;
   const bool infinite = t3 == bits_as<float>(0x7f800000u);
-  const float re = infinite ? bits_as<float>(0x7f800000u) : (zero ? 0.0f : ((t30 ? minor :
-      major) * t36));
-  const float im = infinite ? bits_as<float>(0x7f800000u) : (zero ? 0.0f : ((t30 ? major :
-      minor) * t36));
-  const float t52 = bits_as<float>(bits_as<u32>(fabs(im)) | (bits_as<u32>(z.im) &
+  const float re = infinite ? bits_as<float>(0x7f800000u) : (zero ? 0.0f : (t34 ? minor :
+      major));
+  const float im = infinite ? bits_as<float>(0x7f800000u) : (zero ? 0.0f : (t34 ? major :
+      minor));
+  const float t50 = bits_as<float>(bits_as<u32>(fabs(im)) | (bits_as<u32>(z.im) &
       0x80000000u));
-  return {re, t52};
+  return {re, t50};
 }
 
 // The root in the right half plane, from sqrt((modulus + |re|) / 2).
@@ -288,18 +288,18 @@ GB_FN complex<double> complex_sqrt(complex<double> z) {
   const double t15 = z.re * t14;
   const double t16 = z.im * t14;
   const double t20 = sqrt((t15 * t15) + (t16 * t16));
-  const double major = sqrt(0.5 * (t20 + fabs(t15)));
-  const double minor = (0.5 * fabs(t16)) / major;
-  const bool t30 = t15 < 0.0;
-  const double t36 = t7 ? 2.037035976334486e+90 : (t9 ? 4.909093465297727e-91 : 1.0);
+  const double t29 = t7 ? 2.037035976334486e+90 : (t9 ? 4.909093465297727e-91 : 1.0);
+  const double major = sqrt(0.5 * (t20 + fabs(t15))) * t29;
+  const double minor = t3 / (major + major);
+  const bool t34 = t15 < 0.0;
   const bool zero = t20 == 0.0;
   const bool infinite = t3 == bits_as<double>(0x7ff0000000000000ull);
-  const double re = infinite ? bits_as<double>(0x7ff0000000000000ull) : (zero ? 0.0 : ((t30 ?
-      minor : major) * t36));
-  const double im = infinite ? bits_as<double>(0x7ff0000000000000ull) : (zero ? 0.0 : ((t30 ?
-      major : minor) * t36));
-  const u64 t51 = bits_as<u64>(fabs(im)) | (bits_as<u64>(z.im) & 0x8000000000000000ull);
-  return {re, bits_as<double>(t51)};
+  const double re = infinite ? bits_as<double>(0x7ff0000000000000ull) : (zero ? 0.0 : (t34 ?
+      minor : major));
+  const double im = infinite ? bits_as<double>(0x7ff0000000000000ull) : (zero ? 0.0 : (t34 ?
+      major : minor));
+  const u64 t49 = bits_as<u64>(fabs(im)) | (bits_as<u64>(z.im) & 0x8000000000000000ull);
+  return {re, bits_as<double>(t49)};
 }
 
 // 1 / sqrt(z): the conjugate of the root divided by the modulus.

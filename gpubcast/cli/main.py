@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any, cast
 
 import gpubcast as gb
+from gpubcast.cli import stablehlo
 from gpubcast.fusion.fused_function import Fused
 from gpubcast.hlo import ops
 from gpubcast.hlo.attributes import Attribute
@@ -102,6 +103,7 @@ def parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="for machines")
     doctor.set_defaults(run=_doctor)
     _add_cache(commands.add_parser("cache", help="list, make and remove compiled kernels"))
+    stablehlo.add(commands.add_parser("stablehlo", help="run and explain StableHLO modules"))
     return top
 
 

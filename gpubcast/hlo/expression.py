@@ -57,7 +57,7 @@ class Place:
             along which the node does not vary and which the result does not have.
         shape: the sizes of the result.
         pattern: number of the pattern (``Expression.patterns``) whose labels it carries out; None
-            for a Python scalar that is repeated without labels, of which no layout follows.
+            where no labels say it; of a Python scalar that is repeated no layout follows.
         output: which of that pattern's outputs the result is; None for an operand being aligned.
     """
 

@@ -152,17 +152,23 @@ def _typed(value: Any) -> Any:
 
 def _is_place(graph: Expression, index: int, node: Place) -> bool:
     if node.pattern is None:
-        sizes = tuple_of(node.shape, lambda size: _is_size_of(size, index))
-        return node.output is None and node.place == () and sizes
+        return node.output is None and _is_placed(index, node)
     if not counts(node.pattern, len(graph.patterns)):
         return False
     pattern, nodes = graph.patterns[node.pattern]
     return (
         max(nodes, default=-1) < index
         and (node.output is None or counts(node.output, len(pattern.outputs)))
-        and tuple_of(node.shape, lambda size: counts(size) or _is_size_of(size, index))
-        and tuple_of(node.place, lambda to: to is None or counts(to, len(node.shape)))
+        and _is_placed(index, node)
         and (node.output is None or len(pattern.outputs[node.output]) == len(node.shape))
+    )
+
+
+def _is_placed(index: int, node: Place) -> bool:
+    """Whether sizes are some, and no two dimensions go to one place."""
+    return (
+        tuple_of(node.shape, lambda size: counts(size) or _is_size_of(size, index))
+        and tuple_of(node.place, lambda to: to is None or counts(to, len(node.shape)))
         and len(set(node.place) - {None}) == len(node.place) - node.place.count(None)
     )
 

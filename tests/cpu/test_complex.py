@@ -187,3 +187,13 @@ def test_vectors_of_the_inner_loop() -> None:
     wanted = complex_numbers.EXACT["mul"](x.real, x.imag, x.real, x.imag)
     assert_same(plan(x, x), made(KINDS[0], *wanted), "mul")
     assert "read_c64(p0, i0)" in plan.cpu_source()
+
+
+@pytest.mark.parametrize(("dtype", "large", "small"), [("c8", 3e38, 1e-19), ("c16", 1e308, 1e-154)])
+def test_the_smaller_part_of_a_root_is_kept(dtype: str, large: float, small: float) -> None:
+    """It is denormal, and was lost where the number was scaled by its larger part."""
+    z = np.array([complex(-large, small), complex(large, -small)], dtype)
+    made = gb.sqrt(z)
+    wanted = abs(z.imag.astype("f8")) / (2 * np.sqrt(np.float64(abs(z.real[0]))))
+    for got, exact in zip((made.real[0], -made.imag[1]), wanted, strict=True):
+        assert got > 0 and abs(got - exact) <= np.spacing(got)

@@ -178,10 +178,10 @@ def logistic(z: Pair) -> Pair:
 def complex_sqrt(z: Pair) -> Pair:
     """The root in the right half plane, from sqrt((modulus + |re|) / 2)."""
     w = scaled_modulus(z)
-    major = sqrt(0.5 * (w.modulus + abs(w.z.re)))
-    minor = 0.5 * abs(w.z.im) / major
+    major = w.undo(sqrt(0.5 * (w.modulus + abs(w.z.re))), math.sqrt)
+    # A small imaginary part beside a large real one would be lost in the scaled number.
+    minor = abs(z.im) / (major + major)
     re, im = either(w.z.re < 0.0, (minor, major), (major, minor))
-    re, im = (w.undo(part, math.sqrt) for part in (re, im))
     zero, infinite = w.modulus == 0.0, is_infinite(z.im)
     nothing, infinity = re.constant(0.0), re.constant(math.inf)
     re, im = either(zero, (nothing, nothing), (re, im))

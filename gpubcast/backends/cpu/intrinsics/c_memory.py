@@ -125,6 +125,15 @@ def call8(
 
 
 @Intrinsic
+def call11(
+    context: Any, code: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any,
+    i: Any, j: Any, k: Any,
+) -> Any:  # fmt: skip
+    """The result of a C function of eleven arguments."""
+    return _called(11)
+
+
+@Intrinsic
 def run_kernel(context: Any, code: Any, table: Any, low: Any, high: Any) -> Any:
     """Run a kernel, which has numba's convention; see ``compiling``."""
 

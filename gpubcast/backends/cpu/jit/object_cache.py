@@ -146,6 +146,11 @@ def load(source: KernelSource, make: Callable[[], tuple[bytes, str]]) -> int:
     return _load(unit)
 
 
+def loaded(image: bytes, name: str) -> int:
+    """The address of a function in an object file that is of use to this process alone."""
+    return _load(Unit(image, name))
+
+
 def is_stored(source: KernelSource) -> bool:
     """Whether a kernel's code is known here, as far as a file of its name tells."""
     return _STORE.found(_key(source)) is not None

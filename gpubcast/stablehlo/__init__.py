@@ -1,0 +1,1 @@
+"""The door for StableHLO: modules of openxla's interchange format, run as gpubcast's kernels."""

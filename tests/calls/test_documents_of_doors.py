@@ -1,0 +1,22 @@
+"""The pages of docs/ whose examples need JAX."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jax", reason="the examples of these pages import JAX")
+
+
+@pytest.mark.parametrize("name", ["docs/stablehlo.md", "docs/jax.md"])
+def test_the_documents_run(repository: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    text = (repository / name).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(python|text)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    code = "\n".join(block for kind, block in blocks if kind == "python")
+    exec(compile(code, name, "exec"), {"__name__": "document"})
+    printed = capsys.readouterr().out.splitlines()
+    shown = [line for kind, block in blocks if kind == "text" for line in block.splitlines()]
+    assert len(shown) >= 5
+    assert [line for line in shown if line not in printed] == []

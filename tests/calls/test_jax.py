@@ -1,0 +1,204 @@
+"""``gpubcast.jax`` and ``gb.from_jax``: bits inside ``jax.jit``, ``vmap``, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+
+jax = pytest.importorskip("jax", reason="gpubcast.jax is the door of JAX")
+import gpubcast.jax  # noqa: E402
+
+RNG = np.random.default_rng(11)
+X = RNG.standard_normal((7, 33)).astype("f4")
+V = RNG.standard_normal(33).astype("f4")
+
+
+@gb.fuse("row col, row, col -> row col")
+def scaled(x: Any, mean: Any, gain: Any) -> Any:
+    return gb.tanh((x - mean) * gain)
+
+
+@gb.fuse("r c -> c r, r")
+def softmax(x: Any) -> Any:
+    e = gb.exp(x - gb.reduce_max(x, "c"))
+    total = gb.reduce_sum(e, "c")
+    return e / total, gb.log(total)
+
+
+@gb.fuse(static=("mode",))
+def plain(x: Any, y: Any, k: Any = 2.0, *, mode: str = "add") -> Any:
+    return gb.add(gb.mul(x, k), y) if mode == "add" else gb.sub(gb.mul(x, k), y)
+
+
+def same(got: Any, wanted: Any) -> None:
+    got = np.asarray(got)
+    assert got.dtype == wanted.dtype
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_inside_jit_and_outside_the_bits_are_those_of_the_function() -> None:
+    mean = X[:, 0].copy()
+    inside = jax.jit(lambda *given: gpubcast.jax.call(scaled, *given))
+    for made in (inside(X, mean, V), gpubcast.jax.call(scaled, X, mean, V)):
+        same(made, scaled(X, mean, V))
+
+
+def test_what_jax_computes_before_and_after_is_in_the_same_program() -> None:
+    f = jax.jit(lambda x, m, g: gpubcast.jax.call(scaled, x + 1, m, g) * 2)
+    same(f(X, X[:, 0], V), scaled(X + 1, X[:, 0].copy(), V) * 2)
+
+
+@pytest.mark.parametrize("columns", [1, 5, 512, 100_000])
+def test_several_results_other_layouts_and_kernels_with_temporaries(columns: int) -> None:
+    x = RNG.standard_normal((3, columns)).astype("f4")
+    made = jax.jit(lambda x: gpubcast.jax.call(softmax, x))(x)
+    assert isinstance(made, tuple)
+    for got, wanted in zip(made, softmax(x), strict=True):
+        same(got, wanted)
+
+
+def test_large_operands_are_split_over_the_threads() -> None:
+    x = RNG.standard_normal((1200, 1100)).astype("f4")
+    g = x[0].copy()
+    f = jax.jit(lambda *given: gpubcast.jax.call(scaled, *given))
+    same(f(x, x[:, 0], g), scaled(x, x[:, 0].copy(), g))
+
+
+def test_scalars_static_values_and_defaults() -> None:
+    f = jax.jit(lambda x, y: gpubcast.jax.call(plain, x, y, 3, mode="sub"))
+    same(f(X, X), plain(X, X, 3, mode="sub"))
+    same(gpubcast.jax.call(plain, X, X), plain(X, X))
+    with pytest.raises(gb.ElementTypeError):
+        gpubcast.jax.call(plain, X.astype("i4"), X.astype("i4"), 2.5)
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f16", "pred", "s8", "u32", "c64", "f8e4m3fn"])
+def test_element_types(dtype: str) -> None:
+    x = (X * 3).astype(gb.element_type(dtype).dtype)
+
+    @gb.fuse("i j -> j i")
+    def moved(x: Any) -> Any:
+        return gb.select(gb.eq(x, x), x, x)
+
+    same(jax.jit(lambda x: gpubcast.jax.call(moved, x))(x), moved(x))
+
+
+def test_64_bits() -> None:
+    with jax.enable_x64(True):
+        x = X.astype("f8")
+        same(jax.jit(lambda x: gpubcast.jax.call(softmax, x))(x)[1], softmax(x)[1])
+
+
+def test_no_elements() -> None:
+    same(jax.jit(lambda x: gpubcast.jax.call(softmax, x))(X[:0])[1], softmax(X[:0])[1])
+
+
+def test_vmap_adds_a_label() -> None:
+    xs, means = np.stack([X, 2 * X, -X]), np.stack([X[:, 0]] * 3)
+
+    def one(x: Any, mean: Any, gain: Any) -> Any:
+        return gpubcast.jax.call(scaled, x, mean, gain)
+
+    mapped = jax.jit(jax.vmap(one, in_axes=(0, 0, None)))
+    wanted = np.stack([scaled(x, m.copy(), V) for x, m in zip(xs, means, strict=True)])
+    same(mapped(xs, means, V), wanted)
+    text = str(mapped.lower(xs, means, V).as_text())
+    assert text.count("@gpubcast(") == 1 and "while" not in text
+    # An axis that is not the first, and one over the other.
+    last = jax.vmap(one, in_axes=(2, None, None), out_axes=2)
+    same(last(np.moveaxis(xs, 0, 2), means[0], V), np.moveaxis(np.stack(
+        [scaled(x, means[0].copy(), V) for x in xs]), 0, 2))  # fmt: skip
+    twice = jax.vmap(jax.vmap(one, in_axes=(None, None, 0)), in_axes=(0, None, None))
+    gains = np.stack([V, V + 1])
+    made = twice(xs, means[0], gains)
+    for i, x in enumerate(xs):
+        for k, gain in enumerate(gains):
+            same(made[i, k], scaled(x, means[0].copy(), gain))
+
+
+def test_vmap_of_several_results() -> None:
+    xs = np.stack([X, 2 * X])
+    first, second = jax.vmap(lambda x: gpubcast.jax.call(softmax, x))(xs)
+    for i, x in enumerate(xs):
+        same(first[i], softmax(x)[0])
+        same(second[i], softmax(x)[1])
+
+
+def test_vmap_without_labels_is_a_sequence() -> None:
+    made = jax.vmap(lambda x, y: gpubcast.jax.call(plain, x, y), in_axes=(0, None))(X, V)
+    same(made, np.stack([plain(x, V) for x in X]))
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(gb.ShapeError, match="'col'"):
+        jax.jit(lambda x: gpubcast.jax.call(scaled, x, x[:, 0], x[0, :5]))(X)
+    with pytest.raises(gb.ElementTypeError, match="takes JAX and NumPy arrays") as caught:
+        gpubcast.jax.call(scaled, gb.array(X), X[:, 0], V)
+    assert caught.value.rule == "A3"
+    with pytest.raises(gb.ElementTypeError, match=r"made by gb\.fuse") as caught:
+        gpubcast.jax.call(gb.add, X, X)
+    assert caught.value.rule == "F5"
+    with pytest.raises(gb.ElementTypeError, match="two s4 in a byte") as caught:
+        gpubcast.jax.call(plain, X.astype("int4"), X.astype("int4"), 1)
+    assert caught.value.rule == "J1"
+    with pytest.raises(ValueError, match=r"FFI call to `gpubcast` cannot be differentiated"):
+        jax.grad(lambda x: gpubcast.jax.call(plain, x, x).sum())(V)
+
+
+def test_without_machine_code_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpubcast.jax import custom_call
+
+    monkeypatch.setattr(custom_call, "code_of", lambda kernel: None)
+    with pytest.raises(gb.DeviceError, match="this interpreter does not reach") as caught:
+        gpubcast.jax.call(plain, X[:, :3], X[:, :3], 5.0)
+    assert caught.value.rule == "J2"
+
+
+def test_a_program_of_another_process_is_refused_not_run() -> None:
+    """What names no record of this process ends in XLA's error."""
+    x = np.ones(8, "f4")
+    gpubcast.jax.call(plain, x, x)
+    lost = jax.ffi.ffi_call("gpubcast", jax.ShapeDtypeStruct((8,), x.dtype))
+    with pytest.raises(Exception, match="no gpubcast call of this key"):
+        jax.jit(lambda x: lost(x, x, key=np.int64(12345)))(x).block_until_ready()
+
+
+# --- from_jax ------------------------------------------------------------------------------------
+
+
+def normalised(x: Any, gain: Any) -> Any:
+    mean = x.mean(1, keepdims=True)
+    return (x - mean) / jax.numpy.sqrt(((x - mean) ** 2).mean(1, keepdims=True) + 1e-5) * gain
+
+
+def test_a_function_of_jax_is_one_kernel() -> None:
+    f = gb.from_jax(normalised, X, gb.Shape("f32", (33,)))
+    assert [len(plan.broadcast_plans) for plan in f.plans()] == [1]
+    np.testing.assert_allclose(f(X, V), np.asarray(jax.jit(normalised)(X, V)), rtol=2e-5, atol=2e-6)
+
+
+def test_names_stand_for_sizes() -> None:
+    f = gb.from_jax(normalised, "f32[n,m]", "f32[m]")
+    assert f.parameters == ("f32[?,?]", "f32[?]")
+    for n, m in ((7, 33), (2, 5), (40, 3)):
+        x, g = RNG.standard_normal((n, m)).astype("f4"), RNG.standard_normal(m).astype("f4")
+        np.testing.assert_allclose(f(x, g), np.asarray(normalised(x, g)), rtol=2e-5, atol=2e-6)
+    with pytest.raises(gb.ShapeError, match="the specification 'm'") as caught:
+        f(X, V[:4])
+    assert caught.value.rule == "H8"
+
+
+def test_argmax_structures_and_64_bits() -> None:
+    f = gb.from_jax(lambda x: {"at": jax.numpy.argmax(x, 1), "any": (x > 1).any()}, "f32[7,33]")
+    every, at = f(X)
+    np.testing.assert_array_equal(at, X.argmax(1))
+    assert every == (X > 1).any()
+    wide = gb.from_jax(lambda x: x.sum(), "f64[4]")
+    assert wide(np.arange(4.0)).dtype == np.float64
+    with pytest.raises(gb.ElementTypeError) as caught:
+        gb.from_jax(lambda x: x, 3)
+    assert caught.value.rule == "A3"

@@ -1,0 +1,1 @@
+"""Others' conformance suites, run through gpubcast: ``python -m tools.conformance --help``."""
