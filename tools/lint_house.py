@@ -35,7 +35,7 @@ STATE = {
     "backends/cuda/nvrtc.py": "the lock of the compiler",
     "backends/native_calls/build.py": "the process that makes machine code",
     "runtime/eager_call.py": "the entry point of eager calls",
-    "runtime/state.py": "backends, plans, kernels, recorded calls, the current trace",
+    "runtime/state.py": "backends, libraries, plans, kernels, recorded calls, the current trace",
     "fusion/fused_function.py": "the entry point of fused calls",
     "plans.py": "the entry point of plans",
 }

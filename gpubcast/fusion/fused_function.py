@@ -19,6 +19,7 @@ from gpubcast.hlo.expression import Expression
 from gpubcast.hlo.labels import LabelPattern
 from gpubcast.plans import Plan
 from gpubcast.runtime import call_cache, eager_call, state
+from gpubcast.runtime.array_libraries import library_of
 from gpubcast.runtime.entry_point import EntryPoint
 from gpubcast.runtime.operands import is_scalar, scalar_view, view_of
 from gpubcast.runtime.protocols import ArrayLike, OutT
@@ -51,9 +52,9 @@ class _Graph:
 class Fused(Generic[P, R]):
     """A function that runs as one kernel; made by ``gb.fuse``.
 
-    It is called like the function, and with ``out`` and ``out_layout`` beside: one array or Layout,
-    for several results a tuple. It is traced once for each combination of the operands' element
-    types and ranks and of static arguments, never for a size. Closures and globals are read then.
+    It is called like the function, and with ``out`` and ``out_layout`` beside (a tuple for several
+    results). It is traced once for each combination of the operands' element types and ranks and of
+    static arguments, never for a size. Closures and globals are read then.
     """
 
     __module__ = "gpubcast"
@@ -113,15 +114,18 @@ class Fused(Generic[P, R]):
         """
         if not keywords:
             return _CALLED.call(self, args, out, out_layout)
-        return self._run(self._arguments.ordered(args, keywords), None, out, out_layout)
+        values = self._arguments.ordered(args, keywords)
+        library = library_of(values, out)
+        if library is not None:
+            return library.call(self._run, None, values, out, out_layout)
+        return self._run(None, values, out, out_layout)
 
-    def _run(self, values: tuple[Any, ...], what: Any, out: Any, out_layout: Any) -> Any:
+    def _run(self, what: Any, values: tuple[Any, ...], out: Any, out_layout: Any) -> Any:
         """A call with its arguments in order; ``what`` is None where it was given otherwise."""
         if any([isinstance(x, Tracer) for x in values]):
             if out is not None or out_layout is not None:
-                raise unsupported(
-                    f"{self._name}: out and out_layout belong to the outermost fused function",
-                )
+                told = "out and out_layout belong to the outermost fused function"
+                raise unsupported(f"{self._name}: {told}")
             return self._inline(values)
         # What is static or None changes the code, so such calls are not looked up.
         call = (what, values, out, out_layout)
@@ -131,7 +135,7 @@ class Fused(Generic[P, R]):
         views, signature = self._views(values)
         graph = _graph_of(self, signature)
         operands: list[Any] = [
-            self._scalar(i, values[i], element_type) if views[i] is None else views[i]
+            self._named(i, scalar_view, values[i], element_type) if views[i] is None else views[i]
             for i, element_type in zip(graph.sources, graph.types, strict=True)
         ]
         prefix = self if graph.sources == tuple(range(len(values))) else None
@@ -211,21 +215,16 @@ class Fused(Generic[P, R]):
                     f"{brief(x)}, no array; name the parameter in static="
                 )
             else:
-                view = self._view(i, x)
+                view = self._named(i, view_of, x)
                 shape = view.operand.shape
                 views.append(view)
                 signature.append((shape.element_type, len(shape.dimensions)))
         return views, tuple(signature)
 
-    def _view(self, index: int, x: Any) -> View:
+    def _named(self, index: int, function: Callable[..., Any], *given: Any) -> Any:
+        """What a function makes of an argument, which its refusals name."""
         try:
-            return view_of(x)
-        except Error as error:
-            raise located(error, self._arguments.named(index)) from None
-
-    def _scalar(self, index: int, x: Any, element_type: ElementType) -> View:
-        try:
-            return scalar_view(x, element_type)
+            return function(*given)
         except Error as error:
             raise located(error, self._arguments.named(index)) from None
 
@@ -233,11 +232,8 @@ class Fused(Generic[P, R]):
         if isinstance(x, Array):
             return x.xla_shape
         if not isinstance(x, (str, Shape)):
-            return self._view(index, x).operand.shape
-        try:
-            return as_shape(x)
-        except Error as error:
-            raise located(error, self._arguments.named(index)) from None
+            return self._named(index, view_of, x).operand.shape  # type: ignore[no-any-return]
+        return self._named(index, as_shape, x)  # type: ignore[no-any-return]
 
     # --- tracing ---------------------------------------------------------------------------------
 
@@ -313,7 +309,7 @@ class Fused(Generic[P, R]):
 
 def _called(fused: Fused[..., Any], args: tuple[Any, ...], out: Any, out_layout: Any) -> Any:
     values = fused._arguments.ordered(args, {})
-    return fused._run(values, fused if values is args else None, out, out_layout)
+    return fused._run(fused if values is args else None, values, out, out_layout)
 
 
 _CALLED = EntryPoint(_called)
