@@ -55,14 +55,15 @@ class Place:
         place: for each of its dimensions, the dimension of the result where it goes; None for one
             along which the node does not vary and which the result does not have.
         shape: the sizes of the result.
-        pattern: number of the pattern (``Expression.patterns``) whose labels it carries out.
+        pattern: number of the pattern (``Expression.patterns``) whose labels it carries out; None
+            where no labels say it.
         output: which of that pattern's outputs the result is; None for an operand being aligned.
     """
 
     arg: int
     place: tuple[int | None, ...]
     shape: tuple[Size, ...]
-    pattern: int
+    pattern: int | None
     output: int | None = None
 
 

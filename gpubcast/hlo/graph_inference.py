@@ -55,7 +55,8 @@ def _inferred(
     if isinstance(node, Apply):
         shapes = tuple(done[i].shape for i in node.args)
         return infer(node.op, shapes, dict(node.attributes))
-    _check_labels(expression, node.pattern, done, checked)
+    if node.pattern is not None:
+        _check_labels(expression, node.pattern, done, checked)
     dimensions = tuple(
         size if isinstance(size, int) else done[size[0]].shape.dimension(size[1])
         for size in node.shape
@@ -76,6 +77,7 @@ def _layout_of_labels(
     expression: Expression, node: Place, dimensions: tuple[int, ...], done: list[Inferred]
 ) -> Layout:
     """The layout of a labelled output (R1): the operands' labels say where their axes go."""
+    assert node.pattern is not None
     pattern, nodes = expression.patterns[node.pattern]
     group = pattern.outputs[node.output or 0]
     shapes, maps = [], []

@@ -131,15 +131,23 @@ def _typed(value: Any) -> Any:
 
 
 def _is_place(graph: Expression, index: int, node: Place) -> bool:
-    if not counts(node.pattern, len(graph.patterns)):
+    if node.pattern is not None and not counts(node.pattern, len(graph.patterns)):
         return False
-    pattern, nodes = graph.patterns[node.pattern]
+    if node.pattern is None:
+        labelled = node.output is None
+    else:
+        pattern, nodes = graph.patterns[node.pattern]
+        labelled = max(nodes, default=-1) < index and (
+            node.output is None
+            or (
+                counts(node.output, len(pattern.outputs))
+                and len(pattern.outputs[node.output]) == len(node.shape)
+            )
+        )
     return (
-        max(nodes, default=-1) < index
-        and (node.output is None or counts(node.output, len(pattern.outputs)))
+        labelled
         and tuple_of(node.shape, lambda size: counts(size) or _is_size_of(size, index))
         and tuple_of(node.place, lambda to: to is None or counts(to, len(node.shape)))
-        and (node.output is None or len(pattern.outputs[node.output]) == len(node.shape))
         and len(set(node.place) - {None}) == len(node.place) - node.place.count(None)
     )
 

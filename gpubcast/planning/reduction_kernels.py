@@ -62,6 +62,7 @@ class _Cutting:
     Attributes:
         graph: what is left; a node that is computed is a parameter.
         operands: its operands: those of the call, then temporaries.
+        results: the numbers of the results that are left.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class _Cutting:
         self.arity = len(operands)
         self.operands = operands
         self.outputs = outputs
+        self.results = tuple(range(len(outputs)))
         self.made: list[Kernel] = []
         self.temporaries: list[Shape] = []
 
@@ -86,18 +88,73 @@ class _Cutting:
                     self._compute_reductions(below)
                 self._compute_elements(index)
         while left := self._reductions(self.graph.outputs):
-            whole = one_kernel(self.graph, self.nodes, self.operands, self.outputs)
+            whole = one_kernel(self.graph, self.nodes, self.operands, self._outputs())
             if whole is not None:
-                written = tuple(range(len(self.outputs)))
-                self.made.append(kernel_of(whole, self.arity, len(self.outputs), written))
+                self.made.append(kernel_of(whole, self.arity, len(self.outputs), self.results))
                 return Kernels(tuple(self.made), tuple(self.temporaries))
-            self._compute_reductions(left)
-        rest = partition(self.graph, self.nodes, self.operands, self.outputs)
+            if not self._compute_results():
+                self._compute_reductions(left)
+        rest = partition(self.graph, self.nodes, self.operands, self._outputs())
         return self._with(rest)
+
+    def _outputs(self) -> tuple[Operand, ...]:
+        return tuple(self.outputs[i] for i in self.results)
+
+    def _compute_results(self) -> bool:
+        """Compute some of several results in one kernel, and with them the reductions that others
+        take from there, too; whether there are such. A kernel for these reductions alone would read
+        what that of the results reads anyway."""
+        every = range(len(self.results))
+        for first in every:
+            found = self._kernel_of_results((first,))
+            if found is None or not found[1]:
+                continue
+            chosen: tuple[int, ...] = (first,)
+            for k in every[first + 1 :]:
+                more = self._kernel_of_results((*chosen, k))
+                if more is not None:
+                    chosen, found = (*chosen, k), more
+            self._take(chosen, *found)
+            return True
+        return False
+
+    def _take(
+        self,
+        chosen: tuple[int, ...],
+        plan: BroadcastPlan,
+        shared: tuple[int, ...],
+        outs: tuple[Operand, ...],
+    ) -> None:
+        """Have a kernel of ``_kernel_of_results``; its results are no longer left."""
+        fresh = len(self.outputs) + len(self.temporaries)
+        results = tuple(self.results[k] for k in chosen)
+        written = (*results, *range(fresh, fresh + len(shared)))
+        self.made.append(kernel_of(plan, self.arity, len(self.outputs), written))
+        for node, out in zip(shared, outs, strict=True):
+            self._replace(node, out)
+        left = [k for k in range(len(self.results)) if k not in chosen]
+        axes = tuple(self.graph.axes[k] for k in left) if self.graph.axes else ()
+        outputs = tuple(self.graph.outputs[k] for k in left)
+        self.results = tuple(self.results[k] for k in left)
+        self.graph = replace(self.graph, outputs=outputs, axes=axes)
+
+    def _kernel_of_results(
+        self, chosen: tuple[int, ...]
+    ) -> tuple[BroadcastPlan, tuple[int, ...], tuple[Operand, ...]] | None:
+        """The kernel of some results, the reductions that others take from it, and their memory."""
+        nodes = tuple(self.graph.outputs[k] for k in chosen)
+        others = [i for k, i in enumerate(self.graph.outputs) if k not in chosen]
+        taken = reachable(self.graph.nodes, others)
+        shared = tuple(i for i in self._reductions(nodes) if i in taken and i not in nodes)
+        outs = tuple(_temporary(self.nodes[i].shape) for i in shared)
+        part = replace(self.graph, outputs=(*nodes, *shared), axes=(), packed=True)
+        given = tuple(self.outputs[self.results[k]] for k in chosen)
+        plan = one_kernel(part, self.nodes, self.operands, (*given, *outs))
+        return None if plan is None else (plan, shared, outs)
 
     def _with(self, rest: Kernels) -> Kernels:
         """These kernels, and others that take their temporaries as operands."""
-        self._append(rest, tuple(range(self.arity, self.arity + len(self.outputs))))
+        self._append(rest, tuple(self.arity + i for i in self.results))
         return Kernels(tuple(self.made), tuple(self.temporaries), rest.why)
 
     def _append(self, rest: Kernels, targets: tuple[int, ...]) -> None:

@@ -41,6 +41,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("exponential",),
+        derivative=lambda g, y, x: g * y,
     ),
     Op(
         "exp2",
@@ -56,6 +57,7 @@ ROWS = (
         halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
+        derivative=lambda g, y, x: math.log(2) * (g * y),
     ),
     Op(
         "expm1",
@@ -71,6 +73,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("exponential-minus-one",),
+        derivative=lambda g, y, x: g * (y + 1),
     ),
     Op(
         "log",
@@ -86,6 +89,7 @@ ROWS = (
         halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
+        derivative=lambda g, y, x: g / x,
     ),
     Op(
         "log2",
@@ -101,6 +105,7 @@ ROWS = (
         halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
+        derivative=lambda g, y, x: g / (x * math.log(2)),
     ),
     Op(
         "log1p",
@@ -117,6 +122,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("log-plus-one",),
+        derivative=lambda g, y, x: g / (x + 1),
     ),
     Op(
         "logistic",
@@ -132,6 +138,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("sigmoid", "expit"),
+        derivative=lambda g, y, x: g * (y * (1 - y)),
     ),
     Op(
         "erf",
@@ -146,6 +153,7 @@ ROWS = (
         halves=HALVES,
         registers=EVERYWHERE,
         type_check=FLOATING_ONLY,
+        derivative=lambda g, y, x: 2 / math.sqrt(math.pi) * (g * (-x.op("square")).op("exp")),
     ),
     Op(
         "erfc",
@@ -160,6 +168,7 @@ ROWS = (
         halves=HALVES,
         registers=EVERYWHERE,
         type_check=_real_valued("Erfc"),
+        derivative=lambda g, y, x: -2 / math.sqrt(math.pi) * (g * (-x.op("square")).op("exp")),
     ),
     Op(
         "erf_inv",
@@ -175,6 +184,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=_real_valued("ErfInv"),
         aliases=("erfinv",),
+        derivative=lambda g, y, x: math.sqrt(math.pi) / 2 * (g * y.op("square").op("exp")),
     ),
     Op(
         "lgamma",
@@ -192,6 +202,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=_real_valued("Lgamma"),
         aliases=("gammaln",),
+        derivative=lambda g, y, x: g * x.op("digamma"),
     ),
     Op(
         "digamma",
