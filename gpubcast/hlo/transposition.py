@@ -17,6 +17,7 @@ from typing import Any
 
 from gpubcast.errors import ElementTypeError
 from gpubcast.hlo import ops, rules
+from gpubcast.hlo.aligned_graph import AlignedGraph, Value, renumbered
 from gpubcast.hlo.derivatives import Number, Term
 from gpubcast.hlo.expression import (
     Apply,
@@ -26,20 +27,12 @@ from gpubcast.hlo.expression import (
     Node,
     Parameter,
     Place,
-    Size,
     arguments_of,
-    canonical,
-    line_of,
     reachable,
 )
-from gpubcast.hlo.graph_inference import infer_nodes
-from gpubcast.hlo.inference import result_type
-from gpubcast.hlo.op import Inferred
 from gpubcast.shapes.element_types import ElementType
 from gpubcast.shapes.scalar_bits import scalar_bits
 from gpubcast.shapes.shape import Shape
-
-_ALIGNED = (rules.UNARY, rules.BINARY, rules.SELECT, rules.CLAMP, rules.CONVERT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +40,25 @@ class Transposed:
     """The gradients of a graph's operands.
 
     Attributes:
-        expression: takes the operands of the graph, then the gradient of each result, and gives the
-            gradients of ``operands``, in a tuple. It serves all operands of the types, the ranks
-            and the sizes of 1 that it was made for.
+        expression: takes the operands of the graph, then the gradients of ``results``, and gives
+            the gradients of ``operands``, in a tuple. It serves all operands of the types, the
+            ranks and the sizes of 1 that it was made for. None where no operand has a gradient.
         operands: the operands that have a gradient; of all others it is 0.
+        results: the results that they depend on.
     """
 
     expression: Expression | None
     operands: tuple[int, ...]
+    results: tuple[int, ...]
 
 
 @functools.lru_cache(4096)
 def transposed(
-    expression: Expression, shapes: tuple[Shape, ...], wanted: tuple[int, ...] | None = None
+    expression: Expression,
+    shapes: tuple[Shape, ...],
+    wanted: tuple[int, ...] | None = None,
+    *,
+    conjugated: bool = False,
 ) -> Transposed:
     """The graph of the gradients.
 
@@ -67,17 +66,19 @@ def transposed(
         expression: the graph.
         shapes: its operands' shapes.
         wanted: the operands whose gradients are; None for all.
+        conjugated: whether complex gradients are the conjugates of JAX's, as they are PyTorch's.
 
     Raises:
         ElementTypeError: G1, an operation between an operand and a result has no derivative.
         Error: whatever rule refuses a node.
     """
-    made = _Transposition(expression, shapes)
+    made = _Transposition(expression, shapes, conjugated)
     found = made.gradients(range(len(shapes)) if wanted is None else wanted)
     operands = tuple(sorted(found))
     if not operands:
-        return Transposed(None, ())
-    return Transposed(made.graph([found[i] for i in operands]), operands)
+        return Transposed(None, (), ())
+    graph = made.graph([made.conjugate(found[i]) for i in operands])
+    return Transposed(graph, operands, tuple(made.seeds))
 
 
 def has_gradient(element_type: ElementType) -> bool:
@@ -85,149 +86,23 @@ def has_gradient(element_type: ElementType) -> bool:
     return element_type.is_floating or element_type.is_complex
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
-    """What is known of a node.
+class _Transposition(AlignedGraph):
+    """The graph being made: what the original computes first, then the gradients.
 
     Attributes:
-        element_type: of its elements.
-        dimensions: its sizes.
-        sizes: the same, as sizes of operands where they are.
-        lacks: the axes along which it is constant.
+        seeds: the results whose gradients are operands.
     """
 
-    element_type: ElementType
-    dimensions: tuple[int, ...]
-    sizes: tuple[Size, ...]
-    lacks: frozenset[int] = frozenset()
+    def __init__(self, expression: Expression, shapes: tuple[Shape, ...], conjugated: bool) -> None:
+        super().__init__(expression, shapes)
+        self.seeds: list[int] = []
+        self._conjugated = conjugated
 
-
-class _Transposition:
-    """The graph being made: what the original computes first, then the gradients."""
-
-    def __init__(self, expression: Expression, shapes: tuple[Shape, ...]) -> None:
-        self.original = expression
-        self.nodes: list[Node] = []
-        self.values: list[_Value] = []
-        self._numbers: dict[Node, int] = {}
-        inferred = infer_nodes(expression, shapes)
-        self.new: list[int] = []
-        self.lines: list[str] = []
-        for index, node in enumerate(expression.nodes):
-            self._line = line_of(expression, index)
-            self.new.append(self._copied(node, inferred[index]))
-        self._num_primal = len(self.nodes)
-
-    # --- the original ----------------------------------------------------------------------------
-
-    def _copied(self, node: Node, inferred: Inferred) -> int:
-        element_type, dimensions = inferred.shape.element_type, inferred.shape.dimensions
-        if isinstance(node, Parameter):
-            own = tuple((len(self.nodes), d) for d in range(len(dimensions)))
-            return self.add(node, _Value(element_type, dimensions, own))
-        if isinstance(node, Constant):
-            return self.add(node, _Value(element_type, (), ()))
-        args = [self.new[a] for a in arguments_of(node)]
-        if isinstance(node, Place):
-            sizes = tuple(self._size(size) for size in node.shape)
-            return self.place(args[0], node.place, sizes, dimensions, node.pattern, node.output)
-        row = ops.OPS[node.op]
-        if row.rule.moves:
-            sizes = self._sizes(args, inferred)
-            return self.place(args[0], inferred.maps[0], sizes, dimensions)
-        if row.rule in _ALIGNED:
-            sizes = self._sizes(args, inferred)
-            args = [
-                self.place(a, place, sizes, dimensions)
-                for a, place in zip(args, inferred.maps, strict=True)
-            ]
-            own_keywords = {attribute.name for attribute in row.attributes}
-            keywords = tuple(pair for pair in node.attributes if pair[0] in own_keywords)
-            lacks = frozenset.intersection(*(self.values[a].lacks for a in args))
-            value = _Value(element_type, dimensions, sizes, lacks)
-            return self.add(Apply(node.op, tuple(args), keywords), value)
-        if row.rule.reduces is not None:
-            sizes = self._sizes(args, inferred)
-            places = inferred.maps[0]
-            lacks = frozenset(
-                to for d in self.values[args[0]].lacks if (to := places[d]) is not None
-            )
-            value = _Value(element_type, dimensions, sizes, lacks)
-        else:
-            value = _Value(element_type, dimensions, tuple(dimensions))
-        return self.add(replace(node, args=tuple(args)), value)
-
-    def _size(self, size: Size) -> Size:
-        return size if isinstance(size, int) else self.values[self.new[size[0]]].sizes[size[1]]
-
-    def _sizes(self, args: list[int], inferred: Inferred) -> tuple[Size, ...]:
-        """Where the sizes of a result are found: an operand's, if one is as large."""
-        found: list[Size] = list(inferred.shape.dimensions)
-        for a, places in zip(args, inferred.maps, strict=True):
-            value = self.values[a]
-            for d, to in enumerate(places):
-                if to is not None and value.dimensions[d] == inferred.shape.dimensions[to]:
-                    found[to] = value.sizes[d]
-        return tuple(found)
-
-    # --- nodes -----------------------------------------------------------------------------------
-
-    def add(self, node: Node, value: _Value) -> int:
-        """The number of a node; an equal one is the same."""
-        if node not in self._numbers:
-            self._numbers[node] = len(self.nodes)
-            self.nodes.append(node)
-            self.values.append(value)
-            self.lines.append(self._line)
-        return self._numbers[node]
-
-    def place(
-        self,
-        arg: int,
-        place: tuple[int | None, ...],
-        sizes: tuple[Size, ...],
-        dimensions: tuple[int, ...],
-        pattern: int | None = None,
-        output: int | None = None,
-    ) -> int:
-        """A value with its dimensions put elsewhere; itself where nothing changes."""
-        value = self.values[arg]
-        if output is None and (place, value.dimensions) == (
-            tuple(range(len(dimensions))),
-            dimensions,
-        ):
-            return arg
-        lacks = set(range(len(dimensions)))
-        for d, to in enumerate(place):
-            expanded = to is not None and value.dimensions[d] != dimensions[to]
-            if to is not None and not expanded and d not in value.lacks:
-                lacks.discard(to)
-        made = _Value(value.element_type, dimensions, sizes, frozenset(lacks))
-        return self.add(Place(arg, place, sizes, pattern, output), made)
-
-    def reduced(self, name: str, arg: int, axes: Iterable[int]) -> int:
-        """A value reduced along axes, and repeated along them."""
-        axes = tuple(sorted(axes))
-        value = self.values[arg]
-        every = range(len(value.dimensions))
-        # What is constant along an axis is reduced once, without it.
-        dropped = value.lacks - set(axes)
-        inner = tuple(d for d in every if d not in dropped)
-        left = tuple(d for d in inner if d not in axes)
-        place = tuple(inner.index(d) if d in inner else None for d in every)
-        compact = self.place(arg, place, *self._sizes_of(value, inner))
-        numbers = tuple(inner.index(d) for d in axes)
-        node = Apply(name, (compact,), canonical(name, {"axes": numbers}))
-        sizes, dimensions = self._sizes_of(value, left)
-        made = self.add(node, _Value(value.element_type, dimensions, sizes))
-        return self.place(made, left, value.sizes, value.dimensions)
-
-    def _sizes_of(
-        self, value: _Value, axes: tuple[int, ...]
-    ) -> tuple[tuple[Size, ...], tuple[int, ...]]:
-        return tuple(value.sizes[d] for d in axes), tuple(value.dimensions[d] for d in axes)
-
-    # --- gradients -------------------------------------------------------------------------------
+    def conjugate(self, node: int) -> int:
+        """The other convention's gradient."""
+        if self._conjugated and self.values[node].element_type.is_complex:
+            return self.apply("conj", (node,), {})
+        return node
 
     def gradients(self, wanted: Iterable[int]) -> dict[int, int]:
         """The nodes of the gradients of operands that have one, by the operands' numbers."""
@@ -246,15 +121,16 @@ class _Transposition:
             value = self.values[root]
             if root not in active:
                 continue
-            given = Parameter(self.original.num_parameters + k)
+            given = Parameter(self.original.num_parameters + len(self.seeds))
+            self.seeds.append(k)
             seed = self.add(given, replace(value, lacks=frozenset()))
-            self._arrive(arrived, root, seed, frozenset())
+            self._arrive(arrived, root, self.conjugate(seed), frozenset())
         found = {}
-        for index in range(self._num_primal - 1, -1, -1):
+        for index in range(self.num_original - 1, -1, -1):
             if index not in arrived:
                 continue
             node = self.nodes[index]
-            self._line = self.lines[index]
+            self.line = self.lines[index]
             gradient = self._combined(index, arrived.pop(index))
             if isinstance(node, Parameter):
                 found[node.index] = gradient
@@ -266,7 +142,7 @@ class _Transposition:
     def _active(self, roots: list[int]) -> set[int]:
         """The values that have a gradient and depend on operands that do."""
         active = set(roots)
-        for index, node in enumerate(self.nodes[: self._num_primal]):
+        for index, node in enumerate(self.nodes[: self.num_original]):
             if active.intersection(arguments_of(node)):
                 row = ops.OPS[node.op] if isinstance(node, Apply) else None
                 if has_gradient(self.values[index].element_type) and (
@@ -281,7 +157,7 @@ class _Transposition:
         parts = arrived.setdefault(index, {})
         summed = frozenset(summed) & self.values[index].lacks
         known = parts.get(summed)
-        parts[summed] = part if known is None else self._apply("add", (known, part), {})
+        parts[summed] = part if known is None else self.apply("add", (known, part), {})
 
     def _combined(self, index: int, parts: Mapping[frozenset[int], int]) -> int:
         """The gradient of a value from all that arrives."""
@@ -290,7 +166,7 @@ class _Transposition:
             axes = self.values[index].lacks - summed
             if axes:
                 part = self.reduced("reduce_sum", part, axes)
-            total = part if total is None else self._apply("add", (total, part), {})
+            total = part if total is None else self.apply("add", (total, part), {})
         assert total is not None
         return total
 
@@ -338,25 +214,6 @@ class _Transposition:
             if term is not None
         ]
 
-    def _apply(self, name: str, args: tuple[int, ...], keywords: Mapping[str, Any]) -> int:
-        """An elementwise operation on values of the same dimensions and on scalar constants."""
-        row = ops.OPS[name]
-        like = max((self.values[a] for a in args), key=lambda value: len(value.dimensions))
-        types = [self.values[a].element_type for a in args]
-        element_type = result_type(name, types, dict(canonical(name, keywords)))
-        if row.rule.uniform:
-            args = tuple(
-                self.place(a, self._identity(a), like.sizes, like.dimensions) for a in args
-            )
-        node = Apply(name, args, canonical(name, keywords))
-        arrays = [self.values[a] for a in args if self.values[a].dimensions]
-        lacks = frozenset(range(len(like.dimensions)))
-        lacks = lacks.intersection(*(value.lacks for value in arrays))
-        return self.add(node, _Value(element_type, like.dimensions, like.sizes, lacks))
-
-    def _identity(self, index: int) -> tuple[int, ...]:
-        return tuple(range(len(self.values[index].dimensions)))
-
     def graph(self, outputs: list[int]) -> Expression:
         """The finished graph: the operands, what the gradients need, and what labels speak of."""
         original = self.original
@@ -365,10 +222,10 @@ class _Transposition:
         kept = sorted({*reachable(self.nodes, (*outputs, *named)), *given})
         new = {old: i for i, old in enumerate(kept)}
         names = tuple(original.names.operand(i) for i in range(original.num_parameters))
-        results = tuple(f"gradient of result {k}" for k in range(len(original.outputs)))
+        results = tuple(f"gradient of result {k}" for k in self.seeds)
         return Expression(
-            original.num_parameters + len(original.outputs),
-            tuple(_renumbered(self.nodes[i], new) for i in kept),
+            original.num_parameters + len(self.seeds),
+            tuple(renumbered(self.nodes[i], new) for i in kept),
             tuple(new[i] for i in outputs),
             tuple((one, tuple(new[self.new[i]] for i in at)) for one, at in original.patterns),
             packed=True,
@@ -392,21 +249,12 @@ class _Maker:
         return Term(self, node, self._graph.values[node].element_type)
 
     def apply(self, name: str, terms: tuple[Term, ...], keywords: dict[str, Any]) -> Term:
-        return self.term(self._graph._apply(name, tuple(t.node for t in terms), keywords))
+        return self.term(self._graph.apply(name, tuple(t.node for t in terms), keywords))
 
     def constant(self, value: Number, like: Term) -> Term:
         bits = scalar_bits(value, like.element_type)
         node = Constant(like.element_type.name, bits)
-        return self.term(self._graph.add(node, _Value(like.element_type, (), ())))
+        return self.term(self._graph.add(node, Value(like.element_type, (), ())))
 
     def total(self, name: str, term: Term) -> Term:
         return self.term(self._graph.reduced(name, term.node, self._axes))
-
-
-def _renumbered(node: Node, new: Mapping[int, int]) -> Node:
-    if isinstance(node, Apply):
-        return replace(node, args=tuple(new[a] for a in node.args))
-    if isinstance(node, Place):
-        shape = tuple(s if isinstance(s, int) else (new[s[0]], s[1]) for s in node.shape)
-        return replace(node, arg=new[node.arg], shape=shape)
-    return node

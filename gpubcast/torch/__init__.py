@@ -13,8 +13,9 @@ from torch._dynamo import trace_rules
 from gpubcast.runtime import array_libraries
 from gpubcast.runtime.array_libraries import ArrayLibrary
 from gpubcast.torch import tensors
+from gpubcast.torch.operator import gradient_plan, op
 
-__all__ = ["asarray"]
+__all__ = ["asarray", "gradient_plan", "op"]
 
 
 def asarray(x: Any) -> Tensor:

@@ -146,11 +146,7 @@ def strided(x: Tensor, written: bool) -> Any:
             "are read); use x.resolve_neg() or x.resolve_conj()"
         )
     if name is None:
-        raise ElementTypeError(
-            f"gpubcast has no element type for {x.dtype} [T1]",
-            rule="T1",
-            kind="gpubcast:dtype of a tensor",
-        )
+        raise lacking(x.dtype)
     if x.device.type not in ("cpu", "cuda"):
         raise DeviceError(
             f"a tensor on {x.device.type!r} is no operand: gpubcast runs on CPU and CUDA",
@@ -165,6 +161,15 @@ def strided(x: Tensor, written: bool) -> Any:
     else:
         array, _ = state.backend("cuda").adopt(plain, written=written)
     return array if bits is None else array.view(ELEMENT_TYPES[name].dtype)
+
+
+def lacking(dtype: torch.dtype) -> ElementTypeError:
+    """The refusal of an element type that XLA lacks."""
+    return ElementTypeError(
+        f"gpubcast has no element type for {dtype} [T1]",
+        rule="T1",
+        kind="gpubcast:dtype of a tensor",
+    )
 
 
 def _refused(what: str) -> ElementTypeError:
