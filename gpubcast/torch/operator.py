@@ -85,9 +85,8 @@ def gradient_plan(
         ElementTypeError: G1, an operation has no derivative.
     """
     bound, _ = _bound(function, dict(arguments or {}))
-    plan = bound.plan(
-        *[tensors.strided(x, False) if isinstance(x, Tensor) else x for x in operands]
-    )
+    known = [_shapes((x,))[0] if isinstance(x, Tensor) else x for x in operands]
+    plan = bound.plan(*known)
     made = transposed(plan.expression, plan.shapes, conjugated=True)
     if made.expression is None:
         raise _refused(f"{plan.name}: no operand has a gradient")
@@ -107,8 +106,8 @@ def _bound(
     fixed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if any(p.kind not in fixed and name not in given for name, p in parameters.items()):
         raise _refused(
-            f"{function!r}: an operator has a fixed number of operands, so no *{'args'}; what can "
-            "only be given by name is bound in arguments="
+            f"{function!r}: an operator has a fixed number of operands, by position; what can only "
+            "be given by name is bound in arguments="
         )
     unknown = [name for name in given if name not in parameters]
     if unknown:
