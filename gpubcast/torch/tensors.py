@@ -92,11 +92,11 @@ def call(function: Any, what: Any, operands: tuple[Any, ...], out: Any, *rest: A
                 return from_numpy(made)
             except TypeError:  # another type of elements or of arrays, or several results
                 return _results(made)
-    arrays = tuple([_operand(x) for x in operands])
     outs = out if isinstance(out, (tuple, list)) else (out,)
-    given = tuple([strided(x, True) if isinstance(x, Tensor) else x for x in outs])
-    target = given if isinstance(out, (tuple, list)) else given[0]
     with _stream((*operands, *outs)):
+        arrays = tuple([_operand(x) for x in operands])
+        given = tuple([strided(x, True) if isinstance(x, Tensor) else x for x in outs])
+        target = given if isinstance(out, (tuple, list)) else given[0]
         made = function(what, arrays, target, *rest)
         if out is None:
             return _results(made)

@@ -174,6 +174,28 @@ def test_subclasses_that_compute_otherwise_are_refused():
         torch.func.vmap(gb.neg)(torch.ones(3, 3))
 
 
+def test_a_call_on_a_gpu_is_on_the_current_stream_of_pytorch(monkeypatch):
+    pytest.importorskip("cupy")
+    from types import SimpleNamespace
+
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    from gpubcast.torch import tensors
+    from tests.support import fake_gpu
+
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        there = torch.empty(3, device="cuda")
+    monkeypatch.setattr(
+        torch.cuda, "current_stream", lambda device: SimpleNamespace(cuda_stream=70 + device.index)
+    )
+    with fake_gpu.gpu() as gpu:
+        with tensors._stream((torch.ones(3), there)):
+            assert gpu.driver.get_current_stream().ptr == 70
+        assert gpu.driver.get_current_stream().ptr == 16
+        with tensors._stream((torch.ones(3), np.ones(3))):
+            assert gpu.driver.get_current_stream().ptr == 16
+
+
 def test_views_that_no_tensor_has():
     with pytest.raises(gb.LayoutError, match="negative"):
         gt.asarray(gb.array(np.ones((2, 3), "f4"))[::-1])
