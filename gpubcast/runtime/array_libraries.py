@@ -20,17 +20,22 @@ class ArrayLibrary:
             written or only read.
         call: ``call(function, what, operands, out, *rest)``: a ``Call`` with NumPy or CuPy arrays
             in place of the library's, whose results are the library's.
+        before: ``before(entry, function)``: what an ``EntryPoint`` calls in place of a function: it
+            does ``call`` where there are arrays of the library, and the function elsewhere.
     """
 
     array_type: type
     strided: Callable[[Any, bool], Any]
     call: Callable[..., Any]
+    before: Callable[[Any, Callable[..., Any]], Callable[..., Any]]
 
 
 def join(library: ArrayLibrary) -> None:
     """Have a library's arrays recognised; one whose type of arrays has joined replaces it."""
     others = [one for one in state.libraries() if one.array_type is not library.array_type]
     state.set_libraries((*others, library))
+    for entry in state.entry_points():
+        entry.renew()
 
 
 def library_of(operands: tuple[Any, ...], out: Any = None) -> ArrayLibrary | None:

@@ -31,7 +31,7 @@ def asarray(x: Any) -> Tensor:
     return x if isinstance(x, Tensor) else tensors.tensor_over(x)
 
 
-array_libraries.join(ArrayLibrary(Tensor, tensors.strided, tensors.call))
+array_libraries.join(ArrayLibrary(Tensor, tensors.strided, tensors.call, tensors.before))
 for _package in ("gpubcast", "numba", "llvmlite"):
     # torch.compile breaks its graph at a call into these, and compiles none of their frames.
     trace_rules.add(_package)

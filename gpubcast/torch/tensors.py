@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor, from_numpy
+from torch.autograd.graph import increment_version
 from torch.nn import Parameter
 
 from gpubcast.backends.array_types import DeviceArray
 from gpubcast.errors import DeviceError, ElementTypeError, LayoutError
 from gpubcast.runtime import state
+from gpubcast.runtime.array_libraries import library_of
+from gpubcast.runtime.entry_point import EntryPoint
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType, element_type
 
 if TYPE_CHECKING:
@@ -81,17 +85,6 @@ def call(function: Any, what: Any, operands: tuple[Any, ...], out: Any, *rest: A
     Raises:
         Error: a tensor has no array over its memory, or a rule refuses the call.
     """
-    if out is None:
-        try:
-            arrays = tuple([x.numpy() if type(x) is Tensor else _operand(x) for x in operands])
-        except (RuntimeError, TypeError):
-            pass  # another device, an element type that NumPy lacks, gradients, bits
-        else:
-            made = function(what, arrays, None, *rest)
-            try:
-                return from_numpy(made)
-            except TypeError:  # another type of elements or of arrays, or several results
-                return _results(made)
     outs = out if isinstance(out, (tuple, list)) else (out,)
     with _stream((*operands, *outs)):
         arrays = tuple([_operand(x) for x in operands])
@@ -100,8 +93,46 @@ def call(function: Any, what: Any, operands: tuple[Any, ...], out: Any, *rest: A
         made = function(what, arrays, target, *rest)
         if out is None:
             return _results(made)
-    torch.autograd.graph.increment_version([x for x in outs if isinstance(x, Tensor)])
+    increment_version([x for x in outs if isinstance(x, Tensor)])
     return out
+
+
+def before(entry: EntryPoint, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function before which tensors are replaced; see ``ArrayLibrary``.
+
+    What ``numpy()`` takes, on the CPU, without gradients and of a type that NumPy has, goes the
+    short way: it costs as little as it can beside ``numpy()`` itself.
+    """
+
+    def from_here(what: Any, operands: Any = (), out: Any = None, *rest: Any) -> Any:
+        arrays: tuple[Any, ...] = ()
+        if out is None or type(out) is Tensor:
+            # One or two operands are no list, which would take a tenth of the call.
+            try:
+                if len(operands) <= 2 and operands and type(operands[0]) is Tensor:
+                    arrays = (operands[0].numpy(),)
+                    if len(operands) == 2:
+                        x = operands[1]
+                        arrays = (arrays[0], x.numpy() if type(x) is Tensor else x)
+                elif Tensor in [*map(type, operands)]:
+                    arrays = tuple([x.numpy() if type(x) is Tensor else x for x in operands])
+                given = None if out is None else out.numpy()
+            except (RuntimeError, TypeError):
+                return call(entry.call, what, operands, out, *rest)
+        if arrays:
+            made = entry.call(what, arrays, given, *rest)
+            if out is not None:
+                increment_version(out)
+                return out
+            try:
+                return from_numpy(made)
+            except TypeError:  # another type of elements or of arrays, or several results
+                return _results(made)
+        if library_of(operands, out) is None:
+            return function(what, operands, out, *rest)
+        return call(entry.call, what, operands, out, *rest)
+
+    return from_here
 
 
 def _operand(x: Any) -> Any:
@@ -190,7 +221,7 @@ def _stream(arrays: tuple[Any, ...]) -> AbstractContextManager[object]:
 def _results(made: Any) -> Any:
     if isinstance(made, tuple):
         return tuple([_results(x) for x in made])
-    return made if isinstance(made, DeviceArray) else tensor_over(made)
+    return made if isinstance(made, (DeviceArray, Tensor)) else tensor_over(made)
 
 
 def tensor_over(array: Any) -> Tensor:

@@ -241,3 +241,19 @@ def test_before_the_import_results_are_numpy_and_negated_views_are_refused():
             raise AssertionError
     """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=600)
+
+
+def test_the_import_finds_calls_that_machine_code_does_already():
+    code = """if True:
+        import numpy as np, torch, gpubcast as gb
+        from gpubcast.runtime.eager_call import APPLY
+        x, t = np.ones(3, "f4"), torch.ones(3)
+        for _ in range(5000):
+            gb.add(x, x)
+        assert APPLY.state == "native"
+        import gpubcast.torch
+        assert APPLY.state == "native"
+        assert type(gb.add(t, t)) is torch.Tensor and type(gb.add(x, x)) is np.ndarray
+        assert type(gb.add(t, 1.0, out=t)) is torch.Tensor and float(t[0]) == 2.0
+    """
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=600)
