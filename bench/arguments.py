@@ -35,6 +35,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
            help="measure first calls alone: of processes that find no compiled kernel")
     extent("--functions", action="store_true",
            help="measure elementary functions alone: on one core, in its cache")
+    extent("--gradients", action="store_true",
+           help="measure forward and backward alone: operators of PyTorch, beside its own")
     made.add_argument("--beside", type=Path, metavar="FOLDER",
                       help="with --cold: another checkout of gpubcast, in turns with this one")
     made.add_argument("--from", dest="source", type=Path, metavar="FILE",

@@ -13,7 +13,7 @@ import gpubcast as gb
 from gpubcast.runtime.device_choice import choose_device
 
 from . import arguments, compare
-from .measure import cold, functions, latency
+from .measure import cold, functions, gradients, latency
 from .measure.checkpoint import DEVICE_LOST, Checkpoint
 from .measure.run import DeviceLost, Run, ending
 from .measure.settings import named, settings
@@ -41,9 +41,12 @@ def run(words: Sequence[str], prog: str) -> int:
         print(cold.text(cold.measure(given.beside, given.samples or cold.STARTS)))
         return 0
     files.check(given)
-    if given.functions:
-        measured = functions.measure(given.cases, given.dtype)
-        page = functions.text(measured, shlex.join([*prog.split(), *words]))
+    if given.functions or given.gradients:
+        line = shlex.join([*prog.split(), *words])
+        if given.functions:
+            page = functions.text(functions.measure(given.cases, given.dtype), line)
+        else:
+            page = gradients.text(gradients.measure(given.cases), line)
         print(page)
         if given.md is not None:
             save(given.md, page)

@@ -37,7 +37,7 @@ STATE = {
     "backends/native_calls/ffi.py": "launches that compiled programs of XLA refer to",
     "runtime/eager_call.py": "the entry point of eager calls",
     "arrays.py": "the entry points of copies and filled arrays",
-    "runtime/state.py": "backends, plans, kernels, recorded calls, the current trace",
+    "runtime/state.py": "backends, libraries, plans, kernels, recorded calls, the current trace",
     "fusion/fused_function.py": "the entry point of fused calls",
     "plans.py": "the entry point of plans",
 }

@@ -32,6 +32,7 @@ from gpubcast.hlo.labels import LabelPattern
 from gpubcast.pictures.shown import Shown
 from gpubcast.plans import Plan
 from gpubcast.runtime import call_cache, eager_call, state
+from gpubcast.runtime.array_libraries import library_of
 from gpubcast.runtime.entry_point import EntryPoint
 from gpubcast.runtime.operands import is_scalar
 from gpubcast.runtime.protocols import OutsT
@@ -166,15 +167,18 @@ class Fused(Shown, Generic[P, R]):
         """
         if not keywords:
             return _CALLED.call(self, args, out, out_layout)
-        return self._run(self._arguments.ordered(args, keywords), None, out, out_layout)
+        values = self._arguments.ordered(args, keywords)
+        library = library_of(values, out)
+        if library is not None:
+            return library.call(self._run, None, values, out, out_layout)
+        return self._run(None, values, out, out_layout)
 
-    def _run(self, values: tuple[Any, ...], what: Any, out: Any, out_layout: Any) -> Any:
+    def _run(self, what: Any, values: tuple[Any, ...], out: Any, out_layout: Any) -> Any:
         """A call with its arguments in order; ``what`` is None where it was given otherwise."""
         if any([isinstance(x, Tracer) for x in values]):
             if out is not None or out_layout is not None:
-                raise unsupported(
-                    f"{self._name}: out and out_layout belong to the outermost fused function",
-                )
+                told = "out and out_layout belong to the outermost fused function"
+                raise unsupported(f"{self._name}: {told}")
             return self._inline(values)
         if type(out_layout) in (str, tuple, list):
             out_layout = self._layouts(out_layout)
@@ -424,7 +428,7 @@ def _unpickled(
 
 def _called(fused: Fused[..., Any], args: tuple[Any, ...], out: Any, out_layout: Any) -> Any:
     values = fused._arguments.ordered(args, {})
-    return fused._run(values, fused if values is args else None, out, out_layout)
+    return fused._run(fused if values is args else None, values, out, out_layout)
 
 
 _CALLED = EntryPoint(_called)

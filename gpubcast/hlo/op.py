@@ -9,6 +9,7 @@ from typing import Any
 
 from gpubcast.hlo.attributes import Attribute
 from gpubcast.hlo.broadcasting import Broadcast
+from gpubcast.hlo.derivatives import Derivative
 from gpubcast.shapes.element_types import Category, ElementType, categories
 from gpubcast.shapes.shape import Shape
 
@@ -191,6 +192,8 @@ class Op:
             element type. ``cuda`` and ``cpu`` then combine two values.
         reduction: the reduction that a call with one operand is answered with, as NumPy gives it
             the same name.
+        derivative: the gradients of the operands (``derivatives``); None where the operation has
+            none, or where its results, integers or pred, have none.
         public: whether a function is made from the row.
     """
 
@@ -218,6 +221,7 @@ class Op:
     hlo_mark: str = ""
     identity: Identity | None = None
     reduction: str = ""
+    derivative: Derivative | None = None
     public: bool = True
 
     @property

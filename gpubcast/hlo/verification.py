@@ -151,23 +151,22 @@ def _typed(value: Any) -> Any:
 
 
 def _is_place(graph: Expression, index: int, node: Place) -> bool:
-    if node.pattern is None:
-        return node.output is None and _is_placed(index, node)
-    if not counts(node.pattern, len(graph.patterns)):
+    if node.pattern is not None and not counts(node.pattern, len(graph.patterns)):
         return False
-    pattern, nodes = graph.patterns[node.pattern]
+    if node.pattern is None:
+        labelled = node.output is None
+    else:
+        pattern, nodes = graph.patterns[node.pattern]
+        labelled = max(nodes, default=-1) < index and (
+            node.output is None
+            or (
+                counts(node.output, len(pattern.outputs))
+                and len(pattern.outputs[node.output]) == len(node.shape)
+            )
+        )
     return (
-        max(nodes, default=-1) < index
-        and (node.output is None or counts(node.output, len(pattern.outputs)))
-        and _is_placed(index, node)
-        and (node.output is None or len(pattern.outputs[node.output]) == len(node.shape))
-    )
-
-
-def _is_placed(index: int, node: Place) -> bool:
-    """Whether sizes are some, and no two dimensions go to one place."""
-    return (
-        tuple_of(node.shape, lambda size: counts(size) or _is_size_of(size, index))
+        labelled
+        and tuple_of(node.shape, lambda size: counts(size) or _is_size_of(size, index))
         and tuple_of(node.place, lambda to: to is None or counts(to, len(node.shape)))
         and len(set(node.place) - {None}) == len(node.place) - node.place.count(None)
     )

@@ -8,37 +8,27 @@ none are computed into temporaries, which are operands of what is left.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpubcast.hlo.expression import (
     Apply,
     Expression,
     Parameter,
+    Place,
     arguments_of,
     reachable,
     reduces,
 )
 from gpubcast.hlo.op import Inferred
-from gpubcast.planning.axis_classes import AxisClasses, Dimension
+from gpubcast.planning.axis_classes import AxisClasses
 from gpubcast.planning.bitcasts import changes_width
-from gpubcast.planning.build import Sequences, build, filled, read_as
-from gpubcast.planning.lowering import by_chunks, lowered
-from gpubcast.planning.partition import (
-    MAX_CODE,
-    MAX_READS,
-    MAX_WRITES,
-    Kernel,
-    Kernels,
-    kernel_of,
-    partition,
-)
-from gpubcast.planning.plan import BroadcastPlan, Operand, Places
+from gpubcast.planning.build import filled, read_as
+from gpubcast.planning.lowering import lowered
+from gpubcast.planning.partition import Kernel, Kernels, partition
+from gpubcast.planning.plan import INDEX, BroadcastPlan, Operand
+from gpubcast.planning.single_kernel import is_within, one_kernel, sequence_axes
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.shape import Shape
-
-# Reductions of one kernel: each has memory of its own.
-MAX_REDUCTIONS = 4
 
 
 def reduction_kernels(
@@ -61,7 +51,9 @@ class _Cutting:
 
     Attributes:
         graph: what is left; a node that is computed is a parameter.
-        operands: its operands: those of the call, then temporaries.
+        operands: its operands: those of the call, then what is computed.
+        arrays: their numbers: operands of the call first, then its outputs, then temporaries.
+        results: the numbers of the results that are left.
     """
 
     def __init__(
@@ -76,6 +68,8 @@ class _Cutting:
         self.arity = len(operands)
         self.operands = operands
         self.outputs = outputs
+        self.arrays = tuple(range(len(operands)))
+        self.results = tuple(range(len(outputs)))
         self.made: list[Kernel] = []
         self.temporaries: list[Shape] = []
 
@@ -85,31 +79,143 @@ class _Cutting:
                 while below := self._reductions((index,)):
                     self._compute_reductions(below)
                 self._compute_elements(index)
+        self._compute_reduced_results()
         while left := self._reductions(self.graph.outputs):
-            whole = one_kernel(self.graph, self.nodes, self.operands, self.outputs)
+            whole = one_kernel(self.graph, self.nodes, self.operands, self._outputs())
             if whole is not None:
-                written = tuple(range(len(self.outputs)))
-                self.made.append(kernel_of(whole, self.arity, len(self.outputs), written))
+                self._make(whole, tuple(self.arity + i for i in self.results))
                 return Kernels(tuple(self.made), tuple(self.temporaries))
-            self._compute_reductions(left)
-        rest = partition(self.graph, self.nodes, self.operands, self.outputs)
+            if not self._compute_results():
+                self._compute_reductions(left)
+        rest = partition(self.graph, self.nodes, self.operands, self._outputs())
         return self._with(rest)
+
+    def _make(self, plan: BroadcastPlan, written: tuple[int, ...]) -> None:
+        """Have a kernel that writes the arrays ``written``."""
+        reads = tuple(INDEX if a.generated else self.arrays[a.operand] for a in plan.reads)
+        writes = tuple(written[a.operand] for a in plan.writes)
+        self.made.append(Kernel(plan, (*reads, *writes)))
+
+    def _fresh(self, count: int) -> tuple[int, ...]:
+        """The numbers of the next temporaries."""
+        first = self.arity + len(self.outputs) + len(self.temporaries)
+        return tuple(range(first, first + count))
+
+    def _compute_reduced_results(self) -> None:
+        """Compute the results without reductions that are reduced for others across rows, and so
+        would be computed twice in one kernel, a first time to be reduced; these then read them."""
+        left = self._reductions(self.graph.outputs)
+        read = reachable(self.graph.nodes, left)
+        sources = [self._source(node) for node in self.graph.outputs]
+        chosen = tuple(
+            k
+            for k, node in enumerate(sources)
+            if node in read
+            and isinstance(self.graph.nodes[node], Apply)
+            and not self._reductions((node,))
+            and not filled(self.outputs[k])
+            and self._is_reduced_across_rows(node, self.outputs[k], left)
+        )
+        if not chosen or len(chosen) == len(sources):
+            return
+        axes = tuple(self.graph.axes[k] for k in chosen) if self.graph.axes else ()
+        nodes = tuple(self.graph.outputs[k] for k in chosen)
+        part = replace(self.graph, outputs=nodes, axes=axes, packed=True)
+        made = partition(part, self.nodes, self.operands, tuple(self.outputs[k] for k in chosen))
+        self._append(made, tuple(self.arity + k for k in chosen))
+        for k in chosen:
+            if not isinstance(self.graph.nodes[sources[k]], Parameter):
+                self._replace(sources[k], self.outputs[k], self.arity + k)
+        self._leave(chosen)
+
+    def _is_reduced_across_rows(self, node: int, out: Operand, left: list[int]) -> bool:
+        """Whether no reduction of a result takes its innermost axis away."""
+        inner = [d for d in out.shape.layout.minor_to_major if out.shape.dimensions[d] != 1][:1]
+        classes = AxisClasses(self.graph, self.nodes, reachable(self.graph.nodes, left))
+        row = {classes.axes(node)[d] for d in inner}
+        above = [i for i in left if node in reachable(self.graph.nodes, (i,))]
+        return not any(row & set(sequence_axes(self.graph, classes, i)) for i in above)
+
+    def _source(self, node: int) -> int:
+        """The node of which another is but the result."""
+        found = self.graph.nodes[node]
+        while isinstance(found, Place) and found.place == tuple(range(len(found.shape))):
+            if self.nodes[found.arg].shape.dimensions != self.nodes[node].shape.dimensions:
+                break
+            node = found.arg
+            found = self.graph.nodes[node]
+        return node
+
+    def _leave(self, chosen: tuple[int, ...]) -> None:
+        """Go on without some results, which are computed."""
+        left = [k for k in range(len(self.results)) if k not in chosen]
+        axes = tuple(self.graph.axes[k] for k in left) if self.graph.axes else ()
+        outputs = tuple(self.graph.outputs[k] for k in left)
+        self.results = tuple(self.results[k] for k in left)
+        self.graph = replace(self.graph, outputs=outputs, axes=axes)
+
+    def _outputs(self) -> tuple[Operand, ...]:
+        return tuple(self.outputs[i] for i in self.results)
+
+    def _compute_results(self) -> bool:
+        """Compute some of several results in one kernel, and with them the reductions that others
+        take from there, too; whether there are such. A kernel for these reductions alone would read
+        what that of the results reads anyway."""
+        every = range(len(self.results))
+        for first in every:
+            found = self._kernel_of_results((first,))
+            if found is None or not found[1]:
+                continue
+            chosen: tuple[int, ...] = (first,)
+            for k in every[first + 1 :]:
+                more = self._kernel_of_results((*chosen, k))
+                if more is not None:
+                    chosen, found = (*chosen, k), more
+            self._take(chosen, *found)
+            return True
+        return False
+
+    def _take(
+        self,
+        chosen: tuple[int, ...],
+        plan: BroadcastPlan,
+        shared: tuple[int, ...],
+        outs: tuple[Operand, ...],
+    ) -> None:
+        """Have a kernel of ``_kernel_of_results``; its results are no longer left."""
+        results = tuple(self.arity + self.results[k] for k in chosen)
+        self._make(plan, (*results, *self._fresh(len(shared))))
+        for node, out in zip(shared, outs, strict=True):
+            self._replace(node, out)
+        self._leave(chosen)
+
+    def _kernel_of_results(
+        self, chosen: tuple[int, ...]
+    ) -> tuple[BroadcastPlan, tuple[int, ...], tuple[Operand, ...]] | None:
+        """The kernel of some results, the reductions that others take from it, and their memory."""
+        nodes = tuple(self.graph.outputs[k] for k in chosen)
+        others = [i for k, i in enumerate(self.graph.outputs) if k not in chosen]
+        taken = reachable(self.graph.nodes, others)
+        shared = tuple(i for i in self._reductions(nodes) if i in taken and i not in nodes)
+        outs = tuple(_temporary(self.nodes[i].shape) for i in shared)
+        part = replace(self.graph, outputs=(*nodes, *shared), axes=(), packed=True)
+        given = tuple(self.outputs[self.results[k]] for k in chosen)
+        plan = one_kernel(part, self.nodes, self.operands, (*given, *outs))
+        return None if plan is None else (plan, shared, outs)
 
     def _with(self, rest: Kernels) -> Kernels:
         """These kernels, and others that take their temporaries as operands."""
-        self._append(rest, tuple(range(self.arity, self.arity + len(self.outputs))))
+        self._append(rest, tuple(self.arity + i for i in self.results))
         return Kernels(tuple(self.made), tuple(self.temporaries), rest.why)
 
     def _append(self, rest: Kernels, targets: tuple[int, ...]) -> None:
         """Kernels of a partition whose outputs are the arrays ``targets``."""
-        before, outputs = len(self.operands), len(self.outputs)
-        first = self.arity + outputs + len(self.temporaries)
+        before = len(self.operands)
+        (first,) = self._fresh(1)
 
         def number(own: int) -> int:
-            if own < self.arity:
-                return own
             if own < before:
-                return own + outputs
+                return own if own < 0 else self.arrays[own]
             if own < before + len(targets):
                 return targets[own - before]
             return first + own - before - len(targets)
@@ -153,8 +259,7 @@ class _Cutting:
             more = self._kernel((*chosen, other))
             if more is not None:
                 chosen, (plan, outs) = (*chosen, other), more
-        written = tuple(len(self.outputs) + len(self.temporaries) + k for k in range(len(chosen)))
-        self.made.append(kernel_of(plan, self.arity, len(self.outputs), written))
+        self._make(plan, self._fresh(len(chosen)))
         for node, out in zip(chosen, outs, strict=True):
             self._replace(node, out)
 
@@ -162,10 +267,10 @@ class _Cutting:
         """The first reduction that waits for none, or the one that such a one is part of."""
         for index in left:
             below = [i for i in reachable(self.graph.nodes, (index,)) if i in left and i != index]
-            nested = all(_within(self.graph, self.nodes, self.operands, i, index) for i in below)
+            nested = all(is_within(self.graph, self.nodes, self.operands, i, index) for i in below)
             inner = any(
                 index in reachable(self.graph.nodes, (i,))
-                and _within(self.graph, self.nodes, self.operands, index, i)
+                and is_within(self.graph, self.nodes, self.operands, index, i)
                 for i in left
                 if i != index
             )
@@ -186,167 +291,24 @@ class _Cutting:
             return
         out = _temporary(self.nodes[node].shape)
         part = replace(self.graph, outputs=(node,), axes=(), packed=False)
-        target = self.arity + len(self.outputs) + len(self.temporaries)
+        (target,) = self._fresh(1)
         made = partition(part, self.nodes, self.operands, (out,))
         self.temporaries.append(out.shape)
         self._append(made, (target,))
-        self._replace(node, out, listed=True)
+        self._replace(node, out, target)
 
-    def _replace(self, node: int, out: Operand, *, listed: bool = False) -> None:
-        """Take a node that has been computed for an operand."""
+    def _replace(self, node: int, out: Operand, array: int | None = None) -> None:
+        """Take a node that has been computed for an operand: an array, or the next temporary."""
         changed = list(self.graph.nodes)
         changed[node] = Parameter(self.graph.num_parameters)
         count = self.graph.num_parameters + 1
         self.graph = replace(self.graph, num_parameters=count, nodes=tuple(changed))
         self.operands += (out,)
-        if not listed:
+        if array is None:
+            (array,) = self._fresh(1)
             self.temporaries.append(out.shape)
+        self.arrays += (array,)
 
 
 def _temporary(shape: Shape) -> Operand:
     return Operand.of(shape.with_layout(Layout(shape.layout.minor_to_major)))
-
-
-def _within(
-    graph: Expression,
-    nodes: tuple[Inferred, ...],
-    operands: tuple[Operand, ...],
-    inner: int,
-    outer: int,
-) -> bool:
-    """Whether a reduction is computed inside of another: where it varies along the other's axes,
-    and its result would be larger than what it is computed from."""
-    if inner == outer or by_chunks(graph.nodes[inner]):
-        return False
-    live = reachable(graph.nodes, (outer,))
-    classes = AxisClasses(graph, nodes, live)
-    if not set(_sequence(graph, classes, outer)) <= set(classes.axes(inner)):
-        return False
-    read = {
-        node.index
-        for i in reachable(graph.nodes, (inner,))
-        if isinstance(node := graph.nodes[i], Parameter)
-    }
-    taken = sum(operands[p].shape.num_elements for p in read)
-    return nodes[inner].shape.num_elements > taken
-
-
-def _sequence(graph: Expression, classes: AxisClasses, index: int) -> tuple[Dimension, ...]:
-    """The axes that a reduction takes away."""
-    node = graph.nodes[index]
-    assert isinstance(node, Apply)
-    axes = classes.axes(node.args[0])
-    given = dict(node.attributes)["axes"]
-    assert isinstance(given, tuple)
-    return tuple(axis for d in given if (axis := axes[d]) is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Axes:
-    """The axes of one kernel: parallel ones, then those of its sequences, the outermost first."""
-
-    parallel: tuple[Dimension, ...]
-    sequences: tuple[tuple[Dimension, ...], ...]
-    chunked: bool
-
-    @property
-    def every(self) -> tuple[Dimension, ...]:
-        return (*self.parallel, *(axis for sequence in self.sequences for axis in sequence))
-
-
-def one_kernel(
-    graph: Expression,
-    nodes: tuple[Inferred, ...],
-    operands: tuple[Operand, ...],
-    outputs: tuple[Operand, ...],
-) -> BroadcastPlan | None:
-    """The plan of one kernel that computes all of a graph; None where it takes several."""
-    live = sorted(reachable(graph.nodes, graph.outputs))
-    found = [i for i in live if reduces(graph.nodes[i])]
-    if len(found) > MAX_REDUCTIONS or len(outputs) > MAX_WRITES or any(map(filled, outputs)):
-        return None
-    classes = AxisClasses(graph, nodes, live)
-    if any(map(classes.clashes, live)):
-        return None
-    axes = _axes(graph, nodes, operands, classes, found)
-    if axes is None:
-        return None
-    every = axes.every
-    number = {axis: k for k, axis in enumerate(every)}
-
-    def place(node: int) -> Places:
-        return tuple(None if a is None else number.get(a) for a in classes.axes(node))
-
-    sequence_of = {axis: k for k, one in enumerate(axes.sequences, 1) for axis in one}
-    sequences = Sequences(
-        sizes=tuple(classes.sizes[node][d] for node, d in every),
-        lengths=tuple(map(len, axes.sequences)),
-        places={i: place(arguments_of(graph.nodes[i])[0]) for i in found},
-        numbers={i: sequence_of[_sequence(graph, classes, i)[0]] for i in found},
-        chunked=axes.chunked,
-    )
-    places = tuple(place(i) for i in graph.outputs)
-    plan = build(graph, nodes, operands, outputs, places, sequences)
-    if len(plan.reads) > MAX_READS or len(plan.program.code) > MAX_CODE:
-        return None
-    return plan
-
-
-def _axes(
-    graph: Expression,
-    nodes: tuple[Inferred, ...],
-    operands: tuple[Operand, ...],
-    classes: AxisClasses,
-    found: Sequence[int],
-) -> _Axes | None:
-    """The axes of a kernel; None where its reductions do not share one sequence, or a pair of one
-    within the other, or where an output lacks a parallel axis."""
-    taken = {i: _sequence(graph, classes, i) for i in found}
-    distinct = tuple(dict.fromkeys(taken.values()))
-    if len(distinct) > 2 or not all(distinct):
-        return None
-    if len(distinct) == 2:
-        inner = next((s for s in distinct if s == taken[found[0]]), distinct[0])
-        (outer,) = (s for s in distinct if s != inner)
-        if set(inner) & set(outer):
-            return None
-        # The elements of an inner sequence are walked once.
-        within = [i for i in found if taken[i] == inner]
-        if any(k != i and k in reachable(graph.nodes, (i,)) for i in within for k in within):
-            return None
-        for i in found:
-            if taken[i] == inner and not any(
-                taken[k] == outer
-                and i in reachable(graph.nodes, (k,))
-                and _within(graph, nodes, operands, i, k)
-                for k in found
-            ):
-                return None
-        distinct = (outer, inner)
-    chunks = [by_chunks(graph.nodes[i]) for i in found if taken[i] == distinct[0]]
-    chunked = any(chunks)
-    outputs = [set(classes.axes(i)) - {None} for i in graph.outputs]
-    sequence = {axis for one in distinct for axis in one}
-    if len(distinct) == 2 and any(axes & sequence for axes in outputs):
-        # Inner reductions are there while the outer sequence is reduced, and not after it.
-        return None
-    # A chunk's number is the last of the parallel axes.
-    last = classes.axes(graph.outputs[0])[-1] if chunked else None
-    if chunked and not (all(chunks) and set(graph.outputs) <= set(found)):
-        return None
-    parallel = dict.fromkeys(
-        axis
-        for i in graph.outputs
-        for axis in classes.axes(i)
-        if axis is not None and axis not in sequence and axis != last
-    )
-    order = (*parallel, *([last] if last is not None else []))
-    if any(not set(order) <= axes for axes in outputs):
-        return None
-    # What lacks an axis would be reduced again and again along it.
-    for i in found:
-        own = set(classes.axes(i)) | ({last} if chunked and taken[i] == distinct[0] else set())
-        around = set(order) if taken[i] == distinct[0] else {*order, *distinct[0]}
-        if not around <= own:
-            return None
-    return _Axes(tuple(order), distinct, chunked)

@@ -46,7 +46,8 @@ def apply_operation(
         given: the operation's keywords in the order of ``keywords``; missing ones are None.
 
     Returns:
-        ``out``, or a new array: a gpubcast Array if any operand is one, else CuPy or NumPy.
+        ``out``, or a new array: a gpubcast Array if any operand is one, else CuPy or NumPy; see
+        ``EntryPoint`` for arrays of other libraries.
 
     Raises:
         Error: a rule refuses the call.

@@ -13,6 +13,7 @@ from gpubcast.backends.array_types import SCALARS, DeviceArray
 from gpubcast.errors import DeviceError, ElementTypeError, Error, LayoutError
 from gpubcast.planning.plan import Operand
 from gpubcast.runtime import execute, state
+from gpubcast.runtime.array_libraries import library_of
 from gpubcast.runtime.device import CPU, Device
 from gpubcast.runtime.foreign_libraries import buffer_of, is_foreign, refusal
 from gpubcast.runtime.overlap import overlaps_itself
@@ -155,6 +156,9 @@ def strided_of(x: Any, *, written: bool = False) -> tuple[Any, Device]:
     cupy = sys.modules.get("cupy")
     if cupy is not None and isinstance(x, cupy.ndarray):
         return x, ("cuda", int(x.device.id))
+    library = library_of((x,))
+    if library is not None:
+        return strided_of(library.strided(x, written))
     try:
         if offers(x, "__dlpack__") and offers(x, "__dlpack_device__"):
             return _from_dlpack(x, written)
@@ -183,6 +187,12 @@ def _no_array(text: str) -> ElementTypeError:
 
 
 def _from_dlpack(x: Any, written: bool) -> tuple[Any, Device]:
+    if offers(x, "is_neg") and x.is_neg():
+        # PyTorch's capsule does not say that its memory holds the negated elements.
+        raise _no_array(
+            f"the elements of this {type(x).__name__} are those in memory, negated; use "
+            "x.resolve_neg()"
+        )
     device_type = int(x.__dlpack_device__()[0])
     if device_type in _CPU_DLPACK:
         return state.backend("cpu").adopt(x, written=written)[0], CPU

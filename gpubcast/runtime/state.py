@@ -35,6 +35,7 @@ class _State:
     tables: dict[str, Any] = field(default_factory=dict)
     entry_points: list[Any] = field(default_factory=list)
     forget: list[Callable[[], object]] = field(default_factory=list)
+    libraries: tuple[Any, ...] = ()
     forking: bool = False
 
 
@@ -142,6 +143,17 @@ def alone(action: Callable[[], object]) -> None:
 def entry_points() -> list[Any]:
     """Every ``EntryPoint``."""
     return STATE.entry_points
+
+
+def libraries() -> tuple[Any, ...]:
+    """Every ``ArrayLibrary`` that has joined."""
+    return STATE.libraries
+
+
+def set_libraries(joined: tuple[Any, ...]) -> None:
+    """Replace the libraries that have joined."""
+    with STATE.lock:
+        STATE.libraries = joined
 
 
 def cached_call(key: Any) -> Any:

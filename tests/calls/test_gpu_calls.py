@@ -247,3 +247,11 @@ def test_arrays_built_otherwise_are_pythons(gpu: Any) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(object_layout, name, getattr(object_layout, name) - 8)
             assert not call_table._as_expected(x)
+
+
+def test_another_librarys_stream_is_current_for_a_while() -> None:
+    with fake_gpu.gpu(devices=2) as gpu:
+        host = state.backend("cuda")
+        with host.on_stream(77, 1):
+            assert (gpu.driver.device, gpu.driver.get_current_stream().ptr) == (1, 77)
+        assert (gpu.driver.device, gpu.driver.streams[1].ptr) == (0, 17)

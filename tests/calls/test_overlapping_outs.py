@@ -121,3 +121,24 @@ def test_a_bound_call_takes_outs_in_place_only() -> None:
             np.testing.assert_array_equal(found, expected)
     with pytest.raises(gb.LayoutError, match="shares memory"):
         plan.bind(x, y, m, out=(x.T, given[1], given[2]))
+
+
+def test_a_result_in_place_of_an_operand_is_read_for_another() -> None:
+    """The second kernel reads the first result, and an operand that this has been written over."""
+
+    @gb.fuse("r c -> r c, c")
+    def both(x):  # type: ignore[no-untyped-def]
+        y = gb.tanh(x)
+        return y, gb.reduce_sum(y, "r") + gb.reduce_sum(y * x, "r")
+
+    x = np.linspace(-2, 2, 35, dtype="f4").reshape(5, 7)
+    assert len(both.plan(x).broadcast_plans) == 2
+    y, total = both(x)
+    given, into = x.copy(), np.empty(7, "f4")
+    both(given, out=(given, into))
+    assert np.array_equal(given, y) and np.array_equal(into, total)
+    strided = np.zeros((10, 14), "f4")
+    both(x, out=(strided[::2, ::2], into))
+    assert np.array_equal(strided[::2, ::2], y) and np.array_equal(into, total)
+    assert not strided[1::2].any() and not strided[:, 1::2].any()
+    assert np.allclose(total, (np.tanh(x) * (1 + x)).sum(0), rtol=1e-5)

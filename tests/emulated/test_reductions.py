@@ -11,7 +11,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.hlo.expression import Expression, reachable
-from gpubcast.planning import reduction_kernels
+from gpubcast.planning import reduction_kernels, single_kernel
 from gpubcast.planning.axis_classes import AxisClasses
 from gpubcast.planning.lowering import by_chunks
 from gpubcast.runtime import state
@@ -151,7 +151,7 @@ def test_wide_indices(new_device: NewDevice, monkeypatch: pytest.MonkeyPatch) ->
 def within(graph: Expression, nodes: Any, operands: Any, inner: int, outer: int) -> bool:
     """Whether a reduction may be computed inside of another, however many elements it has."""
     classes = AxisClasses(graph, nodes, reachable(graph.nodes, (outer,)))
-    axes = reduction_kernels._sequence(graph, classes, outer)
+    axes = single_kernel.sequence_axes(graph, classes, outer)
     if inner == outer or by_chunks(graph.nodes[inner]):
         return False
     return set(axes) <= set(classes.axes(inner))
@@ -162,7 +162,8 @@ def nested(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Reductions are nested where they can be; else only where memory is saved, which takes more
     elements than the tests have time for."""
     state.clear()
-    monkeypatch.setattr(reduction_kernels, "_within", within)
+    for module in (reduction_kernels, single_kernel):
+        monkeypatch.setattr(module, "is_within", within)
     yield
     state.clear()
 

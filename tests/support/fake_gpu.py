@@ -156,6 +156,20 @@ def driver(devices: int = 1) -> Iterator[Driver]:
         def __exit__(self, *_: object) -> None:
             made.device = self.before
 
+    class ExternalStream(Stream):
+        """Makes another library's stream of a device the current one for a while."""
+
+        def __init__(self, ptr: int, device: int) -> None:
+            super().__init__(ptr)
+            self.device = device
+
+        def __enter__(self) -> None:
+            self.before = made.streams[self.device]
+            made.streams[self.device] = self
+
+        def __exit__(self, *_: object) -> None:
+            made.streams[self.device] = self.before
+
     def asarray(x: Any) -> Any:
         """From the host, or from ``__cuda_array_interface__``."""
         if not isinstance(x, np.ndarray):
@@ -185,7 +199,7 @@ def driver(devices: int = 1) -> Iterator[Driver]:
     changed = (
         (backend, "_runtime", made), (cupy.cuda, "Device", Device), (cupy, "asarray", asarray),
         (cupy.cuda, "get_current_stream", made.get_current_stream),
-        (cupy, "from_dlpack", from_dlpack),
+        (cupy, "from_dlpack", from_dlpack), (cupy.cuda, "ExternalStream", ExternalStream),
     )  # fmt: skip
     before = [getattr(owner, name) for owner, name, _ in changed]
     try:

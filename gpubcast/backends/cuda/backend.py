@@ -84,17 +84,22 @@ def _reported() -> Iterator[None]:
 
 
 class _Current:
-    """A device that is the current one for a while."""
+    """A device, and with it a stream of it, that is the current one for a while."""
 
-    def __init__(self, index: int) -> None:
+    def __init__(self, index: int, stream: Any = None) -> None:
         self._device = cupy.cuda.Device(index)
+        self._stream = stream
 
     def __enter__(self) -> None:
         with _reported():
             self._device.__enter__()
+            if self._stream is not None:
+                self._stream.__enter__()
 
     def __exit__(self, *raised: Any) -> None:
         with _reported():
+            if self._stream is not None:
+                self._stream.__exit__(*raised)
             self._device.__exit__(*raised)
 
 
@@ -128,6 +133,13 @@ class CupyBackend:
             if _runtime.getDevice() == index:
                 return contextlib.nullcontext()
         return _Current(index)
+
+    def on_stream(self, pointer: int, index: int) -> contextlib.AbstractContextManager[Any]:
+        """Another library's stream of a device as CuPy's current one, for a while."""
+        self._same_process()
+        with _reported():
+            foreign = cupy.cuda.ExternalStream
+            return _Current(index, foreign(pointer, index))
 
     def target(self) -> CudaTarget:
         self._same_process()

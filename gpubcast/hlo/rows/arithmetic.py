@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from gpubcast.hlo.attributes import INTEGER, STRING, Attribute
+from gpubcast.hlo.derivatives import of_abs, of_extreme, of_integer_pow, of_pow, of_rem, zero
 from gpubcast.hlo.op import (
     ANY,
     ARITHMETIC,
@@ -70,6 +71,7 @@ ROWS = (
         ),
         reference=lambda t, a, b: a + b,
         type_check=ARITHMETIC,
+        derivative=lambda g, y, a, b: (g, g),
     ),
     Op(
         "sub",
@@ -82,6 +84,7 @@ ROWS = (
         reference=lambda t, a, b: a - b,
         type_check=ARITHMETIC,
         aliases=("subtract",),
+        derivative=lambda g, y, a, b: (g, -g),
     ),
     Op(
         "mul",
@@ -101,6 +104,7 @@ ROWS = (
         reference=lambda t, a, b: a * b,
         type_check=ARITHMETIC,
         aliases=("multiply",),
+        derivative=lambda g, y, a, b: (g * b, g * a),
     ),
     Op(
         "div",
@@ -120,6 +124,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=ARITHMETIC,
         aliases=("divide", "true_divide"),
+        derivative=lambda g, y, a, b: (g / b, -g * a * b.op("integer_pow", y=-2)),
     ),
     Op(
         "rem",
@@ -138,6 +143,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=ARITHMETIC,
         aliases=("remainder", "mod", "fmod"),
+        derivative=of_rem,
     ),
     Op(
         "pow",
@@ -165,6 +171,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=ARITHMETIC,
         aliases=("power", "float_power"),
+        derivative=of_pow,
     ),
     Op(
         "max",
@@ -179,6 +186,7 @@ ROWS = (
         type_check=ARITHMETIC,
         aliases=("maximum",),
         reduction="reduce_max",
+        derivative=of_extreme,
     ),
     Op(
         "min",
@@ -193,6 +201,7 @@ ROWS = (
         type_check=ARITHMETIC,
         aliases=("minimum",),
         reduction="reduce_min",
+        derivative=of_extreme,
     ),
     Op(
         "nextafter",
@@ -221,6 +230,7 @@ ROWS = (
             "operation; got <type>."
         ),
         aliases=("negative", "negate"),
+        derivative=lambda g, y, x: -g,
     ),
     Op(
         "abs",
@@ -237,6 +247,7 @@ ROWS = (
         registers=ON_COMPLEX,
         type_check=CONTINUOUS,
         aliases=("absolute", "fabs"),
+        derivative=of_abs,
     ),
     Op(
         "sign",
@@ -253,6 +264,7 @@ ROWS = (
         type_check=TypeCheck(
             "Expected element type in shape to be signed or complex for <op> operation; got <type>."
         ),
+        derivative=zero,
     ),
     Op(
         "square",
@@ -271,6 +283,7 @@ ROWS = (
         type_check=TypeCheck(
             "Expected element type in shape to be <class> for operation <op>; got <type>."
         ),
+        derivative=lambda g, y, x: g * (2 * x),
     ),
     Op(
         "integer_pow",
@@ -307,6 +320,7 @@ ROWS = (
                 positional=True,
             ),
         ),
+        derivative=of_integer_pow,
     ),
     Op(
         "reciprocal",
@@ -321,6 +335,7 @@ ROWS = (
         reference=lambda t, a: truncated_div(t, type(a)(1), a),
         registers=ON_COMPLEX,
         type_check=INVALID_CAST,
+        derivative=lambda g, y, x: -g * (y * y),
     ),
     Op(
         "sqrt",
@@ -333,6 +348,7 @@ ROWS = (
         reference=lambda t, a: np.sqrt(a) if not a < 0 else type(a)(math.nan),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
+        derivative=lambda g, y, x: g * (0.5 / y),
     ),
     Op(
         "rsqrt",
@@ -348,6 +364,7 @@ ROWS = (
         halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
+        derivative=lambda g, y, x: g * (-0.5 * (y / x)),
     ),
     Op(
         "cbrt",
@@ -361,6 +378,7 @@ ROWS = (
         ulp=(0.6, 0.6),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
+        derivative=lambda g, y, x: g * (1 / 3 * y.op("integer_pow", y=-2)),
     ),
     Op(
         "floor",
@@ -372,6 +390,7 @@ ROWS = (
         cpu="floor({0})",
         reference=lambda t, a: np.floor(a),
         type_check=FLOATING_ONLY,
+        derivative=zero,
     ),
     Op(
         "ceil",
@@ -383,6 +402,7 @@ ROWS = (
         cpu="ceil({0})",
         reference=lambda t, a: np.ceil(a),
         type_check=FLOATING_ONLY,
+        derivative=zero,
     ),
     Op(
         "trunc",
@@ -420,6 +440,7 @@ ROWS = (
             ),
         ),
         aliases=("rint", "around", "round_nearest_afz", "round_nearest_even"),
+        derivative=zero,
     ),
     Op(
         "is_finite",
@@ -469,5 +490,6 @@ ROWS = (
                 positional=True,
             ),
         ),
+        derivative=lambda g, y, x, **format: g.op("reduce_precision", **format),
     ),
 )

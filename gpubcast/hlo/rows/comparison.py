@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 
 from gpubcast.errors import Error, brief, plain_text
 from gpubcast.hlo.attributes import BOOLEAN, STRING, Attribute
+from gpubcast.hlo.derivatives import choose, of_clamp
 from gpubcast.hlo.op import ANY, ARITHMETIC, REAL, Expansion, Op, ResultType, by
 from gpubcast.hlo.references import maximum, minimum
 from gpubcast.hlo.rules import BINARY, CLAMP, SELECT, UNARY
@@ -172,6 +173,7 @@ ROWS = (
         cpu=by(real="({1} if {0} else {2})", complex="complex_select({0}, {1}, {2})"),
         reference=lambda t, p, a, b: a if p else b,
         aliases=("where",),
+        derivative=lambda g, y, p, a, b: (None, choose(p, g, 0, g), choose(p, 0, g, g)),
     ),
     Op(
         "clamp",
@@ -192,5 +194,6 @@ ROWS = (
         ),
         reference=lambda t, lo, x, hi: minimum(t, maximum(t, lo, x), hi),
         aliases=("clip",),
+        derivative=of_clamp,
     ),
 )

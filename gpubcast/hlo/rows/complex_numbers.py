@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpubcast.hlo.derivatives import of_conj, of_imag, of_real
 from gpubcast.hlo.op import COMPLEX, COMPONENTS, CONTINUOUS, FLOATING, Op, ResultType, TypeCheck, by
 from gpubcast.hlo.rules import BINARY, UNARY
 
@@ -20,6 +21,7 @@ ROWS = (
             "Expected element type in shape to be floating for <op> compose operation; got <type>.",
             passes=FLOATING,
         ),
+        derivative=lambda g, y, a, b: (g.op("real"), (-g).op("imag")),
     ),
     Op(
         "real",
@@ -32,6 +34,7 @@ ROWS = (
         cpu=by(floating="{0}", complex="real({0})"),
         reference=lambda t, a: a.real,
         type_check=CONTINUOUS,
+        derivative=of_real,
     ),
     Op(
         "imag",
@@ -44,6 +47,7 @@ ROWS = (
         cpu="imag({0})",
         reference=lambda t, a: a.imag,
         type_check=CONTINUOUS,
+        derivative=of_imag,
     ),
     Op(
         "conj",
@@ -57,5 +61,6 @@ ROWS = (
         cpu="conj({0})",
         reference=lambda t, a: (a.real, -a.imag),
         type_check=TypeCheck(CONTINUOUS.text, passes=FLOATING),
+        derivative=of_conj,
     ),
 )

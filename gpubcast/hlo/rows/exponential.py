@@ -42,6 +42,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("exponential",),
+        derivative=lambda g, y, x: g * y,
     ),
     Op(
         "exp2",
@@ -57,6 +58,7 @@ ROWS = (
         halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
+        derivative=lambda g, y, x: math.log(2) * (g * y),
     ),
     Op(
         "expm1",
@@ -72,6 +74,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("exponential-minus-one",),
+        derivative=lambda g, y, x: g * (y + 1),
     ),
     Op(
         "log",
@@ -87,6 +90,7 @@ ROWS = (
         halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
+        derivative=lambda g, y, x: g / x,
     ),
     Op(
         "log2",
@@ -102,6 +106,7 @@ ROWS = (
         halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
+        derivative=lambda g, y, x: g / (x * math.log(2)),
     ),
     Op(
         "log10",
@@ -150,6 +155,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("log-plus-one",),
+        derivative=lambda g, y, x: g / (x + 1),
     ),
     Op(
         "logistic",
@@ -165,6 +171,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("sigmoid", "expit"),
+        derivative=lambda g, y, x: g * (y * (1 - y)),
     ),
     Op(
         "erf",
@@ -179,6 +186,7 @@ ROWS = (
         halves=HALVES,
         registers=EVERYWHERE,
         type_check=FLOATING_ONLY,
+        derivative=lambda g, y, x: 2 / math.sqrt(math.pi) * (g * (-x.op("square")).op("exp")),
     ),
     Op(
         "erfc",
@@ -193,6 +201,7 @@ ROWS = (
         halves=HALVES,
         registers=EVERYWHERE,
         type_check=_real_valued("Erfc"),
+        derivative=lambda g, y, x: -2 / math.sqrt(math.pi) * (g * (-x.op("square")).op("exp")),
     ),
     Op(
         "erf_inv",
@@ -208,6 +217,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=_real_valued("ErfInv"),
         aliases=("erfinv",),
+        derivative=lambda g, y, x: math.sqrt(math.pi) / 2 * (g * y.op("square").op("exp")),
     ),
     Op(
         "lgamma",
@@ -225,6 +235,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=_real_valued("Lgamma"),
         aliases=("gammaln",),
+        derivative=lambda g, y, x: g * x.op("digamma"),
     ),
     Op(
         "digamma",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 
 from gpubcast.hlo.attributes import DIMENSION, ELEMENT_TYPE, INTEGERS, Attribute
+from gpubcast.hlo.derivatives import of_conversion, zero
 from gpubcast.hlo.op import ANY, NUMBER, Expansion, Op, ResultType, TypeCheck
 from gpubcast.hlo.rules import BITCAST, BROADCAST, BROADCAST_IN_DIM, CONVERT, IOTA, SIZE
 
@@ -46,6 +47,7 @@ ROWS = (
         "low bits; to pred: x != 0",
         attributes=(_TO,),
         aliases=("convert", "astype"),
+        derivative=of_conversion,
     ),
     Op(
         "bitcast_convert_type",
@@ -56,6 +58,7 @@ ROWS = (
         doc="the bits of x read as the element type ``to``",
         attributes=(_TO,),
         aliases=("bitcast_convert", "view"),
+        derivative=zero,
     ),
     Op(
         "broadcast",

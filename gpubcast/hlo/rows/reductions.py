@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpubcast.hlo.derivatives import Derivative, of_product, of_reduced_extreme
 from gpubcast.hlo.op import REAL, Code, Identity, Op, Reference, ResultType, by
 from gpubcast.hlo.reductions import check_index
 from gpubcast.hlo.references import greatest, least
@@ -23,6 +24,7 @@ def _reduction(
     cuda: Code | None = None,
     cpu: Code | None = None,
     reference: Reference | None = None,
+    derivative: Derivative | None = None,
 ) -> Op:
     """The reduction by an operation of two operands, whose types and code it has."""
     row = _COMBINED[of]
@@ -40,6 +42,7 @@ def _reduction(
         aliases=aliases,
         hlo_attributes=f"to_apply={row.opcode}",
         identity=identity,
+        derivative=derivative,
     )
 
 
@@ -72,6 +75,7 @@ ROWS = (
             floating="add_rn({0}, {1})",
             complex="add_rn({0}, {1})",
         ),
+        derivative=lambda g, y, x, **axes: g,
     ),
     _reduction(
         "reduce_prod",
@@ -86,6 +90,7 @@ ROWS = (
             floating="mul_rn({0}, {1})",
             complex="mul_rn({0}, {1})",
         ),
+        derivative=of_product,
     ),
     _reduction(
         "reduce_max",
@@ -98,6 +103,7 @@ ROWS = (
         cuda=by(pred="{0} || {1}", integral="{0} > {1} ? {0} : {1}", floating="greatest({0}, {1})"),
         cpu=by(pred="{0} | {1}", real="max({0}, {1})"),
         reference=greatest,
+        derivative=of_reduced_extreme,
     ),
     _reduction(
         "reduce_min",
@@ -110,6 +116,7 @@ ROWS = (
         cuda=by(pred="{0} && {1}", integral="{0} < {1} ? {0} : {1}", floating="least({0}, {1})"),
         cpu=by(pred="{0} & {1}", real="min({0}, {1})"),
         reference=least,
+        derivative=of_reduced_extreme,
     ),
     _reduction(
         "reduce_and",

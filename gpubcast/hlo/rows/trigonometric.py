@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpubcast.hlo.derivatives import of_atan2
 from gpubcast.hlo.op import (
     ARITHMETIC,
     COMPLEX,
@@ -32,6 +33,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("sine",),
+        derivative=lambda g, y, x: g * x.op("cos"),
     ),
     Op(
         "cos",
@@ -47,6 +49,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("cosine",),
+        derivative=lambda g, y, x: -(g * x.op("sin")),
     ),
     Op(
         "tan",
@@ -61,6 +64,7 @@ ROWS = (
         ulp=(1.4, 1.4),
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
+        derivative=lambda g, y, x: g * (y.op("square") + 1),
     ),
     Op(
         "asin",
@@ -76,6 +80,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=INVALID_CAST,
         aliases=("arcsin",),
+        derivative=lambda g, y, x: g * (1 - x.op("square")).op("rsqrt"),
     ),
     Op(
         "acos",
@@ -91,6 +96,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=INVALID_CAST,
         aliases=("arccos",),
+        derivative=lambda g, y, x: g * -((1 - x.op("square")).op("rsqrt")),
     ),
     Op(
         "atan",
@@ -105,6 +111,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=INVALID_CAST,
         aliases=("arctan",),
+        derivative=lambda g, y, x: g / (x.op("square") + 1),
     ),
     Op(
         "atan2",
@@ -119,6 +126,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=ARITHMETIC,
         aliases=("arctan2",),
+        derivative=of_atan2,
     ),
     Op(
         "hypot",
@@ -147,6 +155,7 @@ ROWS = (
         ulp=(1.4, 1.4),
         registers=EVERYWHERE,
         type_check=INVALID_CAST,
+        derivative=lambda g, y, x: g * x.op("cosh"),
     ),
     Op(
         "cosh",
@@ -160,6 +169,7 @@ ROWS = (
         ulp=(1.2, 1.2),
         registers=EVERYWHERE,
         type_check=INVALID_CAST,
+        derivative=lambda g, y, x: g * x.op("sinh"),
     ),
     Op(
         "tanh",
@@ -174,6 +184,7 @@ ROWS = (
         halves=HALVES,
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
+        derivative=lambda g, y, x: (g + g * y) * (1 - y),
     ),
     Op(
         "asinh",
@@ -188,6 +199,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("arcsinh",),
+        derivative=lambda g, y, x: g * (x.op("square") + 1).op("rsqrt"),
     ),
     Op(
         "acosh",
@@ -203,6 +215,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=INVALID_CAST,
         aliases=("arccosh",),
+        derivative=lambda g, y, x: g * (x.op("square") - 1).op("rsqrt"),
     ),
     Op(
         "atanh",
@@ -218,5 +231,6 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         aliases=("arctanh",),
+        derivative=lambda g, y, x: (x + 1).op("reciprocal") * (g / (1 - x)),
     ),
 )

@@ -410,3 +410,36 @@ def test_sizes_are_in_no_key() -> None:
         return {schedule(p, QUIET, (0,) * len(p.accesses)).key_part for p in plans}
 
     assert keys("f32[30,700]") == keys("f32[3,900]") == keys("f32[300,20]")
+
+
+def _written_and_read(call: Any) -> list[tuple[tuple[int, ...], int]]:
+    """Per kernel, the numbers of its arrays, and how many of them it reads."""
+    return [(kernel.arguments, len(kernel.plan.reads)) for kernel in call.kernels]
+
+
+def test_a_result_that_is_summed_across_rows_is_read_for_that_and_not_computed_twice() -> None:
+    def both(axis: str) -> Any:
+        return planned(
+            "a b -> a b, a" if axis == "b" else "a b -> a b, b",
+            lambda x: ((y := gb.tanh(x)), gb.reduce_sum(y, axis)),
+            "f32[40,50]",
+        )
+
+    (down, first), (across, reads) = _written_and_read(both("a"))
+    assert (down, first) == ((0, 1), 1)
+    assert (across, reads) == ((1, 2), 1)  # array 1 is the first result
+    assert _written_and_read(both("b")) == [((0, 1, 2), 1)]
+
+
+def test_a_result_takes_along_the_reductions_that_others_need() -> None:
+    call = planned(
+        "a b -> a b, b",
+        lambda x: (
+            x * gb.reduce_sum(x, "b") + gb.reduce_max(x, "b"),
+            gb.reduce_sum(x * gb.reduce_sum(x, "b"), "a"),
+        ),
+        "f32[40,50]",
+    )
+    assert len(call.kernels) == 2
+    (first, reads), (second, _) = _written_and_read(call)
+    assert (first, reads) == ((0, 1, 3), 1) and 3 in second[:-1] and second[-1] == 2

@@ -1,0 +1,15 @@
+"""The examples of ``docs/torch.md``."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+
+def test_the_examples_are_true(repository: Path) -> None:
+    found = doctest.testfile(str(repository / "docs/torch.md"), module_relative=False)
+    assert found.failed == 0 and found.attempted >= 10
