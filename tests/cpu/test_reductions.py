@@ -280,6 +280,23 @@ def test_out_that_overlaps_an_operand() -> None:
             assert same(view, wanted)
 
 
+def _rms_norm(x: Any) -> Any:
+    return x * gb.rsqrt(gb.reduce_sum(x * x, "c") / 8.0 + 1.0) * gb.exp(x)
+
+
+@pytest.mark.parametrize("function", [_softmax, _rms_norm])
+@pytest.mark.parametrize("columns", [1, 2, 3, 8, 16, 17])
+def test_short_rows(function: Any, columns: int) -> None:
+    """Their vectors go across them; a row alone has vectors along itself."""
+    whole = gb.fuse("r c -> r c")(function)
+    x = numbers("f32", 1111, columns)
+    alone = np.concatenate([np.asarray(whole(x[r : r + 1])) for r in range(len(x))])
+    wider = np.zeros((1111, 2 * columns), np.float32)
+    wider[:, ::2] = x
+    for given in (x, np.asfortranarray(x), wider[:, ::2]):
+        assert same(whole(given), alone)
+
+
 def test_softmax_in_place() -> None:
     softmax = gb.fuse("r c -> r c")(_softmax)
     x = numbers("f32", 20, 700)

@@ -75,7 +75,7 @@ class _ColumnLoops(ReductionLoops):
         """Values at each place of the tile, and what is done with them."""
         lines, body = [], []
         for v in values:
-            if v in self.copied:
+            if v < self.reads and v in self.copied:
                 store = f"store_{self._type(v)}(g{v}, c, v{v})"
                 lines += ["for c in range(width):", *indented([self._value(v, row), store])]
                 body.append(f"v{v} = load_{self._type(v)}(g{v}, c)")
