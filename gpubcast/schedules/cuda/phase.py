@@ -11,6 +11,7 @@ from gpubcast.planning.plan import Access, BroadcastPlan
 from gpubcast.schedules.cuda.vectors import (
     BLOCK_THREADS,
     BLOCKS_PER_MULTIPROCESSOR,
+    FEWEST_BLOCKS,
     MANY_ELEMENTS,
     MANY_VECTOR_ACCESSES,
     MAX_GRID,
@@ -53,6 +54,13 @@ class Phase(VectorScheduleBase):
     rows_per_tile: int
     steps: int
     index_bits: int
+
+    @property
+    def launch_bounds(self) -> str:
+        # Else a few registers are spilled to fit more blocks.
+        if AccessPattern.GATHERED in self.reads:
+            return f"{self.most_threads}, {FEWEST_BLOCKS}"
+        return str(self.most_threads)
 
     @property
     def key_part(self) -> str:

@@ -18,6 +18,8 @@ MAX_GRID = 2**31 - 1
 REGISTER = 4
 # Registers of a thread for elements that are loaded one at a time.
 MANY_ELEMENTS = 32
+# Blocks of a multiprocessor that leave a thread the registers that a tile in flight takes.
+FEWEST_BLOCKS = 3
 # Vectors that a thread holds for each of its rows before registers are short.
 MANY_VECTOR_ACCESSES = 4
 # Blocks for each multiprocessor that keep it busy to the end.

@@ -18,6 +18,7 @@ from gpubcast.schedules.cuda.rows import (
 )
 from gpubcast.schedules.cuda.vectors import (
     BLOCK_THREADS,
+    FEWEST_BLOCKS,
     MANY_ELEMENTS,
     MANY_VECTOR_ACCESSES,
     MAX_GRID,
@@ -49,6 +50,11 @@ class Xpose(VectorScheduleBase):
     rows_per_thread: int
     row_axis: int
     batch_axes: int
+
+    @property
+    def launch_bounds(self) -> str:
+        # Else a few registers are spilled to fit more blocks.
+        return f"{self.most_threads}, {FEWEST_BLOCKS}"
 
     @property
     def key_part(self) -> str:
