@@ -90,8 +90,9 @@ def main(target: str, *labels: str) -> int:
                     for slot, (place, access) in enumerate(
                         zip(one.arguments, only.accesses, strict=True)
                     ):
-                        if not access.generated:
-                            lines.append(f"table[{slot}] = memory[{place}];")
+                        first = access.offset * access.element_type.itemsize
+                        base = "0" if access.generated else f"memory[{place}]"
+                        lines.append(f"table[{slot}] = {base} + {first};")
                     lines.append(f"{mine}(none, none + 1, (long)table, 0, {chosen.iterations});")
                     declarations.append(f"int {mine}(void *, void *, long, long, long);")
                 lines.append(
