@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from gpubcast.array_methods.part import Part
 from gpubcast.errors import ElementTypeError
@@ -65,20 +65,22 @@ class InPlace(Part):
     def __ixor__(self, other: Any) -> Self:
         return self._assign("bitwise_xor", other)
 
-    def __floordiv__(self, other: Any) -> NoReturn:
-        _absent("//")
+    if not TYPE_CHECKING:  # for type checkers there are none
 
-    __rfloordiv__ = __ifloordiv__ = __floordiv__
+        def __floordiv__(self, other: Any) -> NoReturn:
+            _absent("//")
 
-    def __matmul__(self, other: Any) -> NoReturn:
-        _absent("@")
+        __rfloordiv__ = __ifloordiv__ = __floordiv__
 
-    __rmatmul__ = __imatmul__ = __matmul__
+        def __matmul__(self, other: Any) -> NoReturn:
+            _absent("@")
 
-    def __divmod__(self, other: Any) -> NoReturn:
-        _absent("divmod()")
+        __rmatmul__ = __imatmul__ = __matmul__
 
-    __rdivmod__ = __divmod__
+        def __divmod__(self, other: Any) -> NoReturn:
+            _absent("divmod()")
 
-    def __round__(self, digits: int | None = None) -> NoReturn:
-        _absent("round()")
+        __rdivmod__ = __divmod__
+
+        def __round__(self, digits: int | None = None) -> NoReturn:
+            _absent("round()")

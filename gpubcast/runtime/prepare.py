@@ -12,7 +12,7 @@ from gpubcast.backends.native_calls.record import PackedParameters
 from gpubcast.codegen.generator import generate, parameters
 from gpubcast.codegen.source import KernelSource
 from gpubcast.errors import DeviceError
-from gpubcast.hlo.expression import Expression
+from gpubcast.hlo.expression import Expression, keeps
 from gpubcast.planning.partition import Kernel
 from gpubcast.planning.plan import WORD, Operand
 from gpubcast.planning.planner import OutLayouts, plan_for
@@ -86,7 +86,10 @@ def _make(
     outputs = outs or tuple(map(Operand.of, call_plan.outputs))
     sizes = tuple(shape.byte_size for shape in call_plan.outputs)
     arguments = launch_arguments(operands, outputs, steps)
-    read = any(apart(one, len(operands), len(outputs)) for one in call_plan.kernels)
+    # Other graphs' kernels read only what earlier ones wrote.
+    read = keeps(graph) and any(
+        apart(one, len(operands), len(outputs)) for one in call_plan.kernels
+    )
     temporaries = call_plan.temporaries
     return Launch(host, steps, outputs, sizes, temporaries, device, target, arguments, read)
 

@@ -305,7 +305,8 @@ def test_ten_sizes_of_open_dimensions_compile_once() -> None:
         added.append(len(set(STATE.kernels) - before))
         wanted = (x - (gb.reduce_sum(x, (1,)) / np.float32(m))[:, None]) * g
         np.testing.assert_array_equal(made, wanted)
-    assert sum(added[1:]) == 0
+    # Rows of at most 16 elements have a kernel of their own: that of the third size, (100, 7).
+    assert [k for k, count in enumerate(added) if count and k] in ([], [2])
 
 
 def test_another_size_of_a_symbolic_module_is_refused_where_it_does_not_fit() -> None:

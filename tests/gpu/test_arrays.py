@@ -7,6 +7,7 @@ What is wanted comes from the CPU backend on packed operands, or is written out.
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,9 @@ def test_torch(device: Place, kind: str) -> None:
         pytest.skip("this PyTorch has no CUDA")
     x = (torch.arange(12, device=device.kind).reshape(3, 4) % 5).to(getattr(torch, kind))
     found = gb.max(x.T, x.T)
+    if "gpubcast.torch" in sys.modules:
+        assert isinstance(found, torch.Tensor) and torch.equal(found, x.T)
+        return
     assert isinstance(found, device.xp.ndarray)
     if device.kind == "cpu" and kind == "bfloat16":  # NumPy exports no such elements
         back = torch.from_numpy(found.view(np.int16)).view(torch.bfloat16)
@@ -114,7 +118,7 @@ def test_torch(device: Place, kind: str) -> None:
 def test_torch_with_gradient_is_refused(device: Place) -> None:
     torch = pytest.importorskip("torch")
     x = torch.ones(3, device=device.kind, requires_grad=True)
-    with pytest.raises(gb.Error, match=r"require(s_)?.?grad"):
+    with pytest.raises(gb.Error, match=r"require(s_|s )?.?grad"):
         gb.add(x, x)
 
 

@@ -12,7 +12,7 @@ import mmap
 import operator
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import ml_dtypes
@@ -283,7 +283,19 @@ CONSUMERS: dict[str, Consumer] = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def narrow_jax() -> Iterator[None]:
+    """JAX as it is by default, without types of 64 bits, whatever other tests have asked for."""
+    jax = sys.modules.get("jax")
+    if jax is None:
+        yield
+        return
+    with jax.enable_x64(False):
+        yield
+
+
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("narrow_jax")
 @pytest.mark.parametrize("name", ARRAYS)
 @pytest.mark.parametrize("consumer", CONSUMERS)
 def test_an_array_leaves_whole_or_is_refused(consumer: str, name: str) -> None:
@@ -357,6 +369,7 @@ def test_dask_keeps_an_array_or_is_refused() -> None:
     np.testing.assert_array_equal(blocks.compute(scheduler="synchronous"), gb.exp(M))
 
 
+@pytest.mark.usefixtures("narrow_jax")
 def test_jax_takes_a_copy() -> None:
     """Its arrays never change, so they share no memory with what may be written."""
     jnp = pytest.importorskip("jax.numpy")

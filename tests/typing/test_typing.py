@@ -86,4 +86,4 @@ def test_a_script_has_the_types_that_it_says(checker: str, tmp_path: Path) -> No
 def test_the_names_that_checkers_read_are_those_of_the_tables() -> None:
     assert set(get_args(ElementTypeName)) == set(ELEMENT_TYPES)
     assert set(get_args(DTypeName)) == {row.dtype_name for row in ELEMENT_TYPES.values()}
-    assert list(get_args(OperationName)) == sorted(row.name for row in OPS.values() if row.public)
+    assert set(get_args(OperationName)) == {row.name for row in OPS.values() if row.public}

@@ -28,7 +28,7 @@ gb.full("f32[2]", 1.0, device=0)  # wrong: arg-type reportArgumentType
 gb.fuse(3)  # wrong: call-overload reportCallIssue
 
 print(a + "text")  # wrong: operator reportOperatorIssue
-print("text" * a)  # wrong: operator reportOperatorIssue
+print("text" - a)  # wrong: operator reportOperatorIssue
 print(a < None)  # wrong: operator reportOperatorIssue
 print(a // 2)  # wrong: operator reportOperatorIssue
 print(a @ a)  # wrong: operator reportOperatorIssue
