@@ -88,11 +88,12 @@ def _converted(source: str, to: str) -> Kernel:
 
 # Loops that are no vector loops: labels, processors, and why (``docs/cpu-loops.md``).
 _TABLES = (
-    r"(log|log1p|log2|tanh) f(32|64)|(asinh|acosh|atanh|pow) (f\d+|bf16)|a?(cos|sin|tan)h? c\d+"
+    r"(log|log1p|log2|log10|logaddexp|tanh) f(32|64)|(asinh|acosh|atanh|pow) (f\d+|bf16)"
+    r"|a?(cos|sin|tan)h? c\d+"
 )
 EXCEPTIONS = (
     (r"(div|rem) [su]64", tuple(t for t in TARGETS if t != "neoverse-v1")),
-    (_TABLES + r"|(log|log1p|log2|pow|atan2) c\d+", ("x86-64-v2",)),
+    (_TABLES + r"|(log|log1p|log2|log10|pow|atan2) c\d+", ("x86-64-v2",)),
     (r"s64 to f(32|64)", ("x86-64-v2",)),
 )
 
