@@ -82,7 +82,7 @@ def partition(
     Raises:
         ElementTypeError: P3, elements of less than a byte read as another width.
     """
-    packed = _packed(expression, nodes, operands)
+    packed, dropped = _packed(expression, nodes, operands), _dropped(expression, nodes)
     if len(outputs) == 1 and not packed:
         plan = build(expression, nodes, operands, outputs)
         if _fits(plan):
@@ -90,7 +90,7 @@ def partition(
     # Cutting counts parameters, and one read in many ways is many reads: then smaller pieces
     # are tried; a single operation reads three at most.
     for reads, code in ((MAX_READS, MAX_CODE), (12, 64), (8, 32), (6, 16), (4, 7), (4, 3), (4, 1)):
-        cuts = _cuts(expression, reads, code, packed)
+        cuts = _cuts(expression, reads, code, packed, dropped)
         made = _cut(expression, nodes, operands, outputs, cuts, packed)
         if all(_fits(kernel.plan) for kernel in made.kernels):
             break
@@ -108,6 +108,18 @@ def _packed(
             # Below what only moves elements there may be fewer of them.
             below = how is not None and (how.wider == 1 or how.place[-1] == CONSUMED)
             found.add(how.node if how and below else arguments_of(expression.nodes[i])[0])
+    return frozenset(found)
+
+
+def _dropped(expression: Expression, nodes: tuple[Inferred, ...]) -> frozenset[int]:
+    """The nodes below one that drops a dimension along which its argument does not vary. In a
+    temporary it would have that dimension, and no element where its size is 0."""
+    found = set[int]()
+    for i in reachable(expression.nodes, expression.outputs):
+        for arg, places in zip(arguments_of(expression.nodes[i]), nodes[i].maps, strict=False):
+            sizes = zip(nodes[arg].shape.dimensions, places, strict=False)
+            if any(to is None and size != 1 for size, to in sizes):
+                found |= reachable(expression.nodes, (arg,))
     return frozenset(found)
 
 
@@ -174,10 +186,14 @@ def _cut(
 
 
 def _cuts(
-    expression: Expression, most_reads: int, most_code: int, packed: frozenset[int]
+    expression: Expression,
+    most_reads: int,
+    most_code: int,
+    packed: frozenset[int],
+    dropped: frozenset[int],
 ) -> tuple[int, ...]:
-    """The nodes to compute into temporaries: those of ``packed``, and others so that none takes
-    more operands or more code."""
+    """The nodes to compute into temporaries: those of ``packed``, and others but those of
+    ``dropped`` so that none takes more operands or more code."""
     leaves: dict[int, frozenset[int]] = {}
     code: dict[int, frozenset[int]] = {}
     cuts = set(packed)
@@ -192,7 +208,7 @@ def _cuts(
                 code[i] |= {i}
             if len(leaves[i]) <= most_reads and len(code[i]) <= most_code:
                 break
-            chosen = _largest(expression, arguments, leaves, code)
+            chosen = _largest(expression, arguments, leaves, code, dropped)
             if chosen is None:
                 break
             cuts.add(chosen)
@@ -223,8 +239,9 @@ def _largest(
     arguments: tuple[int, ...],
     leaves: dict[int, frozenset[int]],
     code: dict[int, frozenset[int]],
+    dropped: frozenset[int],
 ) -> int | None:
-    below = {_computed(expression, a) for a in arguments}
+    below = {_computed(expression, a) for a in arguments} - dropped
     able = [a for a in below if code[a] and isinstance(expression.nodes[a], Apply)]
     return max(able, key=lambda a: (len(leaves[a]), len(code[a]), -a), default=None)
 
