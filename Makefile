@@ -13,11 +13,12 @@ PYTEST_FLAGS ?= -n auto --maxprocesses=2 --dist=worksteal
 PIP_FLAGS ?=
 TESTS ?= not long
 MINUTES ?= 10
+DOORS := torch|jax|dask|distributed|xarray|pandas|cloudpickle|onnx|IPython
 BIN := $(VENV)/bin
 PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check $(PIP_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-lowest test-matrix campaign check lint format typecheck \
+.PHONY: help demo test test-long test-interop test-lowest test-matrix campaign check lint format typecheck \
     generate pytest wheel docker-replay clean
 
 help: ## List the commands
@@ -31,6 +32,10 @@ test: check pytest ## Install what is needed; linters, types and the tests of a 
 
 test-long: ## The tests that take long by nature: cross products, campaigns, soaks
 	@$(MAKE) pytest TESTS=long
+
+test-interop: $(VENV)/.installed-interop ## Tests with PyTorch, JAX, Dask, xarray, ONNX and others (1 GB)
+	$(BIN)/python -m pytest -m "$(TESTS) and not gpu" $(PYTEST_FLAGS) tests/interop tests/torch \
+	    $$(grep -rlE 'importorskip\("?($(DOORS))' tests --include='*.py')
 
 test-lowest: $(VENV)/.installed-test ## The CPU's tests at the lowest versions that are allowed
 	$(BIN)/python tools/test_matrix.py lowest
@@ -101,3 +106,7 @@ $(VENV)/.installed-test: $(VENV)/.created pyproject.toml
 	    *) extras=test$${extra:+,$$extra} ;; \
 	esac && $(PIP_INSTALL) -e ".[$$extras]"
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-interop: $(VENV)/.installed-test tests/interop/constraints.txt
+	$(PIP_INSTALL) -c tests/interop/constraints.txt -e ".[interop]"
+	@touch $@
