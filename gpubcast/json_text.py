@@ -42,13 +42,15 @@ def to_json(x: JsonObject, *, indent: int | None = None) -> str:
         indent: as in ``json.dumps``.
 
     Raises:
-        Error: T0, it is none of these.
+        Error: T0, it is none of these, or ``indent`` is no integer.
 
     Example:
         >>> import gpubcast as gb
         >>> print(gb.to_json(gb.Shape("f32", (2, 3))))
         {"gpubcast": "Shape", "version": 1, "shape": "f32[2,3]{1,0}"}
     """
+    if indent is not None and not isinstance(indent, int):
+        raise _refusal(f"indent is a number of spaces, not {brief(indent)}")
     for name, (cls, written, _) in _FORMS.items():
         if isinstance(x, cls):
             head = {"gpubcast": name, "version": VERSION}

@@ -45,7 +45,9 @@ def _index_array(entry: Any, device: Device) -> Any:
     elif isinstance(entry, (list, np.ndarray)):
         try:
             found, place = np.asarray(entry), CPU
-        except ValueError as error:  # ragged
+        except MemoryError:
+            raise
+        except Exception as error:  # a ragged list, or whatever an entry's own protocol raises
             raise refusal(shortened(str(error))) from None
         if not found.size and isinstance(entry, list):
             found = found.astype(np.intp)

@@ -83,7 +83,7 @@ class Fused(Shown, Generic[P, R]):
         pattern, self._composition = None, None
         if text is not None:
             pattern, self._composition = composed_axes.read(text, sizes)
-        elif sizes:
+        elif not isinstance(sizes, Mapping) or len(sizes):
             raise composed_axes.refusal("sizes= is of labels, and the function has none")
         functools.update_wrapper(self, function)
         self._arguments = Arguments(function, static)

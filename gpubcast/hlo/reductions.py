@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpubcast.errors import ShapeError
+from gpubcast.errors import ShapeError, brief
 from gpubcast.hlo import xla_messages
 from gpubcast.hlo.broadcasting import Broadcast, integer_list
 from gpubcast.hlo.refusals import label, listing
@@ -34,7 +34,7 @@ def reduced(name: str, operand: Shape, axes: Sequence[int]) -> Broadcast:
     for k, axis in enumerate(given):
         if axis in given[:k]:
             raise ShapeError(
-                f"{name}: axes={given} names axis {axis} twice [E2]\n{listing((operand,))}",
+                f"{name}: axes={brief(given)} names axis {axis} twice [E2]\n{listing((operand,))}",
                 rule="E2",
                 kind=xla_messages.DUPLICATE_AXIS,
                 operands=(operand,),
@@ -97,7 +97,7 @@ def _out_of_range(name: str, operand: Shape, keyword: str, given: object, axis: 
         else f"{label(0, operand)} has no axes"
     )
     return ShapeError(
-        f"{name}: {keyword}={given}, but {has}{fix} [E1]",
+        f"{name}: {keyword}={brief(given)}, but {has}{fix} [E1]",
         rule="E1",
         kind=xla_messages.AXIS_OUT_OF_BOUNDS,
         operands=(operand,),

@@ -11,7 +11,7 @@ import numpy as np
 from jax import ShapeDtypeStruct
 
 from gpubcast.arrays import Array
-from gpubcast.errors import ElementTypeError, plain_text
+from gpubcast.errors import ElementTypeError, Error, brief, plain_text
 from gpubcast.shapes.element_types import element_type
 from gpubcast.shapes.shape import Shape, as_shape
 from gpubcast.stablehlo.function import StablehloFunction, from_stablehlo
@@ -42,6 +42,8 @@ def from_jax(function: Callable[..., Any], *shapes: Any) -> StablehloFunction:
         array([[0.33333334, 0.33333334, 0.33333334],
                [0.33333334, 0.33333334, 0.33333334]], dtype=float32)
     """
+    if not callable(function):
+        raise Error(f"from_jax takes a function of arrays, not {brief(function)}", rule="H1")
     matched = [_SYMBOLIC.fullmatch(plain_text(one) or "") for one in shapes]
     if any(matched):
         scope = jax.export.SymbolicScope()
@@ -75,7 +77,7 @@ def _struct(x: Any) -> Any:
     elif isinstance(x, Array):
         shape = x.xla_shape
     elif hasattr(x, "shape") and hasattr(x, "dtype"):
-        return ShapeDtypeStruct(tuple(x.shape), x.dtype)
+        return ShapeDtypeStruct(tuple(x.shape), element_type(np.dtype(x.dtype)).dtype)
     else:
         raise ElementTypeError(
             f"from_jax takes shapes and arrays, not {type(x).__name__}; close over other values",

@@ -21,9 +21,10 @@ from tests.campaigns.log import Log, Refused
 
 CASES = 2500
 MOST_MEMORY = 8 << 30
+# from_jax needs JAX, and has it run the function that it is given: the errors are JAX's.
 _NAMES = tuple(
     name for name in gb.__all__
-    if inspect.isfunction(getattr(gb, name)) and name not in ("trim_pool",)
+    if name not in ("trim_pool", "from_jax") and inspect.isfunction(getattr(gb, name))
 )  # fmt: skip
 _METHODS = ("__getitem__", "to_device", "with_layout", "__eq__", "__add__",
             "__rmul__", "__truediv__", "__lt__", "__and__")  # fmt: skip

@@ -229,7 +229,7 @@ PLANTED = {
     "stale": Planted("kills", 1, ("hang",), _stale),
     "ingredients": Planted("versions", 1, ("wrong value",), _ingredients),
     "last part": Planted("large", 1, ("wrong value",), _last_part),
-    "restored": Planted("hostile_calls", 1, ("crash",), _restored),
+    "restored": Planted("hostile_calls", 1, ("crash", "foreign exception"), _restored),
     "text": Planted("hostile_calls", 1, ("foreign exception",), _text),
     "unloaded": Planted("limits", 1, ("foreign exception",), _unloaded),
     "lock": Planted("interrupts", 1, ("hang",), _lock),
