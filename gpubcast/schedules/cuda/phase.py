@@ -43,6 +43,7 @@ class Phase(VectorScheduleBase):
         rows_per_tile: how many rows a tile has.
         steps: how often a block goes on to the tiles below.
         index_bits: width of the offsets in a tile.
+        counts: whether a read is generated: the number of an element is converted.
     """
 
     name: ClassVar[str] = "PHASE"
@@ -54,13 +55,13 @@ class Phase(VectorScheduleBase):
     rows_per_tile: int
     steps: int
     index_bits: int
+    counts: bool
 
     @property
     def launch_bounds(self) -> str:
         # Else a few registers are spilled to fit more blocks.
-        if AccessPattern.GATHERED in self.reads:
-            return f"{self.most_threads}, {FEWEST_BLOCKS}"
-        return str(self.most_threads)
+        few = f", {FEWEST_BLOCKS}" if self.counts else ""
+        return f"{self.most_threads}{few}"
 
     @property
     def key_part(self) -> str:
@@ -143,6 +144,7 @@ def _phase(
         rows_per_tile=height,
         steps=steps,
         index_bits=_offset_bits(plan, reads + writes, inner, height),
+        counts=any(read.generated for read in plan.reads),
     )
 
 

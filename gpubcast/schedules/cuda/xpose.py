@@ -43,6 +43,7 @@ class Xpose(VectorScheduleBase):
         rows_per_thread: how many rows a patch has.
         row_axis: the plan's axis along which they follow each other.
         batch_axes: how many other axes there are.
+        expensive: whether an operation on single elements takes many registers.
     """
 
     name: ClassVar[str] = "XPOSE"
@@ -50,11 +51,13 @@ class Xpose(VectorScheduleBase):
     rows_per_thread: int
     row_axis: int
     batch_axes: int
+    expensive: bool
 
     @property
     def launch_bounds(self) -> str:
         # Else a few registers are spilled to fit more blocks.
-        return f"{self.most_threads}, {FEWEST_BLOCKS}"
+        few = f", {FEWEST_BLOCKS}" if self.expensive else ""
+        return f"{self.most_threads}{few}"
 
     @property
     def key_part(self) -> str:
@@ -109,6 +112,7 @@ def xpose(plan: BroadcastPlan, addresses: tuple[int, ...]) -> Xpose | None:
         rows_per_thread=count,
         row_axis=row_axis,
         batch_axes=len(batch),
+        expensive=expensive(plan),
     )
 
 
