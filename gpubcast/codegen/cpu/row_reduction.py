@@ -148,7 +148,7 @@ class _RowLoops(ReductionLoops):
         """The elements of a chunk, which ``elements`` calls ``b<value>`` at a place of it, combined
         as ``c<value>``: those of a lane at once, but from memory in an order in which a processor
         reads ahead."""
-        # Two streams 512 bytes apart are what comes from memory fastest.
+        # Two streams 512 bytes apart were read fastest from memory (measured on Zen 4).
         wide = max(one.element_type.bits for one in chosen) > 32
         width = PER_LANE if not self.far else 1 if wide else 2
         halves = 2 if self.far and wide and not any(one.has_key for one in chosen) else 1
