@@ -13,13 +13,12 @@ PYTEST_FLAGS ?= -n auto --maxprocesses=2 --dist=worksteal
 PIP_FLAGS ?=
 TESTS ?= not long
 MINUTES ?= 10
-DOORS := torch|jax|dask|distributed|xarray|pandas|cloudpickle|onnx|IPython
 BIN := $(VENV)/bin
 PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check $(PIP_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-interop test-lowest test-matrix campaign check lint format typecheck \
-    generate pytest wheel docker-replay clean
+.PHONY: help demo test test-long test-interop test-lowest test-matrix campaign check lint format \
+    typecheck generate pytest wheel docker-replay clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' $(firstword $(MAKEFILE_LIST)) | \
@@ -34,8 +33,8 @@ test-long: ## The tests that take long by nature: cross products, campaigns, soa
 	@$(MAKE) pytest TESTS=long
 
 test-interop: $(VENV)/.installed-interop ## Tests with PyTorch, JAX, Dask, xarray, ONNX and others (1 GB)
-	$(BIN)/python -m pytest -m "$(TESTS) and not gpu" $(PYTEST_FLAGS) tests/interop tests/torch \
-	    $$(grep -rlE 'importorskip\("?($(DOORS))' tests --include='*.py')
+	GPUBCAST_TEST_DOORS=1 $(BIN)/python -m pytest -m "$(TESTS) and not gpu" $(PYTEST_FLAGS) \
+	    $$($(BIN)/python -m tests.support.doors)
 
 test-lowest: $(VENV)/.installed-test ## The CPU's tests at the lowest versions that are allowed
 	$(BIN)/python tools/test_matrix.py lowest

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support import doors
 from tools.conformance import checks, numpy_accuracy
 from tools.conformance.score import Result, Suite, counts, page
 
@@ -47,7 +48,7 @@ def test_the_page_counts_what_is_outside_apart() -> None:
 
 
 def test_files_are_run_under_their_own_checks(tmp_path: Path) -> None:
-    pytest.importorskip("jaxlib", reason="StableHLO is parsed by the bindings inside jaxlib")
+    doors.library("jaxlib")
     from tools.conformance.stablehlo import file_results
 
     head = "func.func @main() {\n%0 = stablehlo.constant dense<[0.5, 1.0]> : tensor<2xf32>\n"
@@ -89,7 +90,7 @@ def test_numpys_own_values(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.long
 def test_the_cases_of_onnx() -> None:
-    pytest.importorskip("onnx", reason="its node cases are in the package onnx")
+    doors.library("onnx")
     from tools.conformance import onnx_cases
 
     suite = onnx_cases.suite()

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("jax", reason="the examples of these pages import JAX")
+from tests.support import doors
+
+doors.library("jax")
 
 
 @pytest.mark.parametrize("name", ["docs/stablehlo.md", "docs/jax.md"])

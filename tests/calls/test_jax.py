@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
+from tests.support import doors
 
-jax = pytest.importorskip("jax", reason="gpubcast.jax is the door of JAX")
+jax = doors.library("jax")
 import gpubcast.jax  # noqa: E402
 
 RNG = np.random.default_rng(11)

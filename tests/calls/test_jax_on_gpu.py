@@ -17,8 +17,9 @@ import pytest
 import gpubcast as gb
 from gpubcast.runtime.prepare import prepare
 from gpubcast.shapes.layout import Layout
+from tests.support import doors
 
-jax = pytest.importorskip("jax", reason="gpubcast.jax is the door of JAX")
+jax = doors.library("jax")
 from gpubcast.backends.native_calls import ffi_layout as w  # noqa: E402
 from gpubcast.backends.native_calls.ffi import GPU_CALLS  # noqa: E402
 from gpubcast.jax import custom_call  # noqa: E402

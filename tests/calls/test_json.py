@@ -16,6 +16,7 @@ from gpubcast.backends import compile_log
 from gpubcast.cli import main
 from gpubcast.runtime import state
 from gpubcast.shapes.element_types import ELEMENT_TYPES
+from tests.support import doors
 
 X = np.arange(12, dtype="f4").reshape(3, 4)
 
@@ -148,11 +149,11 @@ def test_arrays_and_descriptions_stand_for_their_shapes() -> None:
 
 
 def test_descriptions_of_jax_and_torch() -> None:
-    jax = pytest.importorskip("jax")
+    jax = doors.library("jax")
     like = jax.ShapeDtypeStruct((2, 3), jax.numpy.bfloat16)
     assert str(gb.infer_shape("exp", like)) == "bf16[2,3]{1,0}"
     assert str(gb.fuse(lambda x: x * 2).plan(like).shapes[0]) == "bf16[2,3]{1,0}"
-    torch = pytest.importorskip("torch")
+    torch = doors.library("torch")
     tensor = torch.ones(2, 3, dtype=torch.float16).T
     assert str(gb.plan("exp", tensor).shapes[0]) == "f16[3,2]{0,1}"
     meta = torch.ones(2, 3, dtype=torch.bool, device="meta")

@@ -10,8 +10,9 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.runtime.state import STATE
+from tests.support import doors
 
-pytest.importorskip("jaxlib", reason="StableHLO is parsed by the bindings inside jaxlib")
+doors.library("jaxlib")
 
 RNG = np.random.default_rng(7)
 X = RNG.standard_normal((4, 6)).astype("f4")

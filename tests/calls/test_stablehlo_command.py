@@ -9,8 +9,9 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.cli.main import main
+from tests.support import doors
 
-pytest.importorskip("jaxlib", reason="StableHLO is parsed by the bindings inside jaxlib")
+doors.library("jaxlib")
 
 TEXT = """
 func.func @main(%x: tensor<?x6xf32>, %g: tensor<6xf32>) -> tensor<?x6xf32> {

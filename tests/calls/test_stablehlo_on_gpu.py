@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
+from tests.support import doors
 
-pytest.importorskip("jaxlib", reason="StableHLO is parsed by the bindings inside jaxlib")
+doors.library("jaxlib")
 
 TEXT = """
 func.func @main(%x: tensor<4x6xf32>, %k: tensor<f32>) -> (tensor<24xf32>, tensor<8xf32>) {

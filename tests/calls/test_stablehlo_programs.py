@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
+from tests.support import doors
 
-pytest.importorskip("jaxlib", reason="StableHLO is parsed by the bindings inside jaxlib")
+doors.library("jaxlib")
 
 SIZES = (1, 1, 2, 3, 4, 6)
 

@@ -9,6 +9,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.errors import MOST_RENDERED, rendered
+from tests.support import doors
 
 
 def refused(*arguments: Any) -> gb.Error:
@@ -52,7 +53,7 @@ def test_it_is_never_longer_than_30_lines() -> None:
 
 
 def test_in_ipython(capsys: pytest.CaptureFixture[str]) -> None:
-    interactive = pytest.importorskip("IPython.core.interactiveshell")
+    interactive = doors.library("IPython.core.interactiveshell")
     shell = interactive.InteractiveShell(colors="nocolor")
     shell.run_cell("import gpubcast as gb, numpy as np")
     shell.run_cell("def model(x, b):\n    return gb.add(x, b)\n")

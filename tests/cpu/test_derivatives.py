@@ -14,8 +14,9 @@ from gpubcast.hlo.ops import OPS
 from gpubcast.hlo.transposition import transposed
 from gpubcast.plans import Plan
 from gpubcast.shapes.shape import Shape
+from tests.support import doors
 
-jax = pytest.importorskip("jax")
+jax = doors.library("jax")
 import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
 

@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
+from tests.support import doors
 
-jax = pytest.importorskip("jax", reason="JAX is not installed")
-jnp = pytest.importorskip("jax.numpy", reason="JAX is not installed")
+jax = doors.library("jax")
+jnp = doors.library("jax.numpy")
 
 Array = np.ndarray[Any, Any]
 

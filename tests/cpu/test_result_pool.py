@@ -21,6 +21,7 @@ import pytest
 import gpubcast as gb
 from gpubcast.backends.cpu import result_pool
 from gpubcast.backends.cpu.result_pool import HUGE, LEAST, ResultPool, block_size
+from tests.support import doors
 
 BYTES = 8 << 20
 SIZE = BYTES // 4
@@ -89,7 +90,7 @@ def test_what_sees_the_memory_keeps_it(see: Callable[[Any], Any]) -> None:
 
 
 def test_a_torch_tensor_keeps_it() -> None:
-    torch = pytest.importorskip("torch")
+    torch = doors.library("torch")
     first = result(6.0)
     tensor = torch.from_numpy(first)[10:]
     part = torch.from_dlpack(first)[:3]

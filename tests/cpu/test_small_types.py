@@ -13,7 +13,7 @@ import gpubcast as gb
 from gpubcast.hlo.literals import padding_bits
 from gpubcast.shapes.element_types import ELEMENT_TYPES
 from gpubcast.shapes.layout import PaddingValue
-from tests.support import small_types
+from tests.support import doors, small_types
 
 
 @pytest.mark.parametrize("kind", small_types.F8, ids=str)
@@ -46,7 +46,7 @@ def test_reduce_precision(kind: str) -> None:
 )
 def test_reduce_precision_is_xlas(kind) -> None:
     """JAX runs XLA's own."""
-    jax = pytest.importorskip("jax")
+    jax = doors.library("jax")
     words = f"u{kind.itemsize}"
     bits = small_types.patterns(kind).view(words) if kind.bits <= 16 else None
     if bits is None:

@@ -16,6 +16,7 @@ import pytest
 import gpubcast as gb
 from gpubcast.shapes.element_types import element_type
 from tests.gpu.conftest import Place, assert_same
+from tests.support import doors
 
 # --- kinds of operands and results -------------------------------------------------------------
 
@@ -96,7 +97,7 @@ def test_exchange_shares_memory(device: Place) -> None:
 
 @pytest.mark.parametrize("kind", ["float32", "bfloat16", "bool", "int64"])
 def test_torch(device: Place, kind: str) -> None:
-    torch = pytest.importorskip("torch")
+    torch = doors.library("torch")
     if device.kind == "cuda" and not torch.cuda.is_available():
         pytest.skip("this PyTorch has no CUDA")
     x = (torch.arange(12, device=device.kind).reshape(3, 4) % 5).to(getattr(torch, kind))
@@ -116,7 +117,7 @@ def test_torch(device: Place, kind: str) -> None:
 
 
 def test_torch_with_gradient_is_refused(device: Place) -> None:
-    torch = pytest.importorskip("torch")
+    torch = doors.library("torch")
     x = torch.ones(3, device=device.kind, requires_grad=True)
     with pytest.raises(gb.Error, match=r"require(s_|s )?.?grad"):
         gb.add(x, x)
@@ -124,7 +125,7 @@ def test_torch_with_gradient_is_refused(device: Place) -> None:
 
 def test_jax(device: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # or JAX takes most of the memory
-    jax = pytest.importorskip("jax")
+    jax = doors.library("jax")
     try:
         where = jax.devices("gpu" if device.kind == "cuda" else "cpu")[0]
     except RuntimeError as error:

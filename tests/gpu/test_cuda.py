@@ -17,6 +17,7 @@ import pytest
 
 import gpubcast as gb
 from tests.gpu.conftest import Place
+from tests.support import doors
 
 pytestmark = pytest.mark.gpu
 
@@ -42,7 +43,7 @@ def test_stream_order(gpu: Place) -> None:
 
 
 def test_dlpack_waits_for_the_other_library(gpu: Place) -> None:
-    torch = pytest.importorskip("torch")
+    torch = doors.library("torch")
     if not torch.cuda.is_available():
         pytest.skip("this PyTorch has no CUDA")
     side = torch.cuda.Stream()

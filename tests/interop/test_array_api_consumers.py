@@ -10,12 +10,12 @@ import pytest
 
 import gpubcast as gb
 import gpubcast.array_api as xp
-from tests.support import array_api_consumers
+from tests.support import array_api_consumers, doors
 
 
 @pytest.mark.parametrize("library", sorted(array_api_consumers.LIBRARIES))
 def test_consumers(library: str) -> None:
-    pytest.importorskip(library, reason=f"{library} is not installed")
+    doors.library(library)
     command = [sys.executable, "-m", "tests.support.array_api_consumers", library]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -31,7 +31,7 @@ def test_other_results_are_noticed() -> None:
 
 
 def test_xarray_is_refused_where_it_would_turn_to_numpy() -> None:
-    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
+    xarray = doors.library("xarray")
     array = xarray.DataArray(xp.asarray([[1.0, 2.0]]), dims=("i", "j"))
     with pytest.raises(gb.ElementTypeError, match=r"numpy\.nanmean does not take"):
         array.mean("i")
@@ -39,7 +39,7 @@ def test_xarray_is_refused_where_it_would_turn_to_numpy() -> None:
 
 
 def test_array_api_compat_knows_the_namespace() -> None:
-    compat = pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
+    compat = doors.library("array_api_compat")
     x = xp.asarray([1.0, 2.0])
     assert compat.is_array_api_obj(x) and compat.array_namespace(x) is xp
     assert compat.device(x) == "cpu" and compat.size(x) == 2

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import array_api_cases
+from tests.support import array_api_cases, doors
 
 XFAILS = Path(__file__).with_name("array_api_xfails.txt")
 PARTS = (
@@ -62,7 +62,7 @@ def test_the_suite(part: str, tmp_path: Path) -> None:
     if not module.exists():
         pytest.skip(f"the suite has no {module.name}")
     for needed in ("ndindex", "pytest_jsonreport"):
-        pytest.importorskip(needed, reason=f"{needed} is not installed")
+        doors.library(needed)
     report = tmp_path / "report.json"
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(module)),

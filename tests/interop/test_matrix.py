@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
+from tests.support import doors
 
 V = np.float32([1, -2, 3])
 WITH_V = gb.array(V)
@@ -125,7 +126,7 @@ def _refused(call: Callable[[], Any], rule: str) -> None:
 @pytest.mark.parametrize("name", OBJECTS)
 def test_an_operand_is_right_or_refused(name: str) -> None:
     library, make, as_operand, _ = OBJECTS[name]
-    x = make(pytest.importorskip(library))
+    x = make(doors.library(library))
     if as_operand != RIGHT:
         _refused(lambda: gb.eq(x, x), as_operand)
         _refused(lambda: gb.array(x), as_operand)
@@ -142,7 +143,7 @@ def test_an_operand_is_right_or_refused(name: str) -> None:
 @pytest.mark.parametrize("name", OBJECTS)
 def test_what_receives_a_result_is_right_or_refused(name: str) -> None:
     library, make, _, as_out = OBJECTS[name]
-    x = make(pytest.importorskip(library))
+    x = make(doors.library(library))
     if as_out != RIGHT:
         _refused(lambda: gb.neg(V, out=x), as_out)
     elif x is not None:
@@ -163,7 +164,7 @@ NO_OPERANDS = ("None", "a text")
 @pytest.mark.parametrize("name", OBJECTS)
 def test_an_operator_is_right_or_refused_on_either_side(name: str, sign: str) -> None:
     library, make, as_operand, _ = OBJECTS[name]
-    x, apply = make(pytest.importorskip(library)), OPERATORS[sign]
+    x, apply = make(doors.library(library)), OPERATORS[sign]
     values = None if as_operand != RIGHT else _values(x)
     same = values is not None and (isinstance(x, float) or values.dtype == V.dtype)
     for swapped in (False, True):
@@ -207,7 +208,7 @@ def test_an_operator_is_right_or_refused_on_either_side(name: str, sign: str) ->
 
 @pytest.mark.parametrize("name", TENSORS)
 def test_a_tensor_is_right_or_refused(name: str) -> None:
-    torch = pytest.importorskip("torch")
+    torch = doors.library("torch")
     x = TENSORS[name](torch)
     no_values = name in ("requires grad", "meta", "sparse")
     calls: list[tuple[Callable[[], Any], Callable[[np.ndarray], np.ndarray]]] = [
@@ -300,7 +301,7 @@ def narrow_jax() -> Iterator[None]:
 @pytest.mark.parametrize("consumer", CONSUMERS)
 def test_an_array_leaves_whole_or_is_refused(consumer: str, name: str) -> None:
     library, take, shares, ours, theirs = CONSUMERS[consumer]
-    module, a = pytest.importorskip(library), ARRAYS[name]()
+    module, a = doors.library(library), ARRAYS[name]()
     if name in ours:
         with pytest.raises(gb.Error) as told:
             take(module, a)
@@ -323,7 +324,7 @@ JAX_OR_TORCH = tuple(name for name in CONSUMERS if name.startswith(("jnp", "torc
 
 
 def test_small_floats_share_memory_with_torch_and_come_back() -> None:
-    torch = pytest.importorskip("torch")
+    torch = doors.library("torch")
     for to, dtype in (("bf16", torch.bfloat16), ("f8e5m2", torch.float8_e5m2)):
         a = gb.array(M).astype(to)
         tensor = torch.from_dlpack(a)
@@ -340,7 +341,7 @@ def test_small_floats_share_memory_with_torch_and_come_back() -> None:
 
 
 def test_xarray_keeps_an_array_or_is_refused() -> None:
-    xr = pytest.importorskip("xarray")
+    xr = doors.library("xarray")
     x = xr.DataArray(gb.array(M), dims=("r", "c"))
     kept = {
         "data": x, "operator": x * 2 + x, "transposed": x.T, "index": x.isel(r=1),
@@ -356,7 +357,7 @@ def test_xarray_keeps_an_array_or_is_refused() -> None:
 
 
 def test_dask_keeps_an_array_or_is_refused() -> None:
-    da = pytest.importorskip("dask.array")
+    da = doors.library("dask.array")
     for chunks in (1, (2, 4), -1):
         x = da.from_array(gb.array(M), chunks=chunks)
         for made, expected in ((x, M), (x + 1.0, M + 1), (x.T, M.T), (x[1:], M[1:])):
@@ -372,7 +373,7 @@ def test_dask_keeps_an_array_or_is_refused() -> None:
 @pytest.mark.usefixtures("narrow_jax")
 def test_jax_takes_a_copy() -> None:
     """Its arrays never change, so they share no memory with what may be written."""
-    jnp = pytest.importorskip("jax.numpy")
+    jnp = doors.library("jax.numpy")
     a = gb.array(M)
     made = jnp.asarray(a)
     a[...] = 0.0

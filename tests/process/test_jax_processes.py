@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
+from tests.support import doors
 
-pytest.importorskip("jax", reason="gpubcast.jax is the door of JAX")
+doors.library("jax")
 
 
 def test_a_key_is_the_same_in_another_process() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast import nn
+from tests.support import doors
 
 X = np.arange(6, dtype="f4").reshape(2, 3)
 V = np.float32([1, 2])
@@ -91,7 +92,7 @@ def test_pickle_refuses_what_has_no_name(here: None, name: str) -> None:
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_cloudpickle_takes_every_function_by_value(here: None, name: str) -> None:
-    cloudpickle = pytest.importorskip("cloudpickle")
+    cloudpickle = doors.library("cloudpickle")
     make, operands = MAKERS[name]
     made = make()
     again = pickle.loads(cloudpickle.dumps(made))
@@ -104,7 +105,7 @@ def test_cloudpickle_takes_every_function_by_value(here: None, name: str) -> Non
 
 
 def test_static_arguments_and_fast_math_are_shipped(here: None) -> None:
-    cloudpickle = pytest.importorskip("cloudpickle")
+    cloudpickle = doors.library("cloudpickle")
     made = local(3.0)
     again = pickle.loads(cloudpickle.dumps(made))
     np.testing.assert_array_equal(again(X, V[0], sign=-1), made(X, V[0], sign=-1))
@@ -144,7 +145,7 @@ print("same")
 
 @pytest.mark.parametrize("how", ["-c", "script"])
 def test_functions_of_main_run_in_another_process(how: str, tmp_path: Path) -> None:
-    pytest.importorskip("cloudpickle")
+    doors.library("cloudpickle")
     arguments = ["-c", _SCRIPT]
     if how == "script":
         (tmp_path / "script.py").write_text(_SCRIPT)
@@ -180,7 +181,7 @@ if __name__ == "__main__":
 @pytest.mark.long
 def test_a_dask_cluster_from_the_command_line_runs_them(tmp_path: Path) -> None:
     """Where ``__main__`` is no file that a worker could import."""
-    pytest.importorskip("distributed")
+    doors.library("distributed")
     done = subprocess.run(
         [sys.executable, "-c", _CLUSTER],
         capture_output=True,

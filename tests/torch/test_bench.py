@@ -6,8 +6,9 @@ import pytest
 
 import gpubcast as gb
 from bench.measure import gradients
+from tests.support import doors
 
-torch = pytest.importorskip("torch")
+torch = doors.library("torch")
 
 
 def test_a_wrong_gradient_is_an_error() -> None:

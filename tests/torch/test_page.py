@@ -5,9 +5,9 @@ from __future__ import annotations
 import doctest
 from pathlib import Path
 
-import pytest
+from tests.support import doors
 
-pytest.importorskip("torch")
+doors.library("torch")
 
 
 def test_the_examples_are_true(repository: Path) -> None:

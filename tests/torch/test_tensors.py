@@ -8,7 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+from tests.support import doors
+
+torch = doors.library("torch")
 
 import gpubcast as gb  # noqa: E402
 import gpubcast.torch as gt  # noqa: E402
