@@ -18,13 +18,11 @@ class Planted(NamedTuple):
 
     Attributes:
         campaign: that finds it.
-        seed: that does.
         found: the kinds of fault as which it may show.
         plant: takes the check away.
     """
 
     campaign: str
-    seed: int
     found: tuple[str, ...]
     plant: Callable[[], None]
 
@@ -220,21 +218,21 @@ def _leak() -> None:
 
 
 PLANTED = {
-    "strides": Planted("changed_arrays", 1, ("wrong value", "memory", "crash"), _strides),
-    "read-only": Planted("changed_arrays", 1, ("wrong value",), _read_only),
-    "overlap": Planted("overlaps", 1, ("wrong value",), _overlap),
-    "itself": Planted("overlaps", 1, ("wrong value",), _itself),
-    "parameters": Planted("switches", 1, ("wrong value", "crash"), _parameters),
-    "forked": Planted("forks", 1, ("hang",), _forked),
-    "stale": Planted("kills", 1, ("hang",), _stale),
-    "ingredients": Planted("versions", 1, ("wrong value",), _ingredients),
-    "last part": Planted("large", 1, ("wrong value",), _last_part),
-    "restored": Planted("hostile_calls", 1, ("crash", "foreign exception"), _restored),
-    "text": Planted("hostile_calls", 1, ("foreign exception",), _text),
-    "unloaded": Planted("limits", 1, ("foreign exception",), _unloaded),
-    "lock": Planted("interrupts", 1, ("hang",), _lock),
-    "fifo": Planted("cache_damage", 1, ("hang",), _fifo),
-    "digest": Planted("cache_damage", 1, ("wrong value", "crash"), _digest),
-    "owner": Planted("cache_damage", 1, ("wrong value", "crash"), _owner),
-    "leak": Planted("endurance", 1, ("memory",), _leak),
+    "strides": Planted("changed_arrays", ("wrong value", "memory", "crash"), _strides),
+    "read-only": Planted("changed_arrays", ("wrong value",), _read_only),
+    "overlap": Planted("overlaps", ("wrong value",), _overlap),
+    "itself": Planted("overlaps", ("wrong value",), _itself),
+    "parameters": Planted("switches", ("wrong value", "crash"), _parameters),
+    "forked": Planted("forks", ("hang",), _forked),
+    "stale": Planted("kills", ("hang",), _stale),
+    "ingredients": Planted("versions", ("wrong value",), _ingredients),
+    "last part": Planted("large", ("wrong value",), _last_part),
+    "restored": Planted("hostile_calls", ("crash", "foreign exception"), _restored),
+    "text": Planted("hostile_calls", ("foreign exception",), _text),
+    "unloaded": Planted("limits", ("foreign exception",), _unloaded),
+    "lock": Planted("interrupts", ("hang",), _lock),
+    "fifo": Planted("cache_damage", ("hang",), _fifo),
+    "digest": Planted("cache_damage", ("wrong value", "crash"), _digest),
+    "owner": Planted("cache_damage", ("wrong value", "crash"), _owner),
+    "leak": Planted("endurance", ("memory",), _leak),
 }

@@ -33,10 +33,15 @@ def test_nothing_is_found(name: str, seed: int, tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("fault", planted_faults.PLANTED)
 def test_a_planted_fault_is_found(fault: str, tmp_path: Path) -> None:
-    planted = planted_faults.PLANTED[fault]
-    outcome = runner.run_seed(planted.campaign, planted.seed, tmp_path, fault=fault)
-    found = {kind for kind in FAULTS if outcome.told.counts[kind]}
-    assert found & set(planted.found), str(outcome)
+    """By one of the first seeds: which one depends on what is drawn, hence on the operations."""
+    planted, outcomes = planted_faults.PLANTED[fault], []
+    for seed in range(1, 5):
+        (folder := tmp_path / str(seed)).mkdir()
+        outcome = runner.run_seed(planted.campaign, seed, folder, fault=fault)
+        if any(outcome.told.counts[kind] for kind in planted.found):
+            return
+        outcomes.append(str(outcome))
+    pytest.fail("\n".join(outcomes))
 
 
 # --- the runner ---------------------------------------------------------------------------------
