@@ -37,7 +37,7 @@ def test_a_planted_fault_is_found(fault: str, tmp_path: Path) -> None:
     planted, outcomes = planted_faults.PLANTED[fault], []
     for seed in range(1, 5):
         (folder := tmp_path / str(seed)).mkdir()
-        outcome = runner.run_seed(planted.campaign, seed, folder, fault=fault)
+        outcome = runner.run_seed(planted.campaign, seed, folder, fault=fault, limit=90.0)
         if any(outcome.told.counts[kind] for kind in planted.found):
             return
         outcomes.append(str(outcome))

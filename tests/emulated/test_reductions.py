@@ -284,8 +284,8 @@ FAULTS: list[tuple[str, str, str, tuple[int, int], int]] = [
      "(static_cast<i32>(i) << p.chunk_class_bits)", ALONE, 0),
     (COLUMN, "const u32 lane = reversed(i & ((1u << lane_bits) - 1), lane_bits);",
      "const u32 lane = i & ((1u << lane_bits) - 1);", TALL, 0),
-    ("scalar.cuh", "bits_as<signed_t<F>>(b) < 0 ? a : b", "bits_as<signed_t<F>>(b) < 0 ? b : a",
-     (0, 0), 1),
+    ("combination.cuh", "bits_as<signed_t<F>>(b) < 0 ? a : b",
+     "bits_as<signed_t<F>>(b) < 0 ? b : a", (0, 0), 1),
 ]  # fmt: skip
 
 
@@ -300,8 +300,8 @@ def test_planted_faults_are_found(
     device = altered(new_device, tmp_path, file, old, new)
     if sizes == ALONE:
         monkeypatch.setattr(column_reduction, "BUSY_THREADS", 0)
-    x = numbers(*sizes, dtype="f8" if file == "scalar.cuh" else "f4")
-    if file == "scalar.cuh":
+    x = numbers(*sizes, dtype="f8" if file == "combination.cuh" else "f4")
+    if file == "combination.cuh":
         x = np.array([[0.0, -0.0], [-0.0, 0.0]])
     case = farthest(x) if sizes == NESTED else softmax_like(x, axis)
     with pytest.raises(AssertionError), state.use_backend(device):
