@@ -130,6 +130,72 @@ GB_FN double log2(double x) {
   return log_domain(x, y);
 }
 
+GB_TABLE float TABLE_4ad827b9[16] = {
+  1.0f, 0.93929327f, 0.8647178f, 0.81589174f,
+  0.7764915f, 0.7425466f, 0.7076449f, 0.68438494f,
+  1.3190527f, 1.2608908f, 1.2197031f, 1.1540418f,
+  1.1280048f, 1.0740228f, 1.0380726f, 1.0f,
+};
+GB_TABLE float TABLE_b230f461[16] = {
+  0.0f, 0.027198792f, 0.06312561f, 0.08836746f,
+  0.10986328f, 0.12927628f, 0.15018463f, 0.16469955f,
+  -0.120262146f, -0.10067749f, -0.08625412f, -0.062221527f,
+  -0.052310944f, -0.031013489f, -0.016227722f, 0.0f,
+};
+// The logarithm to base 10: e log10(2) + log10(m) of x = m 2^e, and log10(m) by a table.
+GB_FN float log10(float x) {
+  GB_ENTER
+  const float m = mantissa(x);
+  const u32 t4 = bits_as<u32>(m) >> 19;
+  const float _ = TABLE_4ad827b9[t4 & 15];
+  const float table = TABLE_b230f461[t4 & 15];
+  const float r = fma(m, _, -1.0f);
+  const float t9 = exponent(x);
+  const float e = (m < 1.0f) ? (t9 + 1.0f) : t9;
+  const float total = fma(e, 0.3010292f, table);
+  const float head = fma(r, 0.4342945f, total);
+  const float t24 = fma(fma(fma(0.08145813f, r, -0.10858476f), r, 0.1447701f), r,
+      -0.21714726f);
+  const float rest = fma(r, fma(r, t24, -1.010305e-08f), e * 7.903417e-07f);
+  const float t34 = log_domain(x, head + (fma(r, 0.4342945f, total - head) + rest));
+  return t34;
+}
+
+GB_TABLE double TABLE_8904cc14[16] = {
+  1.0, 0.9377918261045174, 0.8685421460446554, 0.8236705465843557,
+  0.7808406566584185, 0.7387133181316419, 0.7136122442399935, 0.6772180508195416,
+  1.3064564072449838, 1.2692978324120723, 1.1946441866702868, 1.171871287330146,
+  1.1267170713363712, 1.080078431554094, 1.0360530858068722, 1.0,
+};
+GB_TABLE double TABLE_a91dfc83[16] = {
+  0.0, 0.027893556938579422, 0.06120910254730916, 0.08424646355933874,
+  0.10743758199259901, 0.131524071090098, 0.14653770689392331, 0.16927147456362945,
+  -0.1160949231266386, -0.10356353840415977, -0.07723857409109769, -0.06887991349776712,
+  -0.05181487453455702, -0.033455293592851376, -0.015382008577489614, 0.0,
+};
+// The logarithm to base 10: e log10(2) + log10(m) of x = m 2^e, and log10(m) by a table.
+GB_FN double log10(double x) {
+  GB_ENTER
+  const double m = mantissa(x);
+  const u64 t4 = bits_as<u64>(m) >> 48;
+  const double _ = TABLE_8904cc14[t4 & 15];
+  const double table = TABLE_a91dfc83[t4 & 15];
+  const double r = fma(m, _, -1.0);
+  const double t9 = exponent(x);
+  const double e = (m < 1.0) ? (t9 + 1.0) : t9;
+  const double total = fma(e, 0.3010299956640665, table);
+  const double head = fma(r, 0.4342944819032518, total);
+  const double t22 = fma(fma(0.0298404779055308, r, -0.042585338256008715), r,
+      0.04824188646828775);
+  const double t26 = fma(fma(t22, r, -0.05428836684685988), r, 0.062042123128696836);
+  const double t30 = fma(fma(t26, r, -0.07238241286250184), r, 0.08685889634031833);
+  const double t34 = fma(fma(t30, r, -0.10857362047591823), r, 0.14476482730109208);
+  const double t38 = fma(r, fma(t34, r, -0.2171472409516259), 1.098319650216765e-17);
+  const double rest = fma(r, t38, e * (-8.532344317057107e-14));
+  const double t46 = log_domain(x, head + (fma(r, 0.4342944819032518, total - head) + rest));
+  return t46;
+}
+
 // log(1 + x), accurate near 0: the rounding error of the sum is carried on.
 GB_FN float log1p(float x) {
   GB_ENTER
@@ -401,113 +467,6 @@ GB_FN double atanh(double x) {
   return bits_as<double>(t87);
 }
 
-GB_TABLE float TABLE_9fc8887c[32] = {
-  0.0f, 0.04800415f, 0.081344604f, 0.09843445f,
-  0.13352966f, 0.1515503f, 0.18859863f, 0.2076416f,
-  0.22705078f, 0.26705933f, 0.2876892f, 0.30873108f,
-  0.33024597f, 0.35221863f, 0.37469482f, 0.39768982f,
-  0.42121887f, 0.43319702f, 0.45758057f, 0.47000122f,
-  0.49531555f, 0.5082245f, 0.5345459f, 0.5479584f,
-  0.57536316f, 0.58935547f, 0.6035309f, 0.6179199f,
-  0.6325226f, 0.64733887f, 0.6623688f, 0.69314575f,
-};
-GB_TABLE float TABLE_1a1620b0[32] = {
-  0.0f, 5.068796e-06f, 1.0349618e-06f, 5.6245713e-06f,
-  1.7295386e-06f, -3.9484155e-07f, -7.4630047e-06f, -2.2367842e-06f,
-  6.669385e-06f, 3.459077e-06f, -7.1365325e-06f, 4.4025483e-06f,
-  -4.284809e-06f, 1.9656597e-06f, -1.3747773e-06f, -6.8516697e-06f,
-  -5.406994e-06f, -7.3653614e-06f, 5.4284095e-07f, 2.4085425e-06f,
-  5.885472e-06f, 3.5476126e-07f, -3.7480543e-06f, 6.796692e-06f,
-  9.857239e-07f, -5.0818717e-06f, 4.1380813e-06f, 3.8374474e-06f,
-  -2.4264303e-08f, -1.2226589e-06f, 6.7474793e-06f, 1.4286068e-06f,
-};
-GB_TABLE float TABLE_09528d59[32] = {
-  1.0f, 0.953125f, 0.921875f, 0.90625f,
-  0.875f, 0.859375f, 0.828125f, 0.8125f,
-  0.796875f, 0.765625f, 0.75f, 0.734375f,
-  0.71875f, 0.703125f, 0.6875f, 0.671875f,
-  1.3125f, 1.296875f, 1.265625f, 1.25f,
-  1.21875f, 1.203125f, 1.171875f, 1.15625f,
-  1.125f, 1.109375f, 1.09375f, 1.078125f,
-  1.0625f, 1.046875f, 1.03125f, 1.0f,
-};
-// The natural logarithm in two parts, times 1 / ln 10 in two parts.
-GB_FN float log10(float x) {
-  GB_ENTER
-  const float t1 = mantissa(x);
-  const float t2 = exponent(x);
-  const u32 t5 = bits_as<u32>(t1) >> 18;
-  const float t8 = fma(t2, 0.69314575f, TABLE_9fc8887c[t5 & 31]);
-  const float t14 = fma(t1, TABLE_09528d59[t5 & 31], -1.0f);
-  const float t16 = t14 * (-0.5f);
-  const float t17 = t16 * t14;
-  const float t20 = t14 + t17;
-  const float t23 = t14 * t14;
-  const float t29 = t23 * fma(-0.40014604f, t14, fma(0.3256937f, t23, 0.5000031f));
-  const float t33 = (t17 - (t20 - t14)) + fma(t17, fma(t14, -0.6666666f, t29), fma(t16, t14,
-      -t17));
-  const float high = t8 + t20;
-  const float t37 = (t20 - (high - t8)) + fma(t2, 1.4286068e-06f, TABLE_1a1620b0[t5 & 31]);
-  const float low = t37 + t33;
-  const float product = high * 0.4342945f;
-  const float product_low = fma(high, 0.4342945f, -product);
-  const float y = product + fma(high, -1.010305e-08f, fma(low, 0.4342945f, product_low));
-  return log_domain(x, y);
-}
-
-GB_TABLE double TABLE_ae26ff39[16] = {
-  0.0, 0.09844017028808594, 0.1335315704345703, 0.20763921737670898,
-  0.24686002731323242, 0.28768205642700195, 0.33024168014526367, 0.3746933937072754,
-  0.42121362686157227, 0.470003604888916, 0.49532127380371094, 0.5479650497436523,
-  0.5753641128540039, 0.6035351753234863, 0.6325225830078125, 0.6931471824645996,
-};
-GB_TABLE double TABLE_9bc071ba[16] = {
-  0.0, -9.747483341759711e-08, -1.7781004768935365e-07, 1.4740153551724045e-07,
-  5.061829337600964e-08, 1.6024778974314217e-08, 6.7253131844044075e-09, 5.5734135302981986e-08,
-  -1.6178526871503944e-07, 2.4356819538025937e-08, 1.6342631449155466e-07, 1.209717950683853e-07,
-  3.2049557948628435e-08, -1.5345322815132773e-07, -2.4264302033163373e-08, -1.904654299957768e-09,
-};
-GB_TABLE double TABLE_0d62f16f[16] = {
-  1.0, 0.90625, 0.875, 0.8125,
-  0.78125, 0.75, 0.71875, 0.6875,
-  1.3125, 1.25, 1.21875, 1.15625,
-  1.125, 1.09375, 1.0625, 1.0,
-};
-// The natural logarithm in two parts, times 1 / ln 10 in two parts.
-GB_FN double log10(double x) {
-  GB_ENTER
-  const double t1 = mantissa(x);
-  const double t2 = exponent(x);
-  const u64 t5 = bits_as<u64>(t1) >> 48;
-  const double t8 = fma(t2, 0.6931471824645996, TABLE_ae26ff39[t5 & 15]);
-  const double t14 = fma(t1, TABLE_0d62f16f[t5 & 15], -1.0);
-  const double t16 = t14 * (-0.5);
-  const double t17 = t16 * t14;
-  const double t20 = t14 + t17;
-  const double t23 = t14 * t14;
-  const double t28 = fma(fma(-0.1814779823094625, t23, -0.2222247008211726), t23,
-      -0.28571428210916694);
-  const double t32 = fma(fma(t28, t23, -0.40000000000192387), t23, -0.04166666666666635);
-  const double t37 = fma(fma(0.1461567645757157, t23, 0.20006693002284984), t23,
-      0.24999992698673618);
-  const double t41 = fma(fma(t37, t23, 0.33333333336399995), t23, 0.4999999999999959);
-  const double t45 = fma(t14, -0.625, t14 * fma(t41, t14, t32));
-  const double t46 = t17 * t45;
-  const double t47 = t20 + t46;
-  const double t54 = ((t17 - (t20 - t14)) + (t46 - (t47 - t20))) + (fma(t16, t14, -t17) +
-      fma(t17, t45, -t46));
-  const double high = t8 + t47;
-  const double t58 = (t47 - (high - t8)) + fma(t2, -1.904654299957768e-09, TABLE_9bc071ba[t5
-      & 15]);
-  const double low = t58 + t54;
-  const double product = high * 0.4342944819032518;
-  const double product_low = fma(high, 0.4342944819032518, -product);
-  const double t66 = fma(high, 1.098319650216765e-17, fma(low, 0.4342944819032518,
-      product_low));
-  const double y = product + t66;
-  return log_domain(x, y);
-}
-
 // The larger operand + log(1 + e^d): the difference d is in two parts, and so is e^d.
 GB_FN float logaddexp(float x, float y) {
   GB_ENTER
@@ -598,6 +557,36 @@ GB_FN double logaddexp(double x, double y) {
   return t124;
 }
 
+GB_TABLE float TABLE_9fc8887c[32] = {
+  0.0f, 0.04800415f, 0.081344604f, 0.09843445f,
+  0.13352966f, 0.1515503f, 0.18859863f, 0.2076416f,
+  0.22705078f, 0.26705933f, 0.2876892f, 0.30873108f,
+  0.33024597f, 0.35221863f, 0.37469482f, 0.39768982f,
+  0.42121887f, 0.43319702f, 0.45758057f, 0.47000122f,
+  0.49531555f, 0.5082245f, 0.5345459f, 0.5479584f,
+  0.57536316f, 0.58935547f, 0.6035309f, 0.6179199f,
+  0.6325226f, 0.64733887f, 0.6623688f, 0.69314575f,
+};
+GB_TABLE float TABLE_1a1620b0[32] = {
+  0.0f, 5.068796e-06f, 1.0349618e-06f, 5.6245713e-06f,
+  1.7295386e-06f, -3.9484155e-07f, -7.4630047e-06f, -2.2367842e-06f,
+  6.669385e-06f, 3.459077e-06f, -7.1365325e-06f, 4.4025483e-06f,
+  -4.284809e-06f, 1.9656597e-06f, -1.3747773e-06f, -6.8516697e-06f,
+  -5.406994e-06f, -7.3653614e-06f, 5.4284095e-07f, 2.4085425e-06f,
+  5.885472e-06f, 3.5476126e-07f, -3.7480543e-06f, 6.796692e-06f,
+  9.857239e-07f, -5.0818717e-06f, 4.1380813e-06f, 3.8374474e-06f,
+  -2.4264303e-08f, -1.2226589e-06f, 6.7474793e-06f, 1.4286068e-06f,
+};
+GB_TABLE float TABLE_09528d59[32] = {
+  1.0f, 0.953125f, 0.921875f, 0.90625f,
+  0.875f, 0.859375f, 0.828125f, 0.8125f,
+  0.796875f, 0.765625f, 0.75f, 0.734375f,
+  0.71875f, 0.703125f, 0.6875f, 0.671875f,
+  1.3125f, 1.296875f, 1.265625f, 1.25f,
+  1.21875f, 1.203125f, 1.171875f, 1.15625f,
+  1.125f, 1.109375f, 1.09375f, 1.078125f,
+  1.0625f, 1.046875f, 1.03125f, 1.0f,
+};
 // x ** y = e ** (y log |x|), the exponent in two parts; signs and edges are those of C.
 GB_FN float pow(float x, float y) {
   GB_ENTER
@@ -642,6 +631,24 @@ GB_FN float pow(float x, float y) {
   return t110 ? bits_as<float>(0x7fc00000u) : value;
 }
 
+GB_TABLE double TABLE_ae26ff39[16] = {
+  0.0, 0.09844017028808594, 0.1335315704345703, 0.20763921737670898,
+  0.24686002731323242, 0.28768205642700195, 0.33024168014526367, 0.3746933937072754,
+  0.42121362686157227, 0.470003604888916, 0.49532127380371094, 0.5479650497436523,
+  0.5753641128540039, 0.6035351753234863, 0.6325225830078125, 0.6931471824645996,
+};
+GB_TABLE double TABLE_9bc071ba[16] = {
+  0.0, -9.747483341759711e-08, -1.7781004768935365e-07, 1.4740153551724045e-07,
+  5.061829337600964e-08, 1.6024778974314217e-08, 6.7253131844044075e-09, 5.5734135302981986e-08,
+  -1.6178526871503944e-07, 2.4356819538025937e-08, 1.6342631449155466e-07, 1.209717950683853e-07,
+  3.2049557948628435e-08, -1.5345322815132773e-07, -2.4264302033163373e-08, -1.904654299957768e-09,
+};
+GB_TABLE double TABLE_0d62f16f[16] = {
+  1.0, 0.90625, 0.875, 0.8125,
+  0.78125, 0.75, 0.71875, 0.6875,
+  1.3125, 1.25, 1.21875, 1.15625,
+  1.125, 1.09375, 1.0625, 1.0,
+};
 // x ** y = e ** (y log |x|), the exponent in two parts; signs and edges are those of C.
 GB_FN double pow(double x, double y) {
   GB_ENTER

@@ -13,7 +13,6 @@ from gpubcast.hlo.elementary.arithmetic import (
     polynomial,
     rough_inverse,
     sign_bit,
-    two_product,
     two_sum,
 )
 from gpubcast.hlo.elementary.exponential import EXP, EXP_LIMITS, Coefficients, clamp, nearest
@@ -22,6 +21,8 @@ from gpubcast.hlo.elementary.formula import formula, step
 from gpubcast.hlo.elementary.tables import (
     LOG2_INVERSE,
     LOG2_TABLE,
+    LOG10_INVERSE,
+    LOG10_TABLE,
     LOG_INVERSE,
     LOG_TABLE,
     POW_INVERSE,
@@ -57,6 +58,11 @@ LOG10_E = {
     F32: (float.fromhex("0x1.bcb7b2p-2"), float.fromhex("-0x1.5b235ep-27")),
     F64: (float.fromhex("0x1.bcb7b1526e50ep-2"), float.fromhex("0x1.95355baaafad3p-57")),
 }
+# log10 2 in two parts; the first is so short that its product with an exponent is exact.
+LOG10_2 = {
+    F32: (float.fromhex("0x1.3441p-2"), float.fromhex("0x1.a84fbcp-21")),
+    F64: (float.fromhex("0x1.34413509f8p-2"), float.fromhex("-0x1.80433b83b532ap-44")),
+}
 # (log(1 + r) - r) / r^2 on -0.032 <= r <= 1/16, minimax for the error relative to log(1 + r):
 # 2^-28.3 and 2^-61.6.
 LOG = {
@@ -74,6 +80,15 @@ LOG2 = {
         *(-0.7213475204444817, 0.4808983469630148, -0.36067376022259057, 0.28853900804381255),
         *(-0.24044917086368126, 0.20609947188767905, -0.18034205105413548, 0.16025607800937153),
         *(-0.14146543158291694, 0.09912792191924837),
+    ),
+}
+# (log10(1 + r) - r / ln 10) / r^2 for the same r: LOG2 times log10 2.
+LOG10 = {
+    F32: (-0.21714726, 0.1447701, -0.10858476, 0.08145813),
+    F64: (
+        *(-0.2171472409516259, 0.14476482730109208, -0.10857362047591823, 0.08685889634031833),
+        *(-0.07238241286250184, 0.062042123128696836, -0.05428836684685988, 0.04824188646828775),
+        *(-0.042585338256008715, 0.0298404779055308),
     ),
 }
 # (log(1 + r) - r) / -(r^2 / 2) - 1 as r P(r) on -0.021 <= r <= 1/32 (F32) and -0.0372 <= r <= 1/16
@@ -168,6 +183,20 @@ def log2(x: FormulaValue) -> FormulaValue:
     return step("log_domain", x, y)
 
 
+@formula("log10", F32, F64)
+def log10(x: FormulaValue) -> FormulaValue:
+    """The logarithm to base 10: e log10(2) + log10(m) of x = m 2^e, and log10(m) by a table."""
+    m, _, table, r = mantissa_parts(x, LOG10_INVERSE, LOG10_TABLE)
+    e = step("exponent", x)
+    e = select(m < 1.0, e + 1.0, e)
+    first, second = LOG10_E[x.machine_type]
+    two, two_low = LOG10_2[x.machine_type]
+    total = fma(e, two, table)
+    head = fma(r, first, total)
+    rest = fma(r, fma(r, polynomial(r, LOG10[x.machine_type]), second), e * two_low)
+    return step("log_domain", x, head + (fma(r, first, total - head) + rest))
+
+
 @formula("log1p", F32, F64)
 def log1p(x: FormulaValue) -> FormulaValue:
     """log(1 + x), accurate near 0: the rounding error of the sum is carried on."""
@@ -247,16 +276,6 @@ def log_pair(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
         low = (near_low + cube_low) + (square_low + fma(square, factor, -cube))
     high, high_low = fast_two_sum(head, near)
     return high, (high_low + tail) + low
-
-
-@formula("log10", F32, F64)
-def log10(x: FormulaValue) -> FormulaValue:
-    """The natural logarithm in two parts, times 1 / ln 10 in two parts."""
-    first, second = LOG10_E[x.machine_type]
-    high, low = log_pair(x)
-    product, product_low = two_product(high, x.constant(first))
-    y = product + fma(high, second, fma(low, first, product_low))
-    return step("log_domain", x, y)
 
 
 @formula("logaddexp", F32, F64)

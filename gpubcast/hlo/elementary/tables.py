@@ -7,9 +7,11 @@ from gpubcast.hlo.elementary.values import F32, F64, MachineType
 ConstantTable = dict[MachineType, tuple[float, ...]]
 
 # For logarithms, by the upper four bits of the mantissa of m, 3/4 <= m < 3/2: numbers near 1 / m
-# (1 itself beside 1) and minus their logarithms, natural and to base 2. The inverses are such that
-# these are multiples of 2^-16 (F32) and 2^-41 (F64), but for less than 2^-32 and 2^-61: their sums
-# with multiples of an equally short ln 2 are exact. To base 2, an m below 1 is read as 2 m.
+# (1 itself beside 1) and minus their logarithms, natural and to bases 2 and 10. The inverses are
+# such that these are multiples of 2^-16 (F32; to base 10 of 2^-18) and 2^-41 (F64), but for less
+# than 2^-32 and 2^-61: their sums with multiples of an equally short ln 2, or log10 2, are exact.
+# To base 2, an m below 1 is read as 2 m. To base 10, the inverses beside 1 leave r small where the
+# logarithm is.
 LOG_INVERSE: ConstantTable = {
     F32: (
         *(1.0, 0.91786164, 0.8701152, 0.8152427, 0.7845498, 0.74152845, 0.71087205, 0.6858854),
@@ -57,6 +59,31 @@ LOG2_TABLE: ConstantTable = {
         *(0.4273819896934583, 0.4914338073494946, 0.5539169504463644, 0.6139432675790886),
         *(0.6730522036536968, 0.7283150204802951, 0.7817186678366852, 0.8324286507208853),
         *(0.883572071053095, 0.9311921161415739, 1.0),
+    ),
+}
+LOG10_INVERSE: ConstantTable = {
+    F32: (
+        *(1.0, 0.93929327, 0.8647178, 0.81589174, 0.7764915, 0.7425466, 0.7076449, 0.68438494),
+        *(1.3190527, 1.2608908, 1.2197031, 1.1540418, 1.1280048, 1.0740228, 1.0380726, 1.0),
+    ),
+    F64: (
+        *(1.0, 0.9377918261045174, 0.8685421460446554, 0.8236705465843557, 0.7808406566584185),
+        *(0.7387133181316419, 0.7136122442399935, 0.6772180508195416, 1.3064564072449838),
+        *(1.2692978324120723, 1.1946441866702868, 1.171871287330146, 1.1267170713363712),
+        *(1.080078431554094, 1.0360530858068722, 1.0),
+    ),
+}
+LOG10_TABLE: ConstantTable = {
+    F32: (
+        *(0.0, 0.027198792, 0.06312561, 0.08836746, 0.10986328, 0.12927628, 0.15018463, 0.16469955),
+        *(-0.120262146, -0.10067749, -0.08625412, -0.062221527, -0.052310944, -0.031013489),
+        *(-0.016227722, 0.0),
+    ),
+    F64: (
+        *(0.0, 0.027893556938579422, 0.06120910254730916, 0.08424646355933874, 0.10743758199259901),
+        *(0.131524071090098, 0.14653770689392331, 0.16927147456362945, -0.1160949231266386),
+        *(-0.10356353840415977, -0.07723857409109769, -0.06887991349776712, -0.05181487453455702),
+        *(-0.033455293592851376, -0.015382008577489614, 0.0),
     ),
 }
 # For powers, by the same four bits (F32: five): inverses of so few bits that m inverse - 1 is
