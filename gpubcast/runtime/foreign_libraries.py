@@ -13,8 +13,8 @@ _INSTEAD = {
     "blocks with dask.array.map_blocks or blockwise",
     "pandas": "its index and its missing values would be lost: pass x.to_numpy()",
     "polars": "its missing values would be lost: pass x.to_numpy()",
-    "xarray": "its names and coordinates would be lost: pass x.data, with the names as labels of "
-    "gb.fuse, or call xarray.apply_ufunc",
+    "xarray": "its names and coordinates would be lost: call gpubcast.xarray.apply(f, x), which "
+    "goes by the names, or pass x.data",
 }
 
 

@@ -1,4 +1,4 @@
-"""The pages of docs/ whose examples need JAX."""
+"""The pages of docs/ whose examples need another library."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import pytest
 
 from tests.support import doors
 
-doors.library("jax")
+PAGES = [("docs/stablehlo.md", "jax"), ("docs/jax.md", "jax"), ("docs/xarray.md", "xarray")]
 
 
-@pytest.mark.parametrize("name", ["docs/stablehlo.md", "docs/jax.md"])
-def test_the_documents_run(repository: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+@pytest.mark.parametrize(("name", "library"), PAGES)
+def test_the_documents_run(
+    repository: Path, capsys: pytest.CaptureFixture[str], name: str, library: str
+) -> None:
+    doors.library(library)
     text = (repository / name).read_text(encoding="utf-8")
     blocks = re.findall(r"^```(python|text)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     code = "\n".join(block for kind, block in blocks if kind == "python")
