@@ -103,6 +103,8 @@ class _Call:
     def applied(self, join: str, dataset_join: str, keep_attrs: bool | str | None) -> Any:
         """The results of ``xarray.apply_ufunc``, which has every label as a core dimension; those
         of ``...`` are its loop's dimensions, or where a result lacks them core dimensions too."""
+        if any(_is_lazy(one.value) for one in self.operands):
+            import gpubcast.dask  # noqa: F401, has the blocks' arrays recognised
         dimensions.check(self.name, self.pattern, self.operands, join in _SAME_SIZES)
         groups = [one.group for one in self.operands]
         outputs = self.pattern.outputs
@@ -174,6 +176,11 @@ class _Call:
                     "V1",
                 )
         return found[0][1] if found else ()
+
+
+def _is_lazy(x: Any) -> bool:
+    """Whether the elements of what has named dimensions are in Dask's blocks."""
+    return bool(x.chunksizes)
 
 
 # --- the two kinds of functions ------------------------------------------------------------------

@@ -243,3 +243,36 @@ def test_apply_ufunc_runs_a_function_or_is_told_what_to_call() -> None:
     minus = gb.fuse("row col, row -> row col")(lambda x, m: x - m)
     with pytest.raises(gb.ShapeError, match=r"call gpubcast\.xarray\.apply \[X5\]"):
         xr.apply_ufunc(minus, x.compute(), named(M, "row"))
+
+
+# --- Dask ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+def test_blocks_of_dask_stay_lazy(scheduler: str) -> None:
+    da = doors.library("dask.array")
+    runs: list[int] = []
+
+    def block(block_info: Any = None) -> Any:
+        runs.append(1)
+        return X
+
+    lazy = da.map_blocks(block, chunks=((3,), (4,)), dtype="f4", meta=np.empty((0, 0), "f4"))
+    x = named(lazy.rechunk((2, 3)), "row", "col", coords={"row": [1, 2, 3]})
+    m = named(M, "row", coords={"row": [1, 2, 3]})
+    pair = gb.fuse("row col, row -> col row, row")
+    centred = pair(lambda x, m: (x - m, gb.reduce_sum(x * m, "col")))
+    runs.clear()
+    made, total = door.apply(centred, x.transpose("col", "row"), m)
+    several = door.apply(softmax, xr.Dataset({"a": x}))
+    added = door.apply(gb.add, x, m)
+    refused(lambda: door.apply(centred, x, m[:2]), "X6")
+    refused(lambda: door.apply(gb.add, x, m.astype("f8")), "T5")
+    assert made.chunks is not None and several.chunks and added.chunks is not None and not runs
+    wanted, totals = centred(X, M)
+    same(made.compute(scheduler=scheduler), ("col", "row"), wanted)
+    same(total.compute(scheduler=scheduler), ("row",), totals)
+    assert made.row.values.tolist() == [1, 2, 3]
+    same(several.compute(scheduler=scheduler).a, ("row", "col"), softmax(X))
+    same(added.compute(scheduler=scheduler), ("row", "col"), X + M[:, None])
+    assert runs
