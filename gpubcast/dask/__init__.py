@@ -21,7 +21,8 @@ except ImportError as error:
         f'gpubcast.dask needs Dask: pip install "gpubcast[dask]" ({error})'
     ) from error
 
-from gpubcast.dask.arrays import DaskArray, before, call, strided
+from gpubcast.dask.arrays import before, call, strided
+from gpubcast.dask.collections import DaskArray
 from gpubcast.runtime import array_libraries
 from gpubcast.runtime.array_libraries import ArrayLibrary
 

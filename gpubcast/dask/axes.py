@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gpubcast.hlo import ops, rules
 from gpubcast.hlo.expression import (
     Apply,
@@ -25,28 +27,30 @@ class Axes:
     """The axes of a graph for operands of some shapes.
 
     Two dimensions are one axis where the index along one is the index along the other. What a graph
-    computes for one index of an axis depends on that index of its operands alone, unless the axis
-    is ``uncut``, not cut into blocks.
+    computes for one index of an axis depends on that index of its operands alone, unless a value is
+    reduced, counted or numbered along it: then it is ``uncut``.
 
     Attributes:
         expression: the graph.
         inferred: what its nodes are.
-        uncut: the axes along which a value is reduced, counted or numbered.
     """
 
     def __init__(self, expression: Expression, shapes: tuple[Shape, ...]) -> None:
         self.expression = expression
         self.inferred = infer_nodes(expression, shapes)
         self._same: dict[Axis, Axis] = {}
-        uncut: list[Axis] = []
-        for index in range(len(expression.nodes)):
-            uncut += self._join_node(index)
-        self.uncut = {self.of(*one) for one in uncut}
-        for index, node in enumerate(expression.nodes):
-            if isinstance(node, Parameter):
+        self._named = [self._join_node(index) for index in range(len(expression.nodes))]
+
+    def uncut(self, nodes: Iterable[int]) -> frozenset[Axis]:
+        """The axes that some nodes need to see in one block."""
+        found: set[Axis] = set()
+        for index in nodes:
+            found.update(self.of(*one) for one in self._named[index])
+            if isinstance(self.expression.nodes[index], Parameter):
                 # Blocks on the diagonal are no answer for the others.
-                found = self.of_node(index)
-                self.uncut.update(one for one in found if found.count(one) > 1)
+                own = self.of_node(index)
+                found.update(one for one in own if own.count(one) > 1)
+        return frozenset(found)
 
     def of(self, node: int, dimension: int) -> Axis:
         """The axis of a dimension."""
@@ -60,11 +64,9 @@ class Axes:
         return tuple(self.of(node, d) for d in range(self.inferred[node].shape.rank))
 
     def of_operand(self, number: int) -> tuple[Axis, ...]:
-        """The axes of an operand; none where the graph does not have it."""
-        for index, node in enumerate(self.expression.nodes):
-            if isinstance(node, Parameter) and node.index == number:
-                return self.of_node(index)
-        return ()
+        """The axes of an operand."""
+        index = self.expression.nodes.index(Parameter(number))
+        return self.of_node(index)
 
     def size(self, axis: Axis) -> int:
         """The size of an axis."""

@@ -31,52 +31,58 @@ class BlockGraph:
         expression: the graph.
         parameters: for each of its operands, which one of the original graph it is.
         axes: of the result.
+        uncut: axes that it needs to see in one block.
     """
 
     expression: Expression
     parameters: tuple[int, ...]
     axes: tuple[Axis, ...]
+    uncut: frozenset[Axis]
 
 
-def block_graph(axes: Axes, number: int) -> BlockGraph:
+def block_graph(axes: Axes, output: int) -> BlockGraph:
     """The graph of a result, of the operands that it takes.
 
     Args:
         axes: the graph's axes.
-        number: of the result.
+        output: the node that is the result.
     """
     graph = axes.expression
-    output = graph.outputs[number]
-    found = axes.of_node(output)
     needed = reachable(graph.nodes, (output,))
-    moving = any(
-        isinstance(n := graph.nodes[i], Apply) and ops.OPS[n.op].rule.moves for i in needed
-    )
-    if len(graph.outputs) == 1 and not moving:
-        # The function itself: the kernel that a call on NumPy arrays has.
-        alone = replace(graph, packed=False)
-        return BlockGraph(alone, tuple(range(graph.num_parameters)), found)
-    return _Restriction(axes, number, output, needed).made(found)
+    if graph.outputs == (output,) and not any(_moves(graph.nodes[i]) for i in needed):
+        taken = [graph.nodes[i] for i in sorted(needed)]
+        parameters = [node.index for node in taken if isinstance(node, Parameter)]
+        if parameters == list(range(graph.num_parameters)):
+            # The function itself: the kernel that a call on NumPy arrays has.
+            alone = replace(graph, packed=False)
+            found = axes.uncut(range(len(graph.nodes)))
+            return BlockGraph(alone, tuple(parameters), axes.of_node(output), found)
+    return _Restriction(axes, output, needed).made()
+
+
+def _moves(node: Node) -> bool:
+    return isinstance(node, Apply) and ops.OPS[node.op].rule.moves
 
 
 class _Restriction:
     """The part of a graph that one result needs."""
 
-    def __init__(self, axes: Axes, number: int, output: int, needed: set[int]) -> None:
-        self._axes, self._number, self._output = axes, number, output
+    def __init__(self, axes: Axes, output: int, needed: set[int]) -> None:
+        self._axes, self._output = axes, output
         nodes = axes.expression.nodes
         self._needed = needed
+        self._uncut = axes.uncut(needed)
         self._holders: dict[Axis, Axis] = {}
         for index in sorted(needed):
             if isinstance(nodes[index], Parameter):
                 self._hold(index)
         shown = [*axes.of_node(output)]
-        for index in needed:
+        for index in tuple(needed):
             if isinstance(nodes[index], Positions):
                 shown += axes.of_node(index)
         for axis in shown:
             # An operand of which only the size is needed.
-            if axis not in self._holders and axis not in axes.uncut:
+            if axis not in self._holders and axis not in self._uncut:
                 for index, node in enumerate(nodes):
                     if isinstance(node, Parameter) and axis in axes.of_node(index):
                         needed.add(index)
@@ -103,13 +109,14 @@ class _Restriction:
         if axis in self._holders:
             return self._holders[axis]
         # Nothing varies along an axis that no operand has; if it is not shown, one index will do.
-        return size if axis in self._axes.uncut or axis in self._shown else 1
+        return size if axis in self._uncut or axis in self._shown else 1
 
     def _node(self, index: int) -> Node:
         node = self._axes.expression.nodes[index]
         if isinstance(node, Place):
             return Place(node.arg, node.place, self._sizes(index), None)
-        if isinstance(node, Apply) and ops.OPS[node.op].rule.moves:
+        if _moves(node):
+            assert isinstance(node, Apply)
             (place,) = self._axes.inferred[index].maps
             return Place(node.args[0], place, self._sizes(index), None)
         if isinstance(node, Positions):
@@ -118,7 +125,8 @@ class _Restriction:
             return replace(node, output=0, shape=self._sizes(index))
         return node
 
-    def made(self, found: tuple[Axis, ...]) -> BlockGraph:
+    def made(self) -> BlockGraph:
+        """The graph."""
         graph = self._axes.expression
         kept = sorted(self._needed)
         # A node may have the size of an operand that came later in the original.
@@ -146,7 +154,8 @@ class _Restriction:
             names=Names(tuple(graph.names.operand(i) for i in parameters)),
             lengths=lengths,
         )
-        return BlockGraph(expression, tuple(parameters), found)
+        found = self._axes.of_node(self._output)
+        return BlockGraph(expression, tuple(parameters), found, self._uncut)
 
 
 def _renumbered(node: Node, new: Mapping[int, int]) -> Node:

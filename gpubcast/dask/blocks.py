@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 import threading
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from gpubcast import config
 from gpubcast.backends import calling_thread
@@ -48,6 +51,57 @@ class BlockFunction:
         graph = self.expression
         said = (graph.num_parameters, graph.nodes, graph.outputs, graph.patterns, graph.lengths)
         return "gpubcast", repr((said, graph.fast_math, self.scalars))
+
+
+@dataclass(frozen=True, slots=True)
+class PartialReduction:
+    """A reduction of blocks whose partial results lie along new first axes.
+
+    Attributes:
+        function: the reduction.
+        axes: the number of new axes.
+        length: how many elements of a block along the axis that is cut have one partial result;
+            None for all.
+        along: for each block, its dimensions that are that axis.
+    """
+
+    function: BlockFunction
+    axes: int
+    length: int | None
+    along: tuple[tuple[int, ...], ...]
+
+    def __call__(self, *blocks: Any) -> Any:
+        given = [_only(block) for block in blocks]
+        if self.length is None:
+            made = [self.function(*given)]
+        else:
+            size = next(x.shape[own[0]] for x, own in zip(given, self.along, strict=True) if own)
+            made = [
+                self.function(
+                    *(
+                        _run(x, own, slice(k, k + self.length))
+                        for x, own in zip(given, self.along, strict=True)
+                    )
+                )
+                for k in range(0, size, self.length)
+            ]
+        library = sys.modules["cupy"] if _is_cupy(made[0]) else np
+        stacked = library.stack([library.asarray(x) for x in made])
+        return stacked.reshape((1,) * (self.axes - 1) + stacked.shape)
+
+    def __dask_tokenize__(self) -> Any:
+        return self.function.__dask_tokenize__(), self.axes, self.length, self.along
+
+
+def _run(x: Any, dimensions: tuple[int, ...], run: slice) -> Any:
+    """Some indices of a block along some of its dimensions."""
+    if not dimensions:
+        return x
+    return x[tuple(run if d in dimensions else slice(None) for d in range(x.ndim))]
+
+
+def _is_cupy(x: Any) -> bool:
+    return type(x).__module__.partition(".")[0] == "cupy"
 
 
 def _only(block: Any) -> Any:

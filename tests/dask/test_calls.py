@@ -59,7 +59,8 @@ def test_several_results_and_reductions():
     assert type(made) is tuple
     for lazy, expected in zip(made, several(X, ROW), strict=True):
         _same(lazy, expected)
-    assert made[2].chunks[0] == (70,)  # what is reduced is in one block
+    assert made[0].chunks[1] == (70,)  # what is reduced, and needed again, is in one block
+    assert made[2].chunks == x.T.chunks
     both = dask.compute(*made, scheduler="threads")
     assert all(a.tobytes() == b.tobytes() for a, b in zip(both, several(X, ROW), strict=True))
 
