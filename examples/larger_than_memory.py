@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import mmap
 import os
 import shutil
 import sys
@@ -86,18 +87,33 @@ def file_system(folder: Path) -> str:
 
 
 class Mapped:
-    """A mapped array as ``dask.array.from_array`` takes it: it would copy what is NumPy's."""
+    """A file's elements as ``dask.array.from_array`` takes them: it would copy what is NumPy's."""
 
-    def __init__(self, memory: np.memmap[Any, Any]) -> None:
-        self.memory = memory
-        self.shape, self.dtype, self.ndim = memory.shape, memory.dtype, memory.ndim
+    def __init__(self, file: BinaryIO, rows: int) -> None:
+        self._file = file
+        self._mapping = mmap.mmap(file.fileno(), 4 * rows * COLUMNS, access=mmap.ACCESS_READ)
+        self.memory = np.frombuffer(self._mapping, np.float32).reshape(rows, COLUMNS)
+        self.shape, self.dtype, self.ndim = self.memory.shape, self.memory.dtype, 2
 
     def __getitem__(self, index: Any) -> np.ndarray[Any, Any]:
-        return self.memory[index].view(np.ndarray)
+        return self.memory[index]
+
+    def forget(self) -> None:
+        """Have the system read the file from the disk again."""
+        self._mapping.madvise(mmap.MADV_DONTNEED)  # what is mapped stays in the cache
+        os.posix_fadvise(self._file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+    def disk_rate(self) -> float:
+        """Bytes per second of reading the file from one end to the other."""
+        self.forget()
+        buffer, at, start = bytearray(1 << 24), 0, time.perf_counter()
+        while count := os.preadv(self._file.fileno(), [buffer], at):
+            at += count
+        return at / (time.perf_counter() - start)
 
 
 @contextlib.contextmanager
-def mapped(rows: int, folder: Path) -> Iterator[tuple[np.memmap[Any, Any], BinaryIO]]:
+def mapped(rows: int, folder: Path) -> Iterator[Mapped]:
     """Rows of numbers in a file without a name, of which nothing stays behind."""
     size = 4 * rows * COLUMNS
     free = shutil.disk_usage(folder).free
@@ -113,21 +129,7 @@ def mapped(rows: int, folder: Path) -> Iterator[tuple[np.memmap[Any, Any], Binar
             (some[: rows - start] * gain + shift).tofile(file)
         file.flush()
         os.fsync(file.fileno())
-        yield np.memmap(file, np.float32, "r", shape=(rows, COLUMNS)), file
-
-
-def forget(file: BinaryIO) -> None:
-    """Have the system read a file from the disk again."""
-    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-
-
-def disk_rate(file: BinaryIO) -> float:
-    """Bytes per second of reading the file from one end to the other."""
-    forget(file)
-    buffer, at, start = bytearray(1 << 24), 0, time.perf_counter()
-    while count := os.preadv(file.fileno(), [buffer], at):
-        at += count
-    return at / (time.perf_counter() - start)
+        yield Mapped(file, rows)
 
 
 # --- memory --------------------------------------------------------------------------------------
@@ -230,13 +232,13 @@ def main(arguments: list[str] | None = None) -> int:
     times: dict[tuple[str, str], float] = {}
     failed: list[str] = []
     dask.config.set(scheduler="threads", num_workers=given.workers)
-    with mapped(rows, given.folder) as (memory, file):
-        size = memory.nbytes
+    with mapped(rows, given.folder) as source:
+        size = source.memory.nbytes
         print(f"f32[{rows},{COLUMNS}], {size / 1e9:.2f} GB, {given.workers} threads")
         if given.from_disk:
-            print(f"the disk alone: {disk_rate(file) / 1e9:.2f} GB/s")
+            print(f"the disk alone: {source.disk_rate() / 1e9:.2f} GB/s")
         # A block is the file's memory, not a copy of it.
-        x = da.from_array(Mapped(memory), chunks=(block, -1), name="input", inline_array=True)
+        x = da.from_array(source, chunks=(block, -1), name="input", inline_array=True)
         for library in libraries:  # kernels are compiled, once for all sizes
             for _, run in passes(x[: min(2 * block, rows)], library):
                 run()
@@ -245,7 +247,7 @@ def main(arguments: list[str] | None = None) -> int:
             peak = Peak()
             for name, run in passes(x, library):
                 if given.from_disk:
-                    forget(file)
+                    source.forget()
                 print(f"{name}, {library}", flush=True)
                 start = time.perf_counter()
                 with ProgressBar():
@@ -253,7 +255,7 @@ def main(arguments: list[str] | None = None) -> int:
                 seconds = time.perf_counter() - start
                 times[name, library] = min(times.get((name, library), seconds), seconds)
             peaks[library] = max(peaks[library], peak.stop())
-            failed += [f"{library}: {name} is WRONG" for name in wrong(found, memory, block)]
+            failed += [f"{library}: {name} is WRONG" for name in wrong(found, source.memory, block)]
     for name, library in times:
         if library == "gpubcast":
             own = times[name, library]

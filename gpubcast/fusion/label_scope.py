@@ -99,11 +99,10 @@ def enter(
 
 
 def _misfit(pattern: LabelPattern, name: str, rank: int, group: Group) -> ShapeError:
-    """The refusal of another rank than labels, for callers of ``xarray.apply_ufunc`` too."""
+    """The refusal of another rank than labels, with a note for who came by ``apply_ufunc``."""
     error = misfit(pattern, name, rank, group)
     if rank > len(group) and "xarray" in sys.modules:
-        told = "; where xarray.apply_ufunc added dimensions, call gpubcast.xarray.apply [X5]"
-        error.args = (str(error).replace(" [X5]", told),)
+        error.add_note("where xarray.apply_ufunc added a dimension, call gpubcast.xarray.apply")
     return error
 
 

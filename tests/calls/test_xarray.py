@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -241,8 +243,14 @@ def test_apply_ufunc_runs_a_function_or_is_told_what_to_call() -> None:
         made = xr.apply_ufunc(softmax, x, dask="parallelized", **core, **given)
         same(made.compute(scheduler="synchronous"), ("row", "col"), softmax(X))
     minus = gb.fuse("row col, row -> row col")(lambda x, m: x - m)
-    with pytest.raises(gb.ShapeError, match=r"call gpubcast\.xarray\.apply \[X5\]"):
-        xr.apply_ufunc(minus, x.compute(), named(M, "row"))
+    for keywords in ({}, {"dask": "parallelized", "output_dtypes": ["f4"]}):
+        with pytest.raises(gb.ShapeError, match=r"'row' has 1 label \[X5\]") as caught:
+            xr.apply_ufunc(
+                minus, x if keywords else x.compute(), named(M, "row"), **keywords
+            ).compute()
+        told = "where xarray.apply_ufunc added a dimension, call gpubcast.xarray.apply"
+        assert caught.value.__notes__ == [told]
+        assert told in caught.value._render_traceback_()
 
 
 # --- Dask ----------------------------------------------------------------------------------------
@@ -276,3 +284,21 @@ def test_blocks_of_dask_stay_lazy(scheduler: str) -> None:
     same(several.compute(scheduler=scheduler).a, ("row", "col"), softmax(X))
     same(added.compute(scheduler=scheduler), ("row", "col"), X + M[:, None])
     assert runs
+
+
+# --- what is imported ----------------------------------------------------------------------------
+
+
+def test_xarray_is_imported_when_asked_for_and_asked_for_by_name() -> None:
+    code = (
+        "import sys, gpubcast as gb\n"
+        "gb.add([1], [2])\n"
+        "print([name for name in ('xarray', 'dask') if name in sys.modules])\n"
+        "sys.modules['xarray'] = None\n"
+        "try:\n"
+        "    import gpubcast.xarray\n"
+        "except ImportError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("[]\n") and 'pip install "gpubcast[xarray]"' in done.stdout

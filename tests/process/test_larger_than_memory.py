@@ -85,12 +85,11 @@ def test_anonymous_memory_is_counted_in_every_process(script: ModuleType) -> Non
 
 
 def test_the_file_has_no_name_and_is_no_copy(script: ModuleType, tmp_path: Path) -> None:
-    with script.mapped(100, tmp_path) as (memory, _):
+    with script.mapped(100, tmp_path) as source:
+        memory = source.memory
         assert list(tmp_path.iterdir()) == []
-        assert memory.shape == (100, 4096) and np.shares_memory(script.Mapped(memory)[3:7], memory)
-        lazy = script.da.from_array(
-            script.Mapped(memory), chunks=(64, -1), name="input", inline_array=True
-        )
+        assert memory.shape == (100, 4096) and np.shares_memory(source[3:7], memory)
+        lazy = script.da.from_array(source, chunks=(64, -1), name="input", inline_array=True)
         mean, deviation = script.dask.compute(*script.statistics(lazy), scheduler="threads")
         wanted = script.statistics(np.array(memory))
         np.testing.assert_array_equal(mean, wanted[0])
