@@ -279,7 +279,7 @@ class _LazyGraph:
 
     def _combined(self, partial: Any, count: int, op: str, element_type: ElementType) -> Any:
         """Partial results reduced along their first axes."""
-        joined = partial.rechunk({d: -1 for d in range(count)})
+        joined = partial.rechunk({d: -1 for d in range(count)}, method="tasks")
         graph = combining_graph(op, element_type, count)
         every = tuple(range(joined.ndim))
         return self._made(BlockFunction(graph), every[count:], [joined, every], element_type)
