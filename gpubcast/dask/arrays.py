@@ -10,7 +10,7 @@ import numpy as np
 
 from gpubcast.backends.array_types import DeviceArray
 from gpubcast.dask.calls import graph_call
-from gpubcast.dask.collections import is_dask
+from gpubcast.dask.collections import is_dask, library_of
 from gpubcast.dask.lazy_results import lazy_results
 from gpubcast.errors import DeviceError, ElementTypeError, LayoutError, ShapeError
 from gpubcast.runtime.device import CPU
@@ -63,8 +63,8 @@ def call(function: Any, what: Any, operands: tuple[Any, ...], out: Any, *rest: A
         raise refusal(next(x for x in operands if is_dask(x)))
     if out is not None:
         raise LayoutError(
-            "out: a Dask array has no memory that a result could be written to, and is computed "
-            "later; store the result with dask.array.store [A2]",
+            "out: with a Dask array the result is one, which has no memory yet and is computed "
+            "later; store it with dask.array.store [A2]",
             rule="A2",
             kind="gpubcast:out",
         )
@@ -80,6 +80,7 @@ def call(function: Any, what: Any, operands: tuple[Any, ...], out: Any, *rest: A
         _operand(x, shape) for x, shape in zip(found.operands, found.shapes, strict=True)
     )
     _check_one_device(arrays)
+    _check_one_library(arrays)
     results = lazy_results(found.name, found.expression, arrays, found.shapes)
     return results if found.expression.packed else results[0]
 
@@ -130,6 +131,18 @@ def _operand(x: Any, shape: Shape) -> Any:
         return x, shape.element_type.name
     array = x.view() if isinstance(x, DeviceArray) else strided_of(x)[0]
     return (array[()], shape.element_type.name) if not array.ndim else array
+
+
+def _check_one_library(arrays: tuple[Any, ...]) -> None:
+    """Refuse arrays of dask.array beside those of dask-array (K2)."""
+    libraries = sorted({library_of(x).__name__ for x in arrays if is_dask(x)})
+    if len(libraries) > 1:
+        raise ElementTypeError(
+            f"some operands are arrays of {libraries[0]} and some of {libraries[1]}, whose graphs "
+            "do not mix; make all of them with one of the two [K2]",
+            rule="K2",
+            kind="gpubcast:mixed libraries",
+        )
 
 
 def _check_one_device(arrays: tuple[Any, ...]) -> None:

@@ -49,7 +49,7 @@ def block_graph(axes: Axes, output: int) -> BlockGraph:
     """
     graph = axes.expression
     needed = reachable(graph.nodes, (output,))
-    if graph.outputs == (output,) and not any(_moves(graph.nodes[i]) for i in needed):
+    if graph.outputs == (output,) and not any(_depends(graph.nodes[i]) for i in needed):
         taken = [graph.nodes[i] for i in sorted(needed)]
         parameters = [node.index for node in taken if isinstance(node, Parameter)]
         if parameters == list(range(graph.num_parameters)):
@@ -58,6 +58,11 @@ def block_graph(axes: Axes, output: int) -> BlockGraph:
             found = axes.uncut(range(len(graph.nodes)))
             return BlockGraph(alone, tuple(parameters), axes.of_node(output), found)
     return _Restriction(axes, output, needed).made()
+
+
+def _depends(node: Node) -> bool:
+    """Whether a node has sizes of its own, or speaks of other results."""
+    return _moves(node) or (isinstance(node, Unwritten) and node.output > 0)
 
 
 def _moves(node: Node) -> bool:

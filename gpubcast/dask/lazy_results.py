@@ -47,9 +47,14 @@ def lazy_results(
         Error: a rule refuses a node.
     """
     token = re.sub(r"\W+", "-", name).strip("-") or "fused"
-    work = _LazyGraph(token, expression, operands, shapes)
-    work.reduce_in_stages()
-    return tuple(work.result(output) for output in expression.outputs)
+    found = []
+    for output in expression.outputs:
+        # Each by itself: stages that two of them share have one name, and are computed once.
+        alone = replace(expression, outputs=(output,))
+        work = _LazyGraph(token, alone, operands, shapes)
+        work.reduce_in_stages()
+        found.append(work.result(output))
+    return tuple(found)
 
 
 class _LazyGraph:
@@ -279,7 +284,7 @@ class _LazyGraph:
 
     def _combined(self, partial: Any, count: int, op: str, element_type: ElementType) -> Any:
         """Partial results reduced along their first axes."""
-        joined = partial.rechunk({d: -1 for d in range(count)})
+        joined = partial.rechunk({d: -1 for d in range(count)}, method="tasks")
         graph = combining_graph(op, element_type, count)
         every = tuple(range(joined.ndim))
         return self._made(BlockFunction(graph), every[count:], [joined, every], element_type)

@@ -14,6 +14,7 @@ from gpubcast import config
 from gpubcast.arrays import Array
 from gpubcast.errors import ElementTypeError, Error, ShapeError, brief, located, plain_text
 from gpubcast.hlo.labels import LabelPattern, counted
+from gpubcast.runtime.array_libraries import is_lazy
 from gpubcast.runtime.operands import is_operand, is_scalar, scalar_view, view_of
 from gpubcast.runtime.view import View
 from gpubcast.shapes.element_types import ElementType
@@ -196,7 +197,7 @@ class Arguments:
         """
         if isinstance(x, Array):
             return x.xla_shape
-        if not is_operand(x) and is_shape_like(x):
+        if is_shape_like(x) and (is_lazy(x) or not is_operand(x)):
             return shape_of(x)
         if not isinstance(x, (str, Shape)):
             return self._view(index, x).operand.shape

@@ -41,6 +41,11 @@ def join(library: ArrayLibrary) -> None:
         entry.renew()
 
 
+def is_lazy(x: Any) -> bool:
+    """Whether an object is an array of a lazy library that has joined: its shape is known alone."""
+    return any(one.lazy and isinstance(x, one.array_type) for one in state.libraries())
+
+
 def library_of(operands: tuple[Any, ...], out: Any = None) -> ArrayLibrary | None:
     """The library that a call's operands or results are of; None for the runtime's own types."""
     library: ArrayLibrary
