@@ -167,6 +167,11 @@ def threads() -> int:
     return _integer("GPUBCAST_THREADS", available, 1, 1024)
 
 
+def threads_given() -> bool:
+    """Whether the number of CPU threads is set, not that of the cores."""
+    return bool(_text("GPUBCAST_THREADS"))
+
+
 def streaming_bytes() -> int | None:
     """The bytes that a CPU kernel must move to write past the caches; None where that is to be
     measured."""

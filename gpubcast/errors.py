@@ -79,6 +79,7 @@ def rendered(error: BaseException) -> list[str]:
         where.append(f"  {name}:{number}, in {frame.f_code.co_name}")
         where += [f"    {line}"] if line else []
     said = f"{type(error).__name__}: {error}".splitlines()
+    said += getattr(error, "__notes__", ())
     room = MOST_RENDERED - len(where)
     if len(said) > room:
         said = [*said[: room - 1], f"  ... {len(said) - room + 1} more lines: str(error)"]

@@ -28,6 +28,7 @@ from pathlib import Path
 # Who may keep what, and why it is kept there. A module of this list is an owner of state.
 STATE = {
     "backends/cpu/jit/object_cache.py": "code that is loaded, and locks held over a fork",
+    "backends/calling_thread.py": "whether kernels run on the calling thread alone",
     "backends/cpu/result_pool.py": "memory that results leave behind",
     "backends/cpu/threads/team.py": "the team of threads",
     "locks.py": "the lock that a fork waits for",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -14,6 +14,7 @@ from gpubcast import config
 from gpubcast.arrays import Array
 from gpubcast.errors import ElementTypeError, Error, ShapeError, brief, located, plain_text
 from gpubcast.hlo.labels import LabelPattern, counted
+from gpubcast.runtime.array_libraries import is_lazy
 from gpubcast.runtime.operands import is_operand, is_scalar, scalar_view, view_of
 from gpubcast.runtime.view import View
 from gpubcast.shapes.element_types import ElementType
@@ -115,8 +116,8 @@ class Arguments:
             values += value if parameter.kind is parameter.VAR_POSITIONAL else (value,)
         return tuple(values)
 
-    def call(self, values: list[Any]) -> Any:
-        """The function itself, on arguments in the order of the parameters."""
+    def apart(self, values: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Arguments in the order of the parameters, as a call has them: by position and by name."""
         args, keywords = [], {}
         for parameter, value in zip(self._parameters, values, strict=False):
             if parameter.kind is parameter.KEYWORD_ONLY:
@@ -125,6 +126,11 @@ class Arguments:
                 args.append(value)
         if self._parameters and self._parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:
             args += values[len(self._parameters) - 1 :]
+        return args, keywords
+
+    def call(self, values: list[Any]) -> Any:
+        """The function itself, on arguments in the order of the parameters."""
+        args, keywords = self.apart(values)
         return self.function(*args, **keywords)
 
     def called(self, index: int) -> str:
@@ -191,7 +197,7 @@ class Arguments:
         """
         if isinstance(x, Array):
             return x.xla_shape
-        if not is_operand(x) and is_shape_like(x):
+        if is_shape_like(x) and (is_lazy(x) or not is_operand(x)):
             return shape_of(x)
         if not isinstance(x, (str, Shape)):
             return self._view(index, x).operand.shape

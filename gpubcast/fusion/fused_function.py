@@ -282,6 +282,20 @@ class Fused(Shown, Generic[P, R]):
         if type(out_layout) in (str, tuple, list):
             out_layout = self._layouts(out_layout)
         values = self._arguments.ordered(args, keywords)
+        graph, shapes = self.graph_for(values)
+        given = [i for i, x in enumerate(values) if not self._arguments.is_static(i, x)]
+        return Plan(
+            self._name,
+            graph.expression,
+            shapes,
+            tuple(out_layout) if isinstance(out_layout, list) else out_layout,
+            tuple(given.index(i) for i in graph.sources),
+            frozenset(k for k, i in enumerate(graph.sources) if is_scalar(values[i])),
+            len(given),
+        )
+
+    def graph_for(self, values: tuple[Any, ...]) -> tuple[_Graph, tuple[Shape, ...]]:
+        """The graph for arguments in the order of the parameters, and its operands' shapes."""
         shapes: dict[int, Shape] = {}
         signature: list[Hashable] = []
         for i, x in enumerate(values):
@@ -293,19 +307,8 @@ class Fused(Shown, Generic[P, R]):
                 shapes[i] = self._arguments.shape(i, x)
                 signature.append((shapes[i].element_type, shapes[i].rank))
         graph = _graph_of(self, tuple(signature))
-        given = [i for i, x in enumerate(values) if not self._arguments.is_static(i, x)]
-        return Plan(
-            self._name,
-            graph.expression,
-            tuple(
-                shapes[i] if i in shapes else Shape(graph.types[k], ())
-                for k, i in enumerate(graph.sources)
-            ),
-            tuple(out_layout) if isinstance(out_layout, list) else out_layout,
-            tuple(given.index(i) for i in graph.sources),
-            frozenset(k for k, i in enumerate(graph.sources) if i not in shapes),
-            len(given),
-        )
+        sources = enumerate(graph.sources)
+        return graph, tuple(shapes.get(i) or Shape(graph.types[k], ()) for k, i in sources)
 
     def explain(
         self, *args: Any, arch: str = "sm_90", source: bool = False, **keywords: Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -67,7 +68,7 @@ def enter(
     groups: list[Group] = []
     for i, (group, value) in enumerate(zip(pattern.operands, values, strict=True)):
         if value is not None and value.ndim != len(group):
-            raise located(misfit(pattern, trace.called(value, i), value.ndim, group), line)
+            raise located(_misfit(pattern, trace.called(value, i), value.ndim, group), line)
         if isinstance(value, ArrayTracer):
             nodes.append(value.node)
             groups.append(group)
@@ -95,6 +96,14 @@ def enter(
         for group, value in zip(pattern.operands, values, strict=True)
     ]
     return aligned, pattern
+
+
+def _misfit(pattern: LabelPattern, name: str, rank: int, group: Group) -> ShapeError:
+    """The refusal of another rank than labels, with a note for who came by ``apply_ufunc``."""
+    error = misfit(pattern, name, rank, group)
+    if rank > len(group) and "xarray" in sys.modules:
+        error.add_note("where xarray.apply_ufunc added a dimension, call gpubcast.xarray.apply")
+    return error
 
 
 def _placed(trace: Trace, pattern: LabelPattern, group: Group, value: ArrayTracer) -> ArrayTracer:

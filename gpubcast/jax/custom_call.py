@@ -101,7 +101,8 @@ def _run(fused: Fused[..., Any], values: list[Any], where: list[int], arrays: Se
     given, shapes = list(values), list(values)
     for i, x in zip(where, arrays, strict=True):
         given[i], shapes[i] = x, Shape(np.dtype(x.dtype), tuple(x.shape))
-    plan = _plan(fused, shapes)
+    taken, named = fused._arguments.apart(shapes)
+    plan = fused.plan(*taken, **named)
     passed = [x for i, x in enumerate(given) if not fused._arguments.is_static(i, x)]
     operands = []
     for k, argument in enumerate(plan.arguments):
@@ -113,18 +114,6 @@ def _run(fused: Fused[..., Any], values: list[Any], where: list[int], arrays: Se
     key, results, scratch = _registered(plan)
     made = jax.ffi.ffi_call(TARGET, (*results, *scratch))(*operands, key=np.int64(key))
     return tuple(made[: len(results)]) if plan.expression.packed else made[0]
-
-
-def _plan(fused: Fused[..., Any], shapes: list[Any]) -> Plan:
-    """The plan for arguments in the order of the parameters."""
-    taken: list[Any] = []
-    named: dict[str, Any] = {}
-    for parameter, value in zip(fused._arguments._parameters, shapes, strict=False):
-        if parameter.kind is parameter.KEYWORD_ONLY:
-            named[parameter.name] = value
-        elif parameter.kind is not parameter.VAR_POSITIONAL:
-            taken.append(value)
-    return fused.plan(*taken, *shapes[len(taken) + len(named) :], **named)
 
 
 @functools.lru_cache(4096)

@@ -73,12 +73,12 @@ def apply_operation(
         if made is not None:
             return made
     if OPS[name].rule.predicate:
-        graph = _with_scalar_branch(graph, operands)
+        graph = with_scalar_branch(graph, operands)
     views = views_of(graph, operands)
     return finish(graph, call, views, out_layout, graph if prefix is None else prefix)
 
 
-def _with_scalar_branch(graph: Expression, operands: tuple[Any, ...]) -> Expression:
+def with_scalar_branch(graph: Expression, operands: tuple[Any, ...]) -> Expression:
     """The graph of a ``select`` of which one branch is a Python scalar, which fits anywhere."""
     scalars = [i for i in (1, 2) if is_scalar(operands[i])]
     if len(scalars) != 1:

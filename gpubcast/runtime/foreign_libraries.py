@@ -9,12 +9,14 @@ from gpubcast.errors import ElementTypeError
 
 # Their arrays carry names, indices or tasks, which a conversion would lose, or compute, silently.
 _INSTEAD = {
-    "dask": "nothing is computed silently: pass x.compute(), or map gpubcast's functions over its "
-    "blocks with dask.array.map_blocks or blockwise",
+    "dask": "import gpubcast.dask, and operations and fused functions take it, lazily; elsewhere "
+    "nothing is computed silently: pass x.compute()",
+    "dask_array": "import gpubcast.dask, and operations and fused functions take it, lazily; "
+    "elsewhere nothing is computed silently: pass x.compute()",
     "pandas": "its index and its missing values would be lost: pass x.to_numpy()",
     "polars": "its missing values would be lost: pass x.to_numpy()",
-    "xarray": "its names and coordinates would be lost: pass x.data, with the names as labels of "
-    "gb.fuse, or call xarray.apply_ufunc",
+    "xarray": "its names and coordinates would be lost: call gpubcast.xarray.apply(f, x), which "
+    "goes by the names, or pass x.data",
 }
 
 

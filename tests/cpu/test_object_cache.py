@@ -279,7 +279,7 @@ def test_f16_on_a_processor_without_it(folder: Path) -> None:
 # What the modules that generated code is made of import besides, of which no machine code is made.
 PYTHON_ONLY = {
     *("backends.array_types", "backends.base", "backends.dlpack_capsule", "backends.kernel_store"),
-    *("backends.compile_log", "backends.progress"),
+    *("backends.calling_thread", "backends.compile_log", "backends.progress"),
     *("codegen.source", "config", "errors", "hashing", "locks", "planning.plan"),
     *("schedules.schedule", "shapes.scalar_bits", "shapes.shape"),
 }

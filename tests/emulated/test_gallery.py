@@ -7,7 +7,6 @@ import dataclasses
 import importlib
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +15,8 @@ from gpubcast.plans import Plan
 from gpubcast.runtime import state
 from gpubcast.schedules.schedule import AccessPattern
 from tests.support.emulator.backend import EmulatorBackend, NewDevice, SlotStatistics
+from tests.support.gallery_scripts import EXAMPLES, NAMES
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "gallery")
 # Their operands have strides, or innermost axes of their own.
 STRIDED = ("image_normalise", "rotary_embedding")
 ALIGNED = [name for name in NAMES if name not in STRIDED]

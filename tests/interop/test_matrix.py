@@ -86,7 +86,6 @@ OBJECTS: dict[str, Cell] = {
     "pandas with gaps": ("pandas", lambda pd: pd.array([1, None, 2], dtype="Float32"), "A3", "A2"),
     "DataArray": ("xarray", lambda xr: xr.DataArray(V, dims="c"), "A3", "A2"),
     "Variable": ("xarray", lambda xr: xr.Variable("c", V), "A3", "A2"),
-    "Dask": ("dask.array", lambda da: da.from_array(V, chunks=1), "A3", "A2"),
     "JAX": ("jax.numpy", lambda jnp: jnp.asarray(V), RIGHT, "A2"),
     "JAX, bf16": ("jax.numpy", lambda jnp: jnp.asarray(V, jnp.bfloat16), RIGHT, "A2"),
     "JAX, f8": ("jax.numpy", lambda jnp: jnp.asarray(V, jnp.float8_e4m3b11fnuz), RIGHT, "A2"),

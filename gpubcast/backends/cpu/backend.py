@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpubcast import config
+from gpubcast.backends import calling_thread
 from gpubcast.backends.compile_log import recorded
 from gpubcast.backends.cpu import dlpack
 from gpubcast.backends.cpu.jit import object_cache
@@ -50,6 +51,8 @@ class CpuBackend:
         threads, limit = config.threads(), config.streaming_bytes()
         if limit is None:
             limit = STREAMING_BYTES if self.streaming_bytes is None else self.streaming_bytes
+        if calling_thread.is_alone():
+            return _one_thread(limit)
         if threads != self._target.threads or limit != self._target.streaming_bytes:
             self._target = CpuTarget(threads, limit)
         return self._target
@@ -138,6 +141,11 @@ class CpuBackend:
 
     def synchronize(self) -> None:
         """Launches have ended when they return."""
+
+
+@functools.lru_cache(4)
+def _one_thread(streaming_bytes: int) -> CpuTarget:
+    return CpuTarget(1, streaming_bytes)
 
 
 def _compiled(source: KernelSource) -> tuple[bytes, str]:

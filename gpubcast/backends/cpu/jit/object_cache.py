@@ -136,14 +136,33 @@ def load(source: KernelSource, make: Callable[[], tuple[bytes, str]]) -> int:
         if unit.is_portable():
             return _load(unit)
         _STORE.discard(key)
-    _check_compilers()
-    unit = Unit(*make())
-    if unit.is_portable():
-        theirs = Unit.parsed(_STORE.fetch(key, unit.contents))
-        unit = theirs if theirs.is_portable() else unit
-    else:
+    try:
+        # Under the key's lock, so that of several processes one compiles.
+        unit = Unit.parsed(_STORE.fetch(key, lambda: _portable(make)))
+        if not unit.is_portable():  # another process stored what it should not have
+            unit = Unit(*make())
+    except _OfThisProcess as made_here:
+        unit = made_here.unit
+    if not unit.is_portable():
         _check(source, unit)
     return _load(unit)
+
+
+class _OfThisProcess(Exception):
+    """Code that is of use to this process alone, and not stored."""
+
+    def __init__(self, unit: Unit) -> None:
+        super().__init__()
+        self.unit = unit
+
+
+def _portable(make: Callable[[], tuple[bytes, str]]) -> bytes:
+    """Code made now, as it is stored."""
+    _check_compilers()
+    unit = Unit(*make())
+    if not unit.is_portable():
+        raise _OfThisProcess(unit)
+    return unit.contents()
 
 
 def loaded(image: bytes, name: str) -> int:
