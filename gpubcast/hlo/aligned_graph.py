@@ -151,13 +151,23 @@ class AlignedGraph:
         pattern: int | None = None,
         output: int | None = None,
     ) -> int:
-        """A value with its dimensions put elsewhere; itself where nothing changes."""
+        """A value with its dimensions put elsewhere; itself where nothing changes. What has been
+        put elsewhere already is put there at once."""
         value = self.values[arg]
         if output is None and (place, value.dimensions) == (
             tuple(range(len(dimensions))),
             dimensions,
         ):
             return arg
+        before = self.nodes[arg]
+        if isinstance(before, Place) and pattern is None and output is None:
+            straight = tuple(None if to is None else place[to] for to in before.place)
+            owner = self.values[before.arg]
+            if owner.dimensions == dimensions and all(
+                to == d or (to is None and d in owner.lacks) for d, to in enumerate(straight)
+            ):
+                return before.arg
+            return self.place(before.arg, straight, sizes, dimensions)
         lacks = set(range(len(dimensions)))
         for d, to in enumerate(place):
             expanded = to is not None and value.dimensions[d] != dimensions[to]

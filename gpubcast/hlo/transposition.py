@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gpubcast.errors import ElementTypeError
+from gpubcast.errors import ElementTypeError, located
 from gpubcast.hlo import ops, rules
 from gpubcast.hlo.aligned_graph import AlignedGraph, AlignedValue, renumbered
 from gpubcast.hlo.derivatives import Number, Term
@@ -189,11 +189,12 @@ class _Transposition(AlignedGraph):
         assert isinstance(node, Apply)
         row = ops.OPS[node.op]
         if row.derivative is None:
-            raise ElementTypeError(
+            refusal = ElementTypeError(
                 f"{row.name} has no derivative; what depends on it has no gradient [G1]",
                 rule="G1",
                 kind="gpubcast:no derivative",
             )
+            raise located(refusal, self.line)
         keywords = dict(node.attributes)
         axes: tuple[int, ...] = ()
         at, result = gradient, index
