@@ -11,7 +11,16 @@ import functools
 from dataclasses import dataclass, replace
 
 from gpubcast.hlo.aligned_graph import renumbered
-from gpubcast.hlo.expression import Expression, Node, Parameter, Place, Size, reachable
+from gpubcast.hlo.expression import (
+    Expression,
+    Node,
+    Parameter,
+    Place,
+    Positions,
+    Size,
+    Unwritten,
+    reachable,
+)
 from gpubcast.hlo.graph_inference import infer_nodes
 from gpubcast.hlo.transposition import transposed
 from gpubcast.shapes.shape import Shape
@@ -93,7 +102,7 @@ def _without(
         found = expression.nodes[old]
         if isinstance(found, Parameter):
             return Parameter(left.index(found.index))
-        if isinstance(found, Place):
+        if isinstance(found, (Place, Positions, Unwritten)):
             found = replace(found, shape=tuple(map(size, found.shape)))
         return renumbered(found, new)
 

@@ -66,7 +66,7 @@ def resolved(
             made.append(
                 Constant(node.element_type, padding_bits(held, inferred.shape.element_type))
             )
-            node = Place(len(made) - 1, (), sizes, 0)
+            node = Place(len(made) - 1, (), sizes, 0 if graph.patterns else None)
         elif isinstance(node, Apply):
             node = replace(node, args=tuple(new[a] for a in node.args))
         elif isinstance(node, Place):
