@@ -130,7 +130,7 @@ class ShapeError(Error, ValueError):
 
 
 class IndexingError(ShapeError, IndexError):
-    """An index is out of bounds, or is none that an array takes."""
+    """An index or an axis is out of bounds, or is none that an array takes."""
 
     __module__ = "gpubcast"
 

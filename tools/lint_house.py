@@ -40,6 +40,7 @@ STATE = {
     "arrays.py": "the entry points of copies and filled arrays",
     "runtime/state.py": "backends, libraries, plans, kernels, recorded calls, the current trace",
     "fusion/fused_function.py": "the entry point of fused calls",
+    "jax/primitives.py": "the primitives that JAX knows",
     "plans.py": "the entry point of plans",
 }
 # Caches without a bound on what they are asked, whose questions are few.

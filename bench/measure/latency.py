@@ -11,6 +11,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +132,36 @@ def _made(x: Any) -> Calls:
     return {
         ("gb.array", OURS): lambda: gb.array(x),
         ("gb.full", OURS): lambda: gb.full(text, 1.0),
+        ("gb.full, new Shape", OURS): lambda: gb.full(gb.Shape("f32", SHAPE), 1.0),
     }
+
+
+def tensors(kind: str = "cpu") -> list[Latency]:
+    """What calls on PyTorch's tensors cost beside the same calls on their NumPy views, of the
+    same run; nothing where PyTorch is not installed."""
+    if find_spec("torch") is None:
+        return []
+    import torch
+
+    import gpubcast.torch  # noqa: F401
+
+    x, y = torch.ones(SHAPE), torch.ones(SHAPE)
+    pairs: dict[str, tuple[Call, Call]] = {
+        "two tensors": (lambda: gb.add(x, y), lambda: gb.add(x.numpy(), y.numpy())),
+        "a tensor and a scalar": (lambda: gb.mul(x, 2.0), lambda: gb.mul(x.numpy(), 2.0)),
+        "one tensor": (lambda: gb.exp(x), lambda: gb.exp(x.numpy())),
+    }
+    ways: dict[tuple[str, str], Call] = {}
+    for name, (ours, views) in pairs.items():
+        ways[name, OURS], ways[f"{name}, as NumPy views", OURS] = ours, views
+    costs = call_costs(ways)
+    measured = {one.name.partition(_CALL)[0]: one.measured for one in costs}
+    ratios = [
+        _latency("tensors", f"{name}, beside NumPy views", "x", {},
+                 measured[name] / measured[f"{name}, as NumPy views"])
+        for name in pairs
+    ]  # fmt: skip
+    return [*(replace(one, of="tensors") for one in costs), *ratios]
 
 
 def beside_eager(costs: Sequence[Latency], ways: Sequence[str]) -> list[Latency]:
@@ -216,6 +247,6 @@ def _latency(
 
 
 MEASURES: dict[str, Callable[[str], list[Latency]]] = {
-    "start": start, "calls": calls, "pause": pause
+    "start": start, "calls": calls, "pause": pause, "tensors": tensors
 }  # fmt: skip
 """By the name that ``--cases`` knows; each takes the kind of device, which only calls depend on."""

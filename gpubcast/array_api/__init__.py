@@ -171,10 +171,8 @@ from gpubcast.array_api.statistics import (
     sum,
     var,
 )
-from gpubcast.array_api.views import IndexRangeError
 
 __all__ = [
-    "IndexRangeError",
     "StandardArray",
     "__array_api_version__",
     "__array_namespace_info__",

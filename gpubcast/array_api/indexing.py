@@ -10,7 +10,7 @@ import numpy as np
 from gpubcast.array_api import views
 from gpubcast.array_api.dtypes import promoted, scalar_of, with_scalar
 from gpubcast.arrays import Array
-from gpubcast.errors import ElementTypeError, Error, ShapeError, brief
+from gpubcast.errors import ElementTypeError, Error, IndexingError, ShapeError, brief
 
 
 def _entry(x: Array, entry: Any) -> Any:
@@ -40,14 +40,14 @@ def _is_basic(key: tuple[Any, ...]) -> bool:
 
 
 def _range_error(error: Exception) -> Error:
-    return views.IndexRangeError(str(error), rule="N5", kind="gpubcast:index")
+    return IndexingError(str(error), rule="N5", kind="gpubcast:index")
 
 
 def get(x: Array, key: Any) -> Array:
     """The elements that an index selects.
 
     Raises:
-        IndexRangeError: N5, an index is outside, or there are more than axes.
+        IndexingError: N5, an index is outside, or there are more than axes.
         ShapeError: N5, an object that is no index, or index arrays that do not broadcast.
     """
     entries = _key(x, key)
@@ -66,7 +66,7 @@ def put(x: Array, key: Any, value: Any) -> None:
     """Write a scalar or an array, which broadcasts, into the elements that an index selects.
 
     Raises:
-        IndexRangeError: N5, an index is outside.
+        IndexingError: N5, an index is outside.
         ElementTypeError: N6, the array's type does not hold what is written; N1, no operand.
         ShapeError: N6, the value does not broadcast to what is selected, or memory is read-only.
     """

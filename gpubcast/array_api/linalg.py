@@ -11,7 +11,7 @@ from gpubcast.array_api.dtypes import CONTINUOUS, NUMERIC, finfo, with_scalar
 from gpubcast.array_api.elementwise import conj, multiply
 from gpubcast.array_api.manipulation import Axes, matrix_transpose
 from gpubcast.array_api.statistics import sum, with_reduced_axes
-from gpubcast.errors import ShapeError, brief
+from gpubcast.errors import IndexingError, ShapeError, brief
 
 __all__ = [
     "cholesky",
@@ -120,9 +120,7 @@ def cross(x1: StandardArray, x2: StandardArray, /, *, axis: int = -1) -> Standar
     """
     a, b = products.promoted("cross", unwrapped(x1), unwrapped(x2))
     if not isinstance(axis, int) or not -min(a.ndim, b.ndim) <= axis < max(a.ndim, b.ndim):
-        raise views.IndexRangeError(
-            f"cross: no axis {brief(axis)}", rule="N5", kind="gpubcast:index"
-        )
+        raise IndexingError(f"cross: no axis {brief(axis)}", rule="N5", kind="gpubcast:index")
     sizes = {x.shape[axis] if axis < x.ndim else None for x in (a, b)}
     if sizes != {3}:
         raise ShapeError(

@@ -10,7 +10,7 @@ from gpubcast.array_api import products, views
 from gpubcast.array_api.array_object import StandardArray, host, operand, operands
 from gpubcast.array_api.dtypes import result_type
 from gpubcast.array_api.operations import converted, copied
-from gpubcast.errors import ShapeError, brief
+from gpubcast.errors import IndexingError, ShapeError, brief
 from gpubcast.shapes.element_types import element_type
 
 __all__ = [
@@ -69,7 +69,7 @@ def _joined(name: str, arrays: Any, axis: int | None) -> StandardArray:
     try:
         found = function([x.view() for x in same], axis=axis)
     except (ValueError, IndexError) as error:
-        cls = views.IndexRangeError if isinstance(error, IndexError) else ShapeError
+        cls = IndexingError if isinstance(error, IndexError) else ShapeError
         raise cls(f"{name}: {error}", rule="N4", kind="gpubcast:namespace shape") from None
     return StandardArray(views.of(found, given[0].device))
 
@@ -98,7 +98,7 @@ def expand_dims(x: StandardArray, /, axis: Axes) -> StandardArray:
     """A view with axes of size 1 at positions of the result.
 
     Raises:
-        IndexRangeError: N5, the result has no such axis.
+        IndexingError: N5, the result has no such axis.
         ShapeError: N5, an axis is named twice.
     """
     given = axis if isinstance(axis, (tuple, list)) else (axis,)

@@ -8,7 +8,7 @@ from gpubcast.array_api import views
 from gpubcast.array_api.dtypes import NUMERIC
 from gpubcast.array_api.operations import common_type, converted, refuse_kind
 from gpubcast.arrays import Array
-from gpubcast.errors import ElementTypeError, ShapeError, brief
+from gpubcast.errors import ElementTypeError, IndexingError, ShapeError, brief
 
 
 def promoted(name: str, x1: Any, x2: Any) -> tuple[Array, Array]:
@@ -60,7 +60,7 @@ def vecdot(x1: Any, x2: Any, axis: Any) -> Array:
     """
     a, b = promoted("vecdot", x1, x2)
     if not isinstance(axis, int) or not -min(a.ndim, b.ndim) <= axis < 0:
-        raise views.IndexRangeError(
+        raise IndexingError(
             f"vecdot: axis {brief(axis)} is none of both arrays, counted from the last",
             rule="N5",
             kind="gpubcast:index",

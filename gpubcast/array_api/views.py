@@ -11,15 +11,9 @@ import numpy as np
 
 from gpubcast.arrays import Array, full
 from gpubcast.arrays import from_strided as strided
-from gpubcast.errors import DeviceError, Error, ShapeError, brief
+from gpubcast.errors import DeviceError, Error, IndexingError, ShapeError, brief
 from gpubcast.runtime.device import parse_device
 from gpubcast.shapes.shape import Shape
-
-
-class IndexRangeError(ShapeError, IndexError):
-    """An index or an axis is outside of the array."""
-
-    __module__ = "gpubcast.array_api"
 
 
 def of(view: Any, device: str) -> Array:
@@ -56,7 +50,7 @@ def call(name: str, x: Array, *others: Any, **keywords: Any) -> Any:
     """NumPy's or CuPy's function on the views of arrays; results are arrays of gpubcast.
 
     Raises:
-        ShapeError: N4, shapes that do not fit, in NumPy's words; IndexRangeError for an axis.
+        ShapeError: N4, shapes that do not fit, in NumPy's words; IndexingError for an axis.
         Error: N9, what NumPy or CuPy refuses otherwise.
     """
     views = [o.view() if isinstance(o, Array) else o for o in others]
@@ -67,7 +61,7 @@ def call(name: str, x: Array, *others: Any, **keywords: Any) -> Any:
     except np.linalg.LinAlgError as error:
         raise Error(f"{name}: {error}", rule="N9", kind="gpubcast:namespace host") from error
     except IndexError as error:
-        raise IndexRangeError(f"{name}: {error}", rule="N5", kind="gpubcast:index") from None
+        raise IndexingError(f"{name}: {error}", rule="N5", kind="gpubcast:index") from None
     except ValueError as error:
         raise ShapeError(f"{name}: {error}", rule="N4", kind="gpubcast:namespace shape") from None
     except Exception as error:
@@ -131,7 +125,7 @@ def axis_of(name: str, axis: Any, rank: int) -> int:
     """An axis counted from 0.
 
     Raises:
-        IndexRangeError: N5, there is none of that number.
+        IndexingError: N5, there is none of that number.
     """
     if isinstance(axis, builtins.bool) or not hasattr(type(axis), "__index__"):
         raise ShapeError(
@@ -141,7 +135,7 @@ def axis_of(name: str, axis: Any, rank: int) -> int:
         )
     number = axis.__index__()
     if not -rank <= number < rank:
-        raise IndexRangeError(
+        raise IndexingError(
             f"{name}: axis {number} of an array of rank {rank}", rule="N5", kind="gpubcast:index"
         )
     return int(number) % rank
@@ -151,7 +145,7 @@ def axes_of(name: str, axis: Any, rank: int) -> tuple[int, ...]:
     """The axes that ``axis`` names, in order: all for None.
 
     Raises:
-        IndexRangeError: N5, there is none of that number.
+        IndexingError: N5, there is none of that number.
         ShapeError: N5, an axis is named twice.
     """
     if axis is None:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gpubcast.errors import ElementTypeError
 from gpubcast.hlo import ops, rules
 from gpubcast.hlo.expression import (
     Apply,
@@ -16,7 +15,9 @@ from gpubcast.hlo.expression import (
     Node,
     Parameter,
     Place,
+    Positions,
     Size,
+    Unwritten,
     arguments_of,
     canonical,
     line_of,
@@ -86,12 +87,13 @@ class AlignedGraph:
         if isinstance(node, Place):
             sizes = tuple(self._size(size) for size in node.shape)
             return self.place(args[0], node.place, sizes, dimensions, node.pattern, node.output)
-        if not isinstance(node, Apply):
-            raise ElementTypeError(
-                "functions with valid= have no gradients [G1]",
-                rule="G1",
-                kind="gpubcast:no derivative",
-            )
+        if isinstance(node, (Positions, Unwritten)):
+            sizes = tuple(self._size(size) for size in node.shape)
+            lacks = frozenset(range(len(sizes)))
+            lacks -= {node.dimension} if isinstance(node, Positions) else lacks
+            value = AlignedValue(element_type, dimensions, sizes, lacks)
+            return self.add(replace(node, shape=sizes), value)
+        assert isinstance(node, Apply)
         row = ops.OPS[node.op]
         if row.rule.moves:
             sizes = self._sizes(args, inferred)
@@ -151,13 +153,17 @@ class AlignedGraph:
         pattern: int | None = None,
         output: int | None = None,
     ) -> int:
-        """A value with its dimensions put elsewhere; itself where nothing changes."""
+        """A value with its dimensions put elsewhere; itself where nothing changes. What has been
+        put elsewhere already is put there at once."""
         value = self.values[arg]
-        if output is None and (place, value.dimensions) == (
-            tuple(range(len(dimensions))),
-            dimensions,
-        ):
+        # Along what a value lacks it is dropped and repeated without a change.
+        unmoved = all(to == d or (to is None and d in value.lacks) for d, to in enumerate(place))
+        if output is None and value.dimensions == dimensions and unmoved:
             return arg
+        before = self.nodes[arg]
+        if isinstance(before, Place) and pattern is None and output is None:
+            straight = tuple(None if to is None else place[to] for to in before.place)
+            return self.place(before.arg, straight, sizes, dimensions)
         lacks = set(range(len(dimensions)))
         for d, to in enumerate(place):
             expanded = to is not None and value.dimensions[d] != dimensions[to]
@@ -216,7 +222,9 @@ def renumbered(node: Node, new: Mapping[int, int]) -> Node:
     """A node with its arguments, and the nodes whose sizes it has, numbered anew."""
     if isinstance(node, Apply):
         return replace(node, args=tuple(new[a] for a in node.args))
-    if isinstance(node, Place):
+    if isinstance(node, (Place, Positions, Unwritten)):
         shape = tuple(s if isinstance(s, int) else (new[s[0]], s[1]) for s in node.shape)
-        return replace(node, arg=new[node.arg], shape=shape)
+        if isinstance(node, Place):
+            return replace(node, arg=new[node.arg], shape=shape)
+        return replace(node, shape=shape)
     return node

@@ -15,7 +15,9 @@ from gpubcast.hlo.expression import (
     Node,
     Parameter,
     Place,
+    Positions,
     Size,
+    Unwritten,
     arguments_of,
     reachable,
 )
@@ -90,6 +92,11 @@ class _Batching:
             return self._add(node), self._over[node.index]
         if isinstance(node, Constant):
             return self._add(node), False
+        if isinstance(node, Positions):
+            return self._add(replace(node, shape=self._sizes(index), pattern=None)), False
+        if isinstance(node, Unwritten):
+            # The result has the batch, whatever it is chosen beside.
+            return self._add(replace(node, shape=(self._size, *self._sizes(index)))), True
         args = [self.new[a] for a in arguments_of(node)]
         batch = any(has for _, has in args)
         if isinstance(node, Place):
@@ -137,6 +144,10 @@ class _Batching:
             packed=original.packed,
             fast_math=original.fast_math,
             names=Names(original.names.operands),
+            lengths=tuple(
+                (number, owner, dimension + int(self._over[owner]))
+                for number, owner, dimension in original.lengths
+            ),
         )
 
 

@@ -8,6 +8,7 @@ without conjugation, as JAX does it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -157,6 +158,38 @@ def of_atan2(g: Term, y: Term, a: Term, b: Term) -> tuple[Term, Term]:
     """``atan2``."""
     size = a.op("square") + b.op("square")
     return g * (b / size), g * (-a / size)
+
+
+def of_copysign(g: Term, y: Term, a: Term, b: Term) -> tuple[Term, None]:
+    """``copysign``: of the magnitude as of abs; of the sign it is 0."""
+    turned = choose(b.op("signbit"), -g, g, g)
+    return choose(a.op("ge", 0), turned, -turned, g), None
+
+
+def of_hypot(g: Term, y: Term, a: Term, b: Term) -> tuple[Term, Term]:
+    """``hypot``: 0 to both where one is infinite, and half to each where both are 0."""
+    size = a.op("abs").op("max", b.op("abs"))
+    unit = without_zero(size)
+    length = (a / unit).op("hypot", b / unit)
+    infinite = a.op("isinf").op("bitwise_or", b.op("isinf"))
+
+    def part(x: Term) -> Term:
+        share = choose(size.op("eq", 0), 0.5, (x / unit) / length, g)
+        return g * choose(infinite, 0, share, g)
+
+    return part(a), part(b)
+
+
+def of_logaddexp(g: Term, y: Term, a: Term, b: Term) -> tuple[Term, Term]:
+    """``logaddexp``: positive infinities are differentiated as zeros."""
+
+    def finite(x: Term) -> Term:
+        return choose(x.op("eq", math.inf), 0, x, x)
+
+    def part(x: Term) -> Term:
+        return g * (finite(x) - finite(y)).op("exp")
+
+    return part(a), part(b)
 
 
 def of_clamp(g: Term, y: Term, lo: Term, x: Term, hi: Term) -> tuple[Term, Term, Term]:

@@ -75,12 +75,12 @@ class Positions:
     Attributes:
         shape: the sizes of the result.
         dimension: the dimension along which it counts.
-        pattern: number of the pattern whose axes are its dimensions.
+        pattern: number of the pattern whose axes are its dimensions; None where no labels say it.
     """
 
     shape: tuple[Size, ...]
     dimension: int
-    pattern: int
+    pattern: int | None
 
 
 @dataclass(frozen=True, slots=True)

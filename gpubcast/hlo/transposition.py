@@ -6,6 +6,8 @@ said to lack them. The law of the pass: **the gradient of a value is summed alon
 value lacks, and repeated along them**. So a broadcast transposes to a sum, done once, of all that
 arrives along an axis, where a value first meets one that has it; and what is computed of a
 broadcast value is differentiated without that axis, as it was computed.
+
+Where some elements only are valid, the gradient is 0 at the others: ``valid_conditions``.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gpubcast.errors import ElementTypeError
+from gpubcast.errors import ElementTypeError, located
 from gpubcast.hlo import ops, rules
 from gpubcast.hlo.aligned_graph import AlignedGraph, AlignedValue, renumbered
 from gpubcast.hlo.derivatives import Number, Term
@@ -29,6 +31,14 @@ from gpubcast.hlo.expression import (
     Place,
     arguments_of,
     reachable,
+)
+from gpubcast.hlo.valid_conditions import (
+    ALWAYS,
+    Conditions,
+    axes_of,
+    conditions_of,
+    masked,
+    moved,
 )
 from gpubcast.shapes.element_types import ElementType
 from gpubcast.shapes.scalar_bits import scalar_bits
@@ -86,6 +96,10 @@ def has_gradient(element_type: ElementType) -> bool:
     return element_type.is_floating or element_type.is_complex
 
 
+_Part = tuple[int, Conditions]
+"""A gradient, or a part of one: its node, and what holds where it is not 0."""
+
+
 class _Transposition(AlignedGraph):
     """The graph being made: what the original computes first, then the gradients.
 
@@ -115,7 +129,7 @@ class _Transposition(AlignedGraph):
         ]
         active = self._active(roots)
         # Per value, what arrives, by the axes that are summed already.
-        arrived: dict[int, dict[frozenset[int], int]] = {}
+        arrived: dict[int, dict[frozenset[int], _Part]] = {}
         for k, output in enumerate(self.original.outputs):
             root = self.new[output]
             value = self.values[root]
@@ -124,7 +138,7 @@ class _Transposition(AlignedGraph):
             given = Parameter(self.original.num_parameters + len(self.seeds))
             self.seeds.append(k)
             seed = self.add(given, replace(value, lacks=frozenset()))
-            self._arrive(arrived, root, self.conjugate(seed), frozenset())
+            self._arrive(arrived, root, (self.conjugate(seed), ALWAYS), frozenset())
         found = {}
         for index in range(self.num_original - 1, -1, -1):
             if index not in arrived:
@@ -133,7 +147,7 @@ class _Transposition(AlignedGraph):
             self.line = self.lines[index]
             gradient = self._combined(index, arrived.pop(index))
             if isinstance(node, Parameter):
-                found[node.index] = gradient
+                found[node.index] = masked(self, *gradient)
             for argument, part, summed in self._parts(index, node, gradient):
                 if argument in active:
                     self._arrive(arrived, argument, part, summed)
@@ -152,31 +166,44 @@ class _Transposition(AlignedGraph):
         return active
 
     def _arrive(
-        self, arrived: dict[int, dict[frozenset[int], int]], index: int, part: int, summed: Any
+        self,
+        arrived: dict[int, dict[frozenset[int], _Part]],
+        index: int,
+        part: _Part,
+        summed: frozenset[int],
     ) -> None:
         parts = arrived.setdefault(index, {})
-        summed = frozenset(summed) & self.values[index].lacks
+        summed &= self.values[index].lacks
         known = parts.get(summed)
-        parts[summed] = part if known is None else self.apply("add", (known, part), {})
+        parts[summed] = part if known is None else self._sum(known, part)
 
-    def _combined(self, index: int, parts: Mapping[frozenset[int], int]) -> int:
+    def _sum(self, first: _Part, second: _Part) -> _Part:
+        """Two parts added: what is a condition of one of them only holds no longer."""
+        both = first[1] & second[1]
+        nodes = tuple(masked(self, node, given - both) for node, given in (first, second))
+        return self.apply("add", nodes, {}), both
+
+    def _combined(self, index: int, parts: Mapping[frozenset[int], _Part]) -> _Part:
         """The gradient of a value from all that arrives."""
-        total: int | None = None
-        for summed, part in parts.items():
+        total: _Part | None = None
+        for summed, (part, conditions) in parts.items():
             axes = self.values[index].lacks - summed
             if axes:
-                part = self.reduced("reduce_sum", part, axes)
-            total = part if total is None else self.apply("add", (total, part), {})
+                lost = frozenset(one for one in conditions if axes & axes_of(one))
+                part = self.reduced("reduce_sum", masked(self, part, lost), axes)
+                conditions -= lost
+            total = (part, conditions) if total is None else self._sum(total, (part, conditions))
         assert total is not None
         return total
 
     def _parts(
-        self, index: int, node: Node, gradient: int
-    ) -> list[tuple[int, int, frozenset[int]]]:
+        self, index: int, node: Node, gradient: _Part
+    ) -> list[tuple[int, _Part, frozenset[int]]]:
         """What a node sends to its arguments: each argument, its part of the gradient, and the axes
         along which that is summed."""
         if isinstance(node, (Parameter, Constant)):
             return []
+        at, conditions = gradient
         lacks = self.values[index].lacks
         if isinstance(node, Place):
             value = self.values[node.arg]
@@ -184,36 +211,47 @@ class _Transposition(AlignedGraph):
             for d, to in enumerate(node.place):
                 if to is not None and value.dimensions[d] == self.values[index].dimensions[to]:
                     back[to] = d
-            part = self.place(gradient, tuple(back), value.sizes, value.dimensions)
-            return [(node.arg, part, value.lacks)]
+            part = self.place(at, tuple(back), value.sizes, value.dimensions)
+            return [(node.arg, (part, moved(conditions, back)), value.lacks)]
         assert isinstance(node, Apply)
         row = ops.OPS[node.op]
         if row.derivative is None:
-            raise ElementTypeError(
+            refusal = ElementTypeError(
                 f"{row.name} has no derivative; what depends on it has no gradient [G1]",
                 rule="G1",
                 kind="gpubcast:no derivative",
             )
+            raise located(refusal, self.line)
         keywords = dict(node.attributes)
         axes: tuple[int, ...] = ()
-        at, result = gradient, index
+        valid, result = ALWAYS, index
         if row.rule.reduces is not None:
             (arg,) = node.args
             value = self.values[arg]
             axes = row.rule.reduces(keywords)
             left = tuple(d for d in range(len(value.dimensions)) if d not in axes)
-            at = self.place(gradient, left, value.sizes, value.dimensions)
+            at = self.place(at, left, value.sizes, value.dimensions)
+            conditions = moved(conditions, left)
             result = self.place(index, left, value.sizes, value.dimensions)
             lacks = value.lacks - set(axes)
-        maker = _Maker(self, axes, at)
+            valid = self._chosen_by(arg)
+        maker = _Maker(self, axes, valid)
         terms = [maker.term(i) for i in (at, result, *node.args)]
         made = row.derivative(*terms, **keywords)
         every = made if isinstance(made, tuple) else (made,) * len(node.args)
+        on_true = conditions | self._chosen_by(index)
         return [
-            (arg, term.node, lacks)
-            for arg, term in zip(node.args, every, strict=True)
+            (arg, (term.node, on_true if k == 1 else conditions), lacks)
+            for k, (arg, term) in enumerate(zip(node.args, every, strict=True))
             if term is not None
         ]
+
+    def _chosen_by(self, index: int) -> Conditions:
+        """Where a select of valid elements takes its first branch, which is operand 1."""
+        node = self.nodes[index]
+        if not isinstance(node, Apply) or not ops.OPS[node.op].rule.predicate:
+            return ALWAYS
+        return conditions_of(self, node.args[0])
 
     def graph(self, outputs: list[int]) -> Expression:
         """The finished graph: the operands, what the gradients need, and what labels speak of."""
@@ -232,6 +270,7 @@ class _Transposition(AlignedGraph):
             packed=True,
             fast_math=original.fast_math,
             names=Names((*names, *results), tuple(self.lines[i] for i in kept)),
+            lengths=original.lengths,
         )
 
 
@@ -240,11 +279,13 @@ class _Maker:
 
     Attributes:
         axes: those of the reduction that is differentiated.
+        valid: the elements that it sees.
     """
 
-    def __init__(self, graph: _Transposition, axes: tuple[int, ...], like: int) -> None:
+    def __init__(self, graph: _Transposition, axes: tuple[int, ...], valid: Conditions) -> None:
         self._graph = graph
         self._axes = axes
+        self._valid = valid
 
     def term(self, node: int) -> Term:
         return Term(self, node, self._graph.values[node].element_type)
@@ -258,4 +299,5 @@ class _Maker:
         return self.term(self._graph.add(node, AlignedValue(like.element_type, (), ())))
 
     def total(self, name: str, term: Term) -> Term:
-        return self.term(self._graph.reduced(name, term.node, self._axes))
+        node = masked(self._graph, term.node, self._valid) if name == "reduce_sum" else term.node
+        return self.term(self._graph.reduced(name, node, self._axes))

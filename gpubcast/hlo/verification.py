@@ -115,7 +115,7 @@ def _check_node(graph: Expression, index: int, node: Node) -> None:
         fine = tuple_of(node.shape, lambda size: counts(size) or _is_size_of(size, index))
         if isinstance(node, Positions):
             fine = fine and counts(node.dimension, len(node.shape))
-            fine = fine and counts(node.pattern, len(graph.patterns))
+            fine = fine and (node.pattern is None or counts(node.pattern, len(graph.patterns)))
         else:
             known = _is_text(node.element_type) and node.element_type in ELEMENT_TYPES
             fine = fine and known and counts(node.output, len(graph.outputs))

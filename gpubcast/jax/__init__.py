@@ -16,6 +16,6 @@ except ImportError as error:
     raise ImportError(f'gpubcast.jax needs JAX: pip install "gpubcast[jax]" ({error})') from error
 
 from gpubcast.jax.conversion import from_jax
-from gpubcast.jax.custom_call import call
+from gpubcast.jax.fused_calls import call
 
 __all__ = ["call", "from_jax"]

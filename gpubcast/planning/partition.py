@@ -197,7 +197,9 @@ def _cuts(
     leaves: dict[int, frozenset[int]] = {}
     code: dict[int, frozenset[int]] = {}
     cuts = set(packed)
-    for i, node in enumerate(expression.nodes):
+    # Some results of a graph are computed first: then the rest of it is no part of this.
+    for i in sorted(reachable(expression.nodes, expression.outputs)):
+        node = expression.nodes[i]
         arguments = arguments_of(node)
         while True:
             leaves[i] = frozenset().union(*(leaves[a] for a in arguments))

@@ -202,6 +202,8 @@ def element_type(x: Any) -> ElementType:
     """
     if isinstance(x, ElementType):
         return x
+    if type(x) is str and x in ELEMENT_TYPES:
+        return ELEMENT_TYPES[x]
     if isinstance(x, np.dtype) and x in _BY_DTYPE:
         return _BY_DTYPE[x]
     name = plain_text(x)

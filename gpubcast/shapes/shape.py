@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, SupportsIndex
 
 from gpubcast.errors import LayoutError, ShapeError, brief
@@ -97,16 +97,16 @@ class Shape(Shown):
                         rule="L10",
                         kind="gpubcast:padding value",
                     )
-        put = object.__setattr__
-        put(self, "element_type", row)
-        put(self, "dimensions", sizes)
-        put(self, "layout", layout)
-        put(self, "padded_dimensions", padded)
-        put(self, "strides", strides_of(padded, layout.minor_to_major))
-        put(self, "num_elements", elements)
-        put(self, "allocated_elements", allocated)
-        put(self, "byte_size", byte_size)
-        put(self, "_hash", hash((row, sizes, layout)))
+        strides = strides_of(padded, layout.minor_to_major)
+        _put_element_type(self, row)
+        _put_dimensions(self, sizes)
+        _put_layout(self, layout)
+        _put_padded_dimensions(self, padded)
+        _put_strides(self, strides)
+        _put_num_elements(self, elements)
+        _put_allocated_elements(self, allocated)
+        _put_byte_size(self, byte_size)
+        _put_hash(self, hash((row, sizes, layout)))
 
     @classmethod
     def parse(cls, text: str) -> Shape:
@@ -284,6 +284,21 @@ class Shape(Shown):
         slots = f"{self.num_elements:,} element{plural}, {self.byte_size:,} bytes"
         sizes = self.dimensions, self.padded_dimensions, self.strides
         return shown_memory(repr(self), f"{self}: {slots}", str(self), *sizes)
+
+
+# A frozen object's attributes are put into their slots: looked up by name it takes twice as long,
+# and shapes are made on hot paths.
+(
+    _put_element_type,
+    _put_dimensions,
+    _put_layout,
+    _put_padded_dimensions,
+    _put_strides,
+    _put_num_elements,
+    _put_allocated_elements,
+    _put_byte_size,
+    _put_hash,
+) = (getattr(Shape, one.name).__set__ for one in fields(Shape))
 
 
 def _joined(values: tuple[int, ...]) -> str:

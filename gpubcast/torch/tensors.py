@@ -50,6 +50,7 @@ _BITS = {
     "f8e4m3fn": (torch.uint8, np.dtype("uint8")),
 }
 _PLAIN = (Tensor, Parameter)
+_ABSENT: Any = object()
 
 
 def dtype_of(element_type: ElementType) -> torch.dtype:
@@ -104,17 +105,11 @@ def before(entry: EntryPoint, function: Callable[..., Any]) -> Callable[..., Any
     short way: it costs as little as it can beside ``numpy()`` itself.
     """
 
-    def from_here(what: Any, operands: Any = (), out: Any = None, *rest: Any) -> Any:
+    def in_general(what: Any, operands: Any = (), out: Any = None, *rest: Any) -> Any:
         arrays: tuple[Any, ...] = ()
         if out is None or type(out) is Tensor:
-            # One or two operands are no list, which would take a tenth of the call.
             try:
-                if len(operands) <= 2 and operands and type(operands[0]) is Tensor:
-                    arrays = (operands[0].numpy(),)
-                    if len(operands) == 2:
-                        x = operands[1]
-                        arrays = (arrays[0], x.numpy() if type(x) is Tensor else x)
-                elif Tensor in [*map(type, operands)]:
+                if Tensor in [*map(type, operands)]:
                     arrays = tuple([x.numpy() if type(x) is Tensor else x for x in operands])
                 given = None if out is None else out.numpy()
             except (RuntimeError, TypeError):
@@ -124,13 +119,44 @@ def before(entry: EntryPoint, function: Callable[..., Any]) -> Callable[..., Any
             if out is not None:
                 increment_version(out)
                 return out
-            try:
-                return from_numpy(made)
-            except TypeError:  # another type of elements or of arrays, or several results
-                return _results(made)
+            return _results(made)
         if library_of(operands, out) is None:
             return function(what, operands, out, *rest)
         return call(entry.call, what, operands, out, *rest)
+
+    def from_here(
+        what: Any,
+        operands: Any = (),
+        out: Any = None,
+        first: Any = _ABSENT,
+        second: Any = _ABSENT,
+        *more: Any,
+    ) -> Any:
+        # Up to two operands, the first a tensor, and up to two keywords: without lists and *rest,
+        # which would take a tenth of the call.
+        if out is None and not more and operands and type(x := operands[0]) is Tensor:
+            arrays: tuple[Any, ...] = ()
+            try:
+                if len(operands) == 2:
+                    y = operands[1]
+                    arrays = (x.numpy(), y.numpy() if type(y) is Tensor else y)
+                elif len(operands) == 1:
+                    arrays = (x.numpy(),)
+            except (RuntimeError, TypeError):
+                pass  # it goes the long way, or is refused there
+            if arrays:
+                if second is not _ABSENT:
+                    made = entry.call(what, arrays, None, first, second)
+                elif first is not _ABSENT:
+                    made = entry.call(what, arrays, None, first)
+                else:
+                    made = entry.call(what, arrays, None)
+                try:
+                    return from_numpy(made)
+                except TypeError:  # another type of elements or of arrays, or several results
+                    return _results(made)
+        rest = [x for x in (first, second) if x is not _ABSENT]
+        return in_general(what, operands, out, *rest, *more)
 
     return from_here
 

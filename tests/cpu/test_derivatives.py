@@ -55,7 +55,7 @@ def _jax(name, **keywords):
         return lambda x: jnp.log(x) / jnp.asarray(np.log(2), x.dtype)
     if name == "convert_element_type":
         return lambda x: lax.convert_element_type(x, np.float32)
-    if name in ("real", "imag"):
+    if name in ("real", "imag", "copysign", "hypot", "log10", "logaddexp"):
         return getattr(jnp, name)
     if name == "select":
         return lambda p, a, b: lax.select(p, a, b)
@@ -112,6 +112,46 @@ def test_every_operation(name, dtype):
         return
     rtol = {"f8": 1e-9, "f4": 2e-5}[dtype]
     _compare(name, _operands(name, dtype, _values(name)), KEYWORDS.get(name, {}), rtol)
+
+
+INFINITE = (np.inf, -np.inf, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("name", ["copysign", "logaddexp", "log10"])
+def test_infinite_operands_of_operations_without_an_opcode(name):
+    _compare(name, _operands(name, "f8", np.array(INFINITE)), {}, 1e-9)
+
+
+def test_hypot_of_infinite_and_huge_operands():
+    """JAX's formula has 0 * inf = NaN beside infinities; the constant that it says has 0."""
+    a, b = _operands("hypot", "f8", np.array((*INFINITE, 1e300, -1e300, 5e-324)))
+    found = _vjp(graphs.single("hypot", {}), [a, b], (np.ones_like(a),))
+    infinite = np.isinf(a) | np.isinf(b)
+    for gradient, x, other in ((found[0], a, b), (found[1], b, a)):
+        np.testing.assert_array_equal(gradient[infinite], 0)
+        size = np.maximum(abs(x), abs(other))[~infinite]
+        unit = np.where(size == 0, 1, size)
+        p, q = x[~infinite] / unit, other[~infinite] / unit
+        with np.errstate(invalid="ignore"):
+            expected = np.where(size == 0, 0.5, p / np.sqrt(p * p + q * q))
+        np.testing.assert_allclose(gradient[~infinite], expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["isinf", "isnan", "signbit", "is_finite"])
+def test_predicates_have_no_gradient_and_stop_none(name):
+    x = np.array([-1.5, 0.0, 2.0])
+
+    @gb.fuse
+    def f(x):
+        return gb.select(getattr(gb, name)(x), gb.square(x), gb.mul(x, 3.0)), getattr(gb, name)(x)
+
+    expression = _expression(f, [x])
+    assert transposed(expression, (Shape("f64", (3,)),)).results == (0,)
+    found = _vjp(expression, [x], (np.ones(3),))
+    where = getattr(np, {"is_finite": "isfinite"}.get(name, name))(x)
+    np.testing.assert_array_equal(found[0], np.where(where, 2 * x, 3.0))
+    alone = transposed(graphs.single(name, {}), (Shape("f64", (3,)),))
+    assert alone.expression is None
 
 
 @pytest.mark.long

@@ -76,6 +76,13 @@ def test_another_source_is_another_file(folder: Path, other: KernelSource) -> No
     assert len(kept(folder)) == 2
 
 
+def test_functions_of_one_text_are_told_apart(folder: Path) -> None:
+    text = TEXT.format(name="first", value="float32(7)")
+    text += TEXT.format(name="second", value="float32(9)")
+    for name, value in (("first", 7), ("second", 9)):
+        assert fill(CpuBackend().load(KernelSource(name, text, name))) == [0, value, value, 0]
+
+
 @pytest.mark.parametrize("damage", [b"", b"no object", b"x\0\x7fELF"])
 def test_a_damaged_file_is_made_again(folder: Path, damage: bytes) -> None:
     CpuBackend().load(source("damaged"))

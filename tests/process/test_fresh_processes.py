@@ -98,3 +98,25 @@ with state.use_backend(slow):
 
 def test_a_fork_waits_for_other_threads(repository: Path) -> None:
     assert python(FORK, repository) == "child 0\nchild 0\n"
+
+
+def test_formulas_are_recorded_beside_a_profiler(repository: Path) -> None:
+    """Python 3.11's cProfile is written in C: what ``sys.getprofile`` gives cannot be put back."""
+    code = (
+        "import cProfile, pstats, sys\n"
+        "from gpubcast.hlo.elementary import FORMULAS, formula_code\n"
+        "formula = next(one for one in FORMULAS.values() if one.name == 'exp')\n"
+        "plain = formula_code(formula)\n"
+        "profiler = cProfile.Profile()\n"
+        "def seen(): return 3\n"
+        "with profiler:\n"
+        "    beside = formula_code(formula)\n"
+        "    seen()\n"
+        "profiled = {name for _, _, name in pstats.Stats(profiler).stats}\n"
+        "print(beside == plain and bool(plain.names), 'seen' in profiled)\n"
+        "def mine(*event): pass\n"
+        "sys.setprofile(mine)\n"
+        "again = formula_code(formula)\n"
+        "print(sys.getprofile() is mine, again == plain)"
+    )
+    assert python(code, repository) == "True True\nTrue True\n"

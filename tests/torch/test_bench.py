@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import gpubcast as gb
-from bench.measure import gradients
+from bench.measure import gradients, latency
+from bench.targets import FILE, Targets
 from tests.support import doors
 
 torch = doors.library("torch")
@@ -21,3 +22,15 @@ def test_a_wrong_gradient_is_an_error() -> None:
                 gradients._check(*given)
         else:
             gradients._check(*given)
+
+
+def test_calls_on_tensors_beside_their_views(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(latency, "ROUNDS", 2)
+    monkeypatch.setattr(latency, "WARM", 20)
+    monkeypatch.setattr(latency, "ROUND_SECONDS", 1e-5)
+    found = {one.name: one.measured for one in latency.tensors()}
+    ratio = found["one tensor call on 64 elements"]
+    ratio /= found["one tensor, as NumPy views call on 64 elements"]
+    assert found["one tensor, beside NumPy views"] == ratio
+    asked = {name for name in Targets.load(FILE).latencies if "views" in name}
+    assert len(asked) == 3 and asked <= found.keys()

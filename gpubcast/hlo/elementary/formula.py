@@ -134,6 +134,17 @@ class FormulaCode:
 
 def formula_code(formula: Formula) -> FormulaCode:
     """Record a formula. Local variables of the Python function give values their names."""
+    if sys.getprofile() is None:
+        return _recorded(formula)
+    from concurrent.futures import ThreadPoolExecutor  # not in every process
+
+    # Names are found by a profiling function, of which a thread has one. Another's stays where it
+    # is: one written in C could not be put back.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(_recorded, formula).result()
+
+
+def _recorded(formula: Formula) -> FormulaCode:
     builder = FormulaBuilder()
     count = formula.arity * (2 if formula.complex else 1)
     flat = [builder.add("parameter", formula.machine_type, (), i) for i in range(count)]
@@ -152,12 +163,11 @@ def formula_code(formula: Formula) -> FormulaCode:
                     if isinstance(part, FormulaValue):
                         names.setdefault(part.index, label)
 
-    before = sys.getprofile()
     sys.setprofile(profile)
     try:
         returned = formula.function(*args)
     finally:
-        sys.setprofile(before)
+        sys.setprofile(None)
     results = tuple(returned) if isinstance(returned, Pair) else (returned,)
     if len(results) != formula.results:
         raise TypeError(f"{formula.name} returns {len(results)} values, not {formula.results}")

@@ -417,6 +417,7 @@ ROWS = (
         type_check=FLOATING_ONLY,
         aliases=("fix",),
         decomposition="trunc is floor(x), or ceil(x) where x is negative",
+        derivative=zero,
     ),
     Op(
         "round",

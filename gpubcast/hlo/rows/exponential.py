@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from gpubcast.hlo.derivatives import of_logaddexp
 from gpubcast.hlo.op import (
     ARITHMETIC,
     COMPLEX,
@@ -122,6 +123,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         decomposition="log10 is log(x) / log(10)",
+        derivative=lambda g, y, x: g / (x * math.log(10)),
     ),
     Op(
         "logaddexp",
@@ -139,6 +141,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=ARITHMETIC,
         decomposition="logaddexp is max(x, y) + log1p(exp(-abs(x - y)))",
+        derivative=of_logaddexp,
     ),
     Op(
         "log1p",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpubcast.hlo.derivatives import of_copysign
 from gpubcast.hlo.op import ARITHMETIC, COMPLEX, FLOATING, Op, ResultType, by
 from gpubcast.hlo.rules import BINARY, UNARY
 
@@ -23,6 +24,7 @@ ROWS = (
         reference=lambda t, a, b: np.copysign(a, b),
         type_check=ARITHMETIC,
         decomposition="copysign is the sign bit of bitcast-convert(y) before the others of x",
+        derivative=of_copysign,
     ),
     Op(
         "signbit",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpubcast.hlo.derivatives import of_atan2
+from gpubcast.hlo.derivatives import of_atan2, of_hypot
 from gpubcast.hlo.op import (
     ARITHMETIC,
     COMPLEX,
@@ -142,6 +142,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=ARITHMETIC,
         decomposition="hypot is the absolute value of complex(x, y)",
+        derivative=of_hypot,
     ),
     Op(
         "sinh",

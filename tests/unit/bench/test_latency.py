@@ -12,7 +12,9 @@ from tests.support import fake_gpu
 
 WAYS = ("eager", "out", "scalar", "plan", "plan out", "bound", "fused")
 
-OWNED = ("gb.Array", "operator", "in-place operator", "gb.array", "gb.full")
+OWNED = (
+    "gb.Array", "operator", "in-place operator", "gb.array", "gb.full", "gb.full, new Shape"
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -43,8 +45,13 @@ def test_what_calls_cost_on_a_cpu() -> None:
     full = found["gb.full call on 64 elements"].measured / eager.measured
     assert ratios["gb.full, beside eager"].measured == full
     assert {name for name in ratios if name in asked} == {
-        f"{way}, beside eager" for way in ("gb.array", "gb.full")
+        f"{way}, beside eager" for way in OWNED[3:]
     }
+
+
+def test_without_pytorch_no_tensors_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(latency, "find_spec", lambda name: None)
+    assert latency.tensors() == []
 
 
 @pytest.mark.usefixtures("short")

@@ -67,6 +67,9 @@ def test_the_targets_are_what_was_asked(targets: Targets) -> None:
     assert targets.latencies == {
         "first kernel of a process": 80, "each further kernel": 1,
         "gb.array, beside eager": 10, "gb.full, beside eager": 10,
+        "gb.full, new Shape, beside eager": 10,
+        "two tensors, beside NumPy views": 2, "one tensor, beside NumPy views": 2,
+        "a tensor and a scalar, beside NumPy views": 2,
         "256Ki elements after 10 ms of nothing, p90": 1.2,
         "eager call on 64 elements": 2.0, "plan out call on 64 elements": 1.3,
         "bound call on 64 elements": 0.4, "eager call on 64 elements, GPU": 3.5,

@@ -248,7 +248,9 @@ def _machine(binding: Any) -> Any:
 
 
 def _key(source: KernelSource) -> str:
-    parts = (str(SCHEMA), source.text, str(source.fast_math), *_surroundings())
+    # A text may have several functions.
+    told = source.entry, source.text, str(source.fast_math)
+    parts = (str(SCHEMA), *told, *_surroundings())
     return digest("\0".join(parts).encode())
 
 
