@@ -24,8 +24,7 @@ version = release = re.search(  # type: ignore[union-attr]
     r'^__version__ = "(.+)"', (ROOT / "gpubcast/__init__.py").read_text(), re.MULTILINE
 ).group(1)
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-nitpicky = False
+extensions = ["myst_parser"]
 templates_path: list[str] = []
 exclude_patterns: list[str] = []
 source_suffix = {".md": "markdown"}
@@ -34,12 +33,6 @@ myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 # Reports and tables begin where they like.
 suppress_warnings = ["myst.header"]
-
-autodoc_typehints = "none"
-autodoc_member_order = "bysource"
-napoleon_use_ivar = True
-add_module_names = False
-maximum_signature_line_length = 80
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"gpubcast {version}"

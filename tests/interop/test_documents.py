@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import documents, doors
+from tests.support import documents, doors, reference_examples
 
 PAGES = [page for page in documents.every(Path(__file__).resolve().parents[2]) if page.libraries]
 MARKED = [
@@ -20,3 +20,15 @@ def test_a_page_prints_what_it_shows(page: documents.Document) -> None:
     for name in page.libraries:
         doors.library(name)
     assert documents.run(page) == []
+
+
+REFERENCE = {
+    name: page for name, page in reference_examples.EXAMPLES.items() if page and page.libraries
+}
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_the_example_of_a_name_runs(name: str) -> None:
+    for library in REFERENCE[name].libraries:
+        doors.library(library)
+    assert documents.run(REFERENCE[name]) == []

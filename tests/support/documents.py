@@ -19,7 +19,7 @@ from typing import Any
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Lines that name a file are those of a reader's own.
 _OWN_FILE = re.compile(r"  in \w+ \(\w+\.py:|  <ipython-input-\d+>:")
-OPTIONAL = ("cupy", "dask", "jax", "numexpr", "onnx", "torch", "xarray")
+OPTIONAL = ("cupy", "dask", "jax", "jaxlib", "numexpr", "onnx", "torch", "xarray")
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,12 @@ class Document:
 
 def read(root: Path, path: str) -> Document:
     """A page of the repository."""
-    found = _BLOCK.findall((root / path).read_text(encoding="utf-8"))
-    return Document(path, tuple(found))
+    return parsed(path, (root / path).read_text(encoding="utf-8"))
+
+
+def parsed(path: str, text: str) -> Document:
+    """A text as a page."""
+    return Document(path, tuple(_BLOCK.findall(text)))
 
 
 def every(root: Path) -> list[Document]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tools.site import gallery, performance, project
+from tools.site import gallery, performance, project, reference
 
-PARTS = (gallery, performance, project)
-FOLDERS = ("gallery", "performance", "project")
+PARTS = (gallery, performance, project, reference)
+FOLDERS = ("gallery", "performance", "project", "reference")
 
 
 def pages(root: Path) -> dict[str, str]:

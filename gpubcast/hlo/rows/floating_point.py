@@ -23,6 +23,10 @@ ROWS = (
         reference=lambda t, a, b: np.copysign(a, b),
         type_check=ARITHMETIC,
         decomposition="copysign is the sign bit of bitcast-convert(y) before the others of x",
+        example=(
+            "gb.copysign(np.float32([1, 2]), np.float32([-0.0, 5]))",
+            "array([-1.,  2.], dtype=float32)",
+        ),
     ),
     Op(
         "signbit",
@@ -35,6 +39,7 @@ ROWS = (
         cpu="signbit({0})",
         reference=lambda t, a: bool(np.signbit(a)),
         decomposition="signbit is a comparison of bitcast-convert(x) with 0",
+        example=("gb.signbit(np.float32([-1, -0.0, 0.0]))", "array([ True,  True, False])"),
     ),
     Op(
         "isnan",
@@ -48,6 +53,7 @@ ROWS = (
         reference=lambda t, a: bool(np.isnan(a)),
         aliases=("is_nan",),
         decomposition="isnan is compare(x, x) with direction=NE",
+        example=("gb.isnan(np.float32([1, np.inf, np.nan]))", "array([False, False,  True])"),
     ),
     Op(
         "isinf",
@@ -61,5 +67,6 @@ ROWS = (
         reference=lambda t, a: bool(np.isinf(a)),
         aliases=("is_inf",),
         decomposition="isinf is a comparison of abs(x) with infinity",
+        example=("gb.isinf(np.float32([1, np.inf, np.nan]))", "array([False,  True, False])"),
     ),
 )
