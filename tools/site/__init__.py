@@ -10,10 +10,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tools.site import gallery, performance, project, reference
+from tools.site import coming_from, gallery, performance, project, reference
 
-PARTS = (gallery, performance, project, reference)
-FOLDERS = ("gallery", "performance", "project", "reference")
+PARTS = (coming_from, gallery, performance, project, reference)
+FOLDERS = ("coming-from", "gallery", "performance", "project", "reference")
 
 
 def pages(root: Path) -> dict[str, str]:
