@@ -72,6 +72,7 @@ pytest: $(VENV)/.installed-test
 docs: $(VENV)/.installed-docs ## Build the documentation site into build/docs/html
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/docs/doctrees docs build/docs/html
 	$(BIN)/python -m tools.site.check build/docs/html
+	$(BIN)/python -m tools.site.questions build/docs/html
 
 docs-serve: docs ## Show the site on http://127.0.0.1:8000 until interrupted
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/docs/html 8000

@@ -15,11 +15,11 @@ import numpy as np
 
 def operands() -> dict[str, Any]:
     """What the lines compute with."""
-    x = np.float32([[-1.5, 0.25, 2.0], [4.0, -0.5, 1.0]])
+    x = np.array([[-1.5, 0.25, 2.0], [4.0, -0.5, 1.0]], np.float32)
     return {
         "x": x,
-        "row": np.float32([1, 2, 3]),
-        "column": np.float32([10, 20]),
+        "row": np.array([1, 2, 3], np.float32),
+        "column": np.array([10, 20], np.float32),
         "mask": x > 0,
         "y": np.zeros((2, 3), np.float32),
     }
@@ -61,7 +61,8 @@ LIBRARIES = {
         "import numpy as np",
         (
             "Nothing is broadcast by trailing dimensions: where ranks differ, "
-            "`broadcast_dimensions` or labels say where the smaller operand goes. An error lists what would be legal.",
+            "`broadcast_dimensions` or labels say where the smaller operand goes. An error lists "
+            "what would be legal.",
             "Element types are not promoted: f32 with f64 is refused, a Python scalar takes the "
             "array's type.",
             "Integers: `gb.div` truncates toward zero and `gb.rem` has the dividend's sign, as in "
