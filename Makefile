@@ -70,7 +70,7 @@ pytest: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m "$(TESTS)" $(PYTEST_FLAGS)
 
 docs: $(VENV)/.installed-docs ## Build the documentation site into build/docs/html
-	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/docs/doctrees docs build/docs/html
+	$(BIN)/python -m sphinx -q -W --keep-going -a -E -b html -d build/docs/doctrees docs build/docs/html
 	$(BIN)/python -m tools.site.check build/docs/html
 	$(BIN)/python -m tools.site.questions build/docs/html
 

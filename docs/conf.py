@@ -34,10 +34,15 @@ myst_heading_anchors = 4
 # Reports and tables begin where they like.
 suppress_warnings = ["myst.header"]
 
+# Prose has code without marks, as errors do.
+smartquotes = False
+
 html_theme = "pydata_sphinx_theme"
 html_title = f"gpubcast {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+# Pages that no section has.
+html_sidebars: dict[str, list[str]] = {"start": [], "questions": []}
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {

@@ -71,7 +71,10 @@ _SECTIONS = {
 }
 # Public names that are no operations, by page.
 OBJECTS = {
-    "arrays": ("Arrays", ("Array", "array", "empty", "full", "from_dlpack", "trim_pool")),
+    "arrays": (
+        "gb.Array, and what makes one",
+        ("Array", "array", "empty", "full", "from_dlpack", "trim_pool"),
+    ),
     "shapes": (
         "Shapes, layouts and element types",
         (
