@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import gpubcast as gb
+from gpubcast import functions
 from gpubcast.hlo import rows
 from gpubcast.hlo.op import Op
 from tools import type_groups
@@ -86,7 +87,7 @@ OBJECTS = {
         "Fused functions and plans",
         (
             *("fuse", "Fused", "apply", "plan", "Plan", "BoundCall"),
-            *("from_stablehlo", "from_jax", "StablehloFunction"),
+            *("from_stablehlo", "StablehloFunction"),
         ),
     ),
     "errors": (
@@ -98,7 +99,8 @@ OBJECTS = {
         ),
     ),
 }
-# Functions of modules that need a library of their own, read from their source.
+# Functions of modules that need a library of their own, which is not there when the site is built:
+# they are read from their source. What the package has by its own name, too, has that.
 DOORS = {
     "torch": ("gpubcast.torch", "../torch.md"),
     "jax": ("gpubcast.jax", "../jax.md"),
@@ -284,10 +286,25 @@ def _door(root: Path, module: str, guide: str) -> str:
     for tree in trees.values():
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and node.name in public:
+                name = f"{'gb' if node.name in gb.__all__ else module}.{node.name}"
                 text = docstrings.markdown(ast.get_docstring(node))
-                call = f"{module}.{node.name}({ast.unparse(node.args)})"
-                parts.append(f"## {module}.{node.name}\n\n```py\n{call}\n```\n\n{text}")
+                call = f"{name}({ast.unparse(node.args)})"
+                parts.append(f"## {name}\n\n```py\n{call}\n```\n\n{text}")
     return "\n\n".join(parts) + "\n"
+
+
+def documented(root: Path) -> dict[str, str]:
+    """The docstrings of all public names that are no operations."""
+    read = {
+        node.name: ast.get_docstring(node) or ""
+        for name in DOORS
+        for path in (root / "gpubcast" / name).glob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name in gb.__all__
+    }
+    names = [name for name in gb.__all__ if name not in functions.__all__]
+    found = {name: read.get(name) or inspect.getdoc(getattr(gb, name)) or "" for name in names}
+    return found | {f"nn.{name}": one.__doc__ or "" for name, one in nn_functions().items()}
 
 
 def _public(tree: ast.Module) -> tuple[str, ...]:
