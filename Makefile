@@ -18,7 +18,7 @@ PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check $(PIP_FLA
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-long test-interop test-lowest test-matrix campaign check lint format \
-    typecheck generate pytest wheel docker-replay clean
+    typecheck generate pytest docs docs-serve docs-linkcheck wheel docker-replay clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' $(firstword $(MAKEFILE_LIST)) | \
@@ -69,6 +69,17 @@ pytest: $(VENV)/.installed-test
 	    "sources on the CPU, are skipped (Debian, Ubuntu: apt-get install g++)"
 	$(BIN)/python -m pytest -m "$(TESTS)" $(PYTEST_FLAGS)
 
+docs: $(VENV)/.installed-docs ## Build the documentation site into build/docs/html
+	$(BIN)/python -m sphinx -q -W --keep-going -a -E -b html -d build/docs/doctrees docs build/docs/html
+	$(BIN)/python -m tools.site.check build/docs/html
+	$(BIN)/python -m tools.site.questions build/docs/html
+
+docs-serve: docs ## Show the site on http://127.0.0.1:8000 until interrupted
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/docs/html 8000
+
+docs-linkcheck: $(VENV)/.installed-docs ## Ask every other site whether what is linked to is there
+	$(BIN)/python -m sphinx -q -b linkcheck -d build/docs/doctrees docs build/docs/linkcheck
+
 wheel: $(VENV)/.installed-test ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m hatchling build
 
@@ -76,7 +87,8 @@ docker-replay: $(VENV)/.installed-test ## Lint the Dockerfile and replay its ste
 	$(BIN)/python tools/replay_dockerfile.py cpu --run-command
 
 clean: ## Remove the environment, caches and build results
-	rm -rf $(VENV) .matrix dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .matrix build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/coming-from docs/gallery docs/performance docs/project docs/reference
 	find gpubcast tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- environment ------------------------------------------------------------------------------
@@ -108,4 +120,8 @@ $(VENV)/.installed-test: $(VENV)/.created pyproject.toml
 
 $(VENV)/.installed-interop: $(VENV)/.installed-test tests/interop/constraints.txt
 	$(PIP_INSTALL) -c tests/interop/constraints.txt -e ".[interop]"
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(PIP_INSTALL) -e ".[docs]"
 	@touch $@

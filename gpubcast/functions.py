@@ -125,9 +125,7 @@ def add(
 ) -> Any:
     """x + y; logical or on pred; integers wrap (HLO: ``add``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers, floats, complex. The result has the operands' type.
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -140,6 +138,11 @@ def add(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.add(np.float32([[1, 2], [3, 4]]), np.float32([10, 20]), broadcast_dimensions=(1,))
+        array([[11., 22.],
+               [13., 24.]], dtype=float32)
     """
     return APPLY.call("add", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -154,8 +157,7 @@ def sub(
 ) -> Any:
     """x - y; integers wrap (HLO: ``subtract``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: integers, floats, complex. The result has the operands' type.
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -168,6 +170,11 @@ def sub(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.sub(np.float32([[1, 2], [3, 4]]), np.float32([1, 3]), broadcast_dimensions=(0,))
+        array([[0., 1.],
+               [0., 1.]], dtype=float32)
     """
     return APPLY.call("sub", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -182,9 +189,7 @@ def mul(
 ) -> Any:
     """x * y; logical and on pred; integers wrap (HLO: ``multiply``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers, floats, complex. The result has the operands' type.
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -197,6 +202,10 @@ def mul(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.mul(np.int8([100, 2]), np.int8([3, 3]))
+        array([44,  6], dtype=int8)
     """
     return APPLY.call("mul", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -211,8 +220,7 @@ def div(
 ) -> Any:
     """x / y; integers truncate toward zero (HLO: ``divide``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: integers, floats, complex. The result has the operands' type.
     Edges: integers: x / 0 is -1 (all ones), INT_MIN / -1 is INT_MIN.
 
     Args:
@@ -226,6 +234,10 @@ def div(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.div(np.int32([7, -7, 7]), np.int32([2, 2, 0]))
+        array([ 3, -3, -1], dtype=int32)
     """
     return APPLY.call("div", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -240,8 +252,7 @@ def rem(
 ) -> Any:
     """The remainder of x / y with the sign of x (HLO: ``remainder``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, s4,
-    s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: integers, floats. The result has the operands' type.
     Edges: integers: x rem 0 is x, INT_MIN rem -1 is 0; floats: C's fmod.
 
     Args:
@@ -255,6 +266,10 @@ def rem(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.rem(np.int32([7, -7]), np.int32([3, 3]))
+        array([ 1, -1], dtype=int32)
     """
     return APPLY.call("rem", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -269,8 +284,7 @@ def pow(
 ) -> Any:
     """x ** y (HLO: ``power``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: integers, floats, complex. The result has the operands' type.
     Edges: floats: those of C, 1 for x ** 0 and 1 ** y; integers wrap, and a negative exponent gives
     0 unless x is 1 or -1 (XLA: 0 for -1 too, and exponents modulo 64).
     Error: at most 1 ulp (f32), 2 ulp (f64).
@@ -286,6 +300,10 @@ def pow(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.pow(np.float32([2, 9, 0]), np.float32([3, 0.5, 0]))
+        array([8., 3., 1.], dtype=float32)
     """
     return APPLY.call("pow", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -301,8 +319,7 @@ def max(
 ) -> Any:
     """The larger of x and y; NaN if either is NaN; logical or on pred (HLO: ``maximum``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
-    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: pred, integers, floats. The result has the operands' type.
     Edges: max(+0.0, -0.0) is either.
 
     Args:
@@ -316,6 +333,10 @@ def max(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.max(np.float32([1, 5, np.nan]), np.float32([3, 4, 0]))
+        array([ 3.,  5., nan], dtype=float32)
     """
     if others:
         raise reduction_keywords("max", others)
@@ -333,8 +354,7 @@ def min(
 ) -> Any:
     """The smaller of x and y; NaN if either is NaN; logical and on pred (HLO: ``minimum``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
-    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: pred, integers, floats. The result has the operands' type.
     Edges: min(+0.0, -0.0) is either.
 
     Args:
@@ -348,6 +368,10 @@ def min(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.min(np.float32([1, 5, np.nan]), np.float32([3, 4, 0]))
+        array([ 1.,  4., nan], dtype=float32)
     """
     if others:
         raise reduction_keywords("min", others)
@@ -364,8 +388,7 @@ def nextafter(
 ) -> Any:
     """The next number of the element type from x towards y (HLO: ``nextafter``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
+    Element types: floats. The result has the operands' type.
     Edges: nextafter(x, x) is y, so the sign of a zero is that of y; NaN if either is NaN.
 
     Args:
@@ -379,6 +402,10 @@ def nextafter(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.nextafter(np.float64([1, 0]), np.float64([2, -1]))
+        array([ 1.e+000, -5.e-324])
     """
     return APPLY.call("nextafter", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -391,8 +418,7 @@ def neg(
 ) -> Any:
     """``-x; integers wrap`` (HLO: ``negate``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: integers, floats, complex. The result has the operands' type.
 
     Args:
         x: the operand.
@@ -402,6 +428,10 @@ def neg(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.neg(np.int8([1, -128]))
+        array([  -1, -128], dtype=int8)
     """
     return APPLY.call("neg", (x,), out, out_layout)
 
@@ -414,9 +444,8 @@ def abs(
 ) -> Any:
     """The absolute value; abs(INT_MIN) is INT_MIN (HLO: ``abs``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, s4, s8, s16, s32, s64. The result is real: f32 for c64, f64 for c128, else the
-    operand's type.
+    Element types: signed integers, floats, complex. The result is real: f32 for c64, f64 for c128,
+    else the operand's type.
 
     Args:
         x: the operand.
@@ -426,6 +455,10 @@ def abs(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.abs(np.complex64([3 + 4j]))
+        array([5.], dtype=float32)
     """
     return APPLY.call("abs", (x,), out, out_layout)
 
@@ -438,8 +471,7 @@ def sign(
 ) -> Any:
     """``-1, 0 or 1; NaN and signed zeros are returned as they are`` (HLO: ``sign``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, s4, s8, s16, s32, s64. The result has the operands' type.
+    Element types: signed integers, floats, complex. The result has the operands' type.
 
     Args:
         x: the operand.
@@ -449,6 +481,10 @@ def sign(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.sign(np.float32([-2, -0.0, 3]))
+        array([-1., -0.,  1.], dtype=float32)
     """
     return APPLY.call("sign", (x,), out, out_layout)
 
@@ -461,9 +497,7 @@ def square(
 ) -> Any:
     """x * x; x itself on pred; integers wrap (HLO: ``square``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers, floats, complex. The result has the operands' type.
 
     Args:
         x: the operand.
@@ -473,6 +507,10 @@ def square(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.square(np.float32([-3, 0.5]))
+        array([9.  , 0.25], dtype=float32)
     """
     return APPLY.call("square", (x,), out, out_layout)
 
@@ -486,8 +524,7 @@ def integer_pow(
 ) -> Any:
     """x to the constant integer power y, by repeated multiplication (HLO: ``integer-pow``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: integers, floats, complex. The result has the operands' type.
     Edges: x ** 0 is 1, also of NaN; a negative y divides 1 by the power, and is refused on
     integers, which wrap.
 
@@ -500,6 +537,10 @@ def integer_pow(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.integer_pow(np.float32([2, -3]), 3)
+        array([  8., -27.], dtype=float32)
     """
     return APPLY.call("integer_pow", (x,), out, out_layout, y)
 
@@ -512,8 +553,7 @@ def reciprocal(
 ) -> Any:
     """``1 / x`` (HLO: ``reciprocal``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
 
     Args:
         x: the operand.
@@ -523,6 +563,10 @@ def reciprocal(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.reciprocal(np.float32([4, -0.0]))
+        array([0.25, -inf], dtype=float32)
     """
     return APPLY.call("reciprocal", (x,), out, out_layout)
 
@@ -535,8 +579,7 @@ def sqrt(
 ) -> Any:
     """The square root, correctly rounded (HLO: ``sqrt``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
 
     Args:
         x: the operand.
@@ -546,6 +589,10 @@ def sqrt(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.sqrt(np.float32([4, 2, -1]))
+        array([2.       , 1.4142135,       nan], dtype=float32)
     """
     return APPLY.call("sqrt", (x,), out, out_layout)
 
@@ -558,8 +605,7 @@ def rsqrt(
 ) -> Any:
     """``1 / sqrt(x)`` (HLO: ``rsqrt``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Edges: +0.0 gives inf, -0.0 gives -inf, x < 0 gives NaN.
     Error: at most 0.6 ulp (f32), 0.6 ulp (f64).
 
@@ -571,6 +617,10 @@ def rsqrt(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.rsqrt(np.float32([4, 0]))
+        array([0.5, inf], dtype=float32)
     """
     return APPLY.call("rsqrt", (x,), out, out_layout)
 
@@ -583,8 +633,7 @@ def cbrt(
 ) -> Any:
     """The cube root (HLO: ``cbrt``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Error: at most 0.6 ulp (f32), 0.6 ulp (f64).
 
     Args:
@@ -595,6 +644,10 @@ def cbrt(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.cbrt(np.float32([27, -8]))
+        array([ 3., -2.], dtype=float32)
     """
     return APPLY.call("cbrt", (x,), out, out_layout)
 
@@ -607,8 +660,7 @@ def floor(
 ) -> Any:
     """The largest whole number not above x (HLO: ``floor``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
+    Element types: floats. The result has the operands' type.
 
     Args:
         x: the operand.
@@ -618,6 +670,10 @@ def floor(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.floor(np.float32([1.5, -1.5]))
+        array([ 1., -2.], dtype=float32)
     """
     return APPLY.call("floor", (x,), out, out_layout)
 
@@ -630,8 +686,7 @@ def ceil(
 ) -> Any:
     """The smallest whole number not below x (HLO: ``ceil``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
+    Element types: floats. The result has the operands' type.
 
     Args:
         x: the operand.
@@ -641,6 +696,10 @@ def ceil(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.ceil(np.float32([1.5, -1.5]))
+        array([ 2., -1.], dtype=float32)
     """
     return APPLY.call("ceil", (x,), out, out_layout)
 
@@ -654,8 +713,7 @@ def trunc(
     """The nearest whole number no farther from 0 than x (no HLO opcode; trunc is floor(x), or
     ceil(x) where x is negative).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
+    Element types: floats. The result has the operands' type.
     Edges: results of negative numbers that round to 0 are -0.0.
 
     Args:
@@ -666,6 +724,10 @@ def trunc(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.trunc(np.float32([1.5, -1.5]))
+        array([ 1., -1.], dtype=float32)
     """
     return APPLY.call("trunc", (x,), out, out_layout)
 
@@ -680,8 +742,7 @@ def round(
     """The nearest whole number; halves as ``method`` says (``even``: HLO round-nearest-even) (HLO:
     ``round-nearest-afz``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
+    Element types: floats. The result has the operands' type.
     Edges: results of negative numbers that round to 0 are -0.0.
 
     Args:
@@ -693,6 +754,10 @@ def round(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.round(np.float32([0.5, 1.5, 2.5]), method="even")
+        array([0., 2., 2.], dtype=float32)
     """
     return APPLY.call("round", (x,), out, out_layout, method)
 
@@ -705,8 +770,7 @@ def is_finite(
 ) -> Any:
     """Whether x is neither infinite nor NaN (HLO: ``is-finite``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result is pred.
+    Element types: floats. The result is pred.
 
     Args:
         x: the operand.
@@ -716,6 +780,10 @@ def is_finite(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.is_finite(np.float32([1, np.inf, np.nan]))
+        array([ True, False, False])
     """
     return APPLY.call("is_finite", (x,), out, out_layout)
 
@@ -731,8 +799,7 @@ def reduce_precision(
     """x rounded to ``exponent_bits`` and ``mantissa_bits``, to nearest even (HLO:
     ``reduce-precision``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
+    Element types: floats. The result has the operands' type.
     Edges: beyond the largest exponent infinity, below the smallest a signed 0 (the narrower format
     has no denormals); NaN stays NaN; a format that is no narrower changes nothing.
 
@@ -746,6 +813,10 @@ def reduce_precision(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.reduce_precision(np.float32([1.2345678]), 8, 7)
+        array([1.234375], dtype=float32)
     """
     return APPLY.call("reduce_precision", (x,), out, out_layout, exponent_bits, mantissa_bits)
 
@@ -758,8 +829,7 @@ def exp(
 ) -> Any:
     """e ** x (HLO: ``exponential``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Error: at most 1.1 ulp (f32), 1.1 ulp (f64).
 
     Args:
@@ -770,6 +840,10 @@ def exp(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.exp(np.float32([0, 1, -np.inf]))
+        array([1.       , 2.7182817, 0.       ], dtype=float32)
     """
     return APPLY.call("exp", (x,), out, out_layout)
 
@@ -782,8 +856,7 @@ def exp2(
 ) -> Any:
     """``2 ** x`` (HLO: ``exp2``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Edges: exact for whole x.
     Error: at most 1 ulp (f32), 1 ulp (f64).
 
@@ -795,6 +868,10 @@ def exp2(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.exp2(np.float32([3, 0.5]))
+        array([8.       , 1.4142135], dtype=float32)
     """
     return APPLY.call("exp2", (x,), out, out_layout)
 
@@ -807,8 +884,7 @@ def expm1(
 ) -> Any:
     """e ** x - 1, accurate near 0 (HLO: ``exponential-minus-one``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Error: at most 1.5 ulp (f32), 1.7 ulp (f64).
 
     Args:
@@ -819,6 +895,10 @@ def expm1(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.expm1(np.float32([0, 1e-5]))
+        array([0.000000e+00, 1.000005e-05], dtype=float32)
     """
     return APPLY.call("expm1", (x,), out, out_layout)
 
@@ -831,8 +911,7 @@ def log(
 ) -> Any:
     """The natural logarithm (HLO: ``log``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Edges: -inf at 0, NaN below.
     Error: at most 1 ulp (f32), 1 ulp (f64).
 
@@ -844,6 +923,10 @@ def log(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.log(np.float32([1, 0, -1]))
+        array([  0., -inf,  nan], dtype=float32)
     """
     return APPLY.call("log", (x,), out, out_layout)
 
@@ -856,8 +939,7 @@ def log2(
 ) -> Any:
     """The logarithm to base 2 (HLO: ``log2``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Edges: exact for powers of 2; -inf at 0, NaN below.
     Error: at most 1.2 ulp (f32), 1.2 ulp (f64).
 
@@ -869,6 +951,10 @@ def log2(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.log2(np.float32([8, 0.25]))
+        array([ 3., -2.], dtype=float32)
     """
     return APPLY.call("log2", (x,), out, out_layout)
 
@@ -881,10 +967,9 @@ def log10(
 ) -> Any:
     """The logarithm to base 10 (no HLO opcode; log10 is log(x) / log(10)).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Edges: exact for powers of 10; -inf at 0, NaN below.
-    Error: at most 0.6 ulp (f32), 0.6 ulp (f64).
+    Error: at most 1.0 ulp (f32), 1.0 ulp (f64).
 
     Args:
         x: the operand.
@@ -894,6 +979,10 @@ def log10(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.log10(np.float32([1000, 2]))
+        array([3.     , 0.30103], dtype=float32)
     """
     return APPLY.call("log10", (x,), out, out_layout)
 
@@ -909,8 +998,7 @@ def logaddexp(
     """Log(e ** x + e ** y), without overflow on the way (no HLO opcode; logaddexp is max(x, y) +
     log1p(exp(-abs(x - y)))).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
+    Element types: floats. The result has the operands' type.
     Edges: NaN if either is NaN; the error of results that are small because x and y are negative is
     that of a result of size 1.
     Error: at most 2 ulp (f32), 2 ulp (f64).
@@ -926,6 +1014,10 @@ def logaddexp(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.logaddexp(np.float32([1000]), np.float32([1000]))
+        array([1000.6932], dtype=float32)
     """
     return APPLY.call("logaddexp", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -938,8 +1030,7 @@ def log1p(
 ) -> Any:
     """Log(1 + x), accurate near 0 (HLO: ``log-plus-one``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Edges: -inf at -1, NaN below.
     Error: at most 1.1 ulp (f32), 1.1 ulp (f64).
 
@@ -951,6 +1042,10 @@ def log1p(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.log1p(np.float32([0, 1e-5]))
+        array([0.00000e+00, 9.99995e-06], dtype=float32)
     """
     return APPLY.call("log1p", (x,), out, out_layout)
 
@@ -963,8 +1058,7 @@ def logistic(
 ) -> Any:
     """``1 / (1 + e ** -x)`` (HLO: ``logistic``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Error: at most 1.6 ulp (f32), 1.6 ulp (f64).
 
     Args:
@@ -975,6 +1069,10 @@ def logistic(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.logistic(np.float32([0, 2, -100]))
+        array([5.000000e-01, 8.807971e-01, 3.783506e-44], dtype=float32)
     """
     return APPLY.call("logistic", (x,), out, out_layout)
 
@@ -987,8 +1085,7 @@ def erf(
 ) -> Any:
     """The error function (HLO: ``erf``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
+    Element types: floats. The result has the operands' type.
     Error: at most 1.1 ulp (f32), 1.1 ulp (f64).
 
     Args:
@@ -999,6 +1096,10 @@ def erf(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.erf(np.float32([0, 1, 10]))
+        array([0.       , 0.8427008, 1.       ], dtype=float32)
     """
     return APPLY.call("erf", (x,), out, out_layout)
 
@@ -1011,8 +1112,7 @@ def erfc(
 ) -> Any:
     """``1 - erf(x)`` (HLO: ``erfc``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
+    Element types: floats. The result has the operands' type.
     Error: at most 2 ulp (f32), 2.2 ulp (f64).
 
     Args:
@@ -1023,6 +1123,10 @@ def erfc(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.erfc(np.float32([0, 5]))
+        array([1.0000000e+00, 1.5374598e-12], dtype=float32)
     """
     return APPLY.call("erfc", (x,), out, out_layout)
 
@@ -1035,8 +1139,7 @@ def erf_inv(
 ) -> Any:
     """The inverse of erf (HLO: ``erf-inv``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
+    Element types: floats. The result has the operands' type.
     Edges: 1 gives inf, -1 gives -inf, |x| > 1 gives NaN.
     Error: at most 2.4 ulp (f32), 3 ulp (f64).
 
@@ -1048,6 +1151,10 @@ def erf_inv(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.erf_inv(np.float32([0, 0.5, 1]))
+        array([0.        , 0.47693628,        inf], dtype=float32)
     """
     return APPLY.call("erf_inv", (x,), out, out_layout)
 
@@ -1060,8 +1167,7 @@ def lgamma(
 ) -> Any:
     """The logarithm of |gamma(x)| (HLO: ``lgamma``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
+    Element types: floats. The result has the operands' type.
     Edges: inf at 0, at negative whole numbers and at both infinities; the error of small results at
     x < 0, close to zeros, is that of a result of size 1.
     Error: at most 2 ulp (f32), 2 ulp (f64).
@@ -1074,6 +1180,10 @@ def lgamma(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.lgamma(np.float32([5, 0.5]))
+        array([3.1780539, 0.5723649], dtype=float32)
     """
     return APPLY.call("lgamma", (x,), out, out_layout)
 
@@ -1086,8 +1196,7 @@ def digamma(
 ) -> Any:
     """The derivative of lgamma (HLO: ``digamma``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
+    Element types: floats. The result has the operands' type.
     Edges: NaN at 0, at negative whole numbers and at -inf; the error of small results at x < 0,
     close to zeros, is that of a result of size 1.
     Error: at most 2.5 ulp (f32), 2.5 ulp (f64).
@@ -1100,6 +1209,10 @@ def digamma(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.digamma(np.float32([1, 10]))
+        array([-0.5772157,  2.2517526], dtype=float32)
     """
     return APPLY.call("digamma", (x,), out, out_layout)
 
@@ -1112,8 +1225,7 @@ def sin(
 ) -> Any:
     """The sine of x radians (HLO: ``sine``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Edges: NaN of infinities.
     Error: at most 1.25 ulp (f32), 1.25 ulp (f64).
 
@@ -1125,6 +1237,10 @@ def sin(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.sin(np.float32([0, 1, np.inf]))
+        array([0.      , 0.841471,      nan], dtype=float32)
     """
     return APPLY.call("sin", (x,), out, out_layout)
 
@@ -1137,8 +1253,7 @@ def cos(
 ) -> Any:
     """The cosine of x radians (HLO: ``cosine``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Edges: NaN of infinities.
     Error: at most 1.25 ulp (f32), 1.25 ulp (f64).
 
@@ -1150,6 +1265,10 @@ def cos(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.cos(np.float32([0, 1]))
+        array([1.       , 0.5403023], dtype=float32)
     """
     return APPLY.call("cos", (x,), out, out_layout)
 
@@ -1162,8 +1281,7 @@ def tan(
 ) -> Any:
     """The tangent of x radians (HLO: ``tan``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Edges: NaN of infinities.
     Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
 
@@ -1175,6 +1293,10 @@ def tan(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.tan(np.float32([0, 1]))
+        array([0.       , 1.5574077], dtype=float32)
     """
     return APPLY.call("tan", (x,), out, out_layout)
 
@@ -1187,8 +1309,7 @@ def asin(
 ) -> Any:
     """The angle in [-pi/2, pi/2] whose sine is x (HLO: ``asin``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Edges: NaN where |x| > 1.
     Error: at most 1.3 ulp (f32), 1.3 ulp (f64).
 
@@ -1200,6 +1321,10 @@ def asin(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.asin(np.float32([1, 2]))
+        array([1.5707964,       nan], dtype=float32)
     """
     return APPLY.call("asin", (x,), out, out_layout)
 
@@ -1212,8 +1337,7 @@ def acos(
 ) -> Any:
     """The angle in [0, pi] whose cosine is x (HLO: ``acos``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Edges: NaN where |x| > 1.
     Error: at most 1.3 ulp (f32), 1.3 ulp (f64).
 
@@ -1225,6 +1349,10 @@ def acos(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.acos(np.float32([1, -1]))
+        array([0.       , 3.1415927], dtype=float32)
     """
     return APPLY.call("acos", (x,), out, out_layout)
 
@@ -1237,8 +1365,7 @@ def atan(
 ) -> Any:
     """The angle in [-pi/2, pi/2] whose tangent is x (HLO: ``atan``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
 
     Args:
@@ -1249,6 +1376,10 @@ def atan(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.atan(np.float32([1, np.inf]))
+        array([0.7853982, 1.5707964], dtype=float32)
     """
     return APPLY.call("atan", (x,), out, out_layout)
 
@@ -1263,8 +1394,7 @@ def atan2(
 ) -> Any:
     """The angle of the point (y, x) in (-pi, pi] (HLO: ``atan2``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Error: at most 1.6 ulp (f32), 1.6 ulp (f64).
 
     Args:
@@ -1278,6 +1408,10 @@ def atan2(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.atan2(np.float32([1, -1]), np.float32([1, -1]))
+        array([ 0.7853982, -2.3561945], dtype=float32)
     """
     return APPLY.call("atan2", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -1293,8 +1427,7 @@ def hypot(
     """Sqrt(x * x + y * y), without overflow on the way (no HLO opcode; hypot is the absolute value
     of complex(x, y)).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
+    Element types: floats. The result has the operands' type.
     Edges: inf if either is infinite, also beside NaN.
     Error: at most 0.75 ulp (f32), 0.75 ulp (f64).
 
@@ -1309,6 +1442,10 @@ def hypot(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.hypot(np.float32([3, 3e38]), np.float32([4, 0]))
+        array([5.e+00, 3.e+38], dtype=float32)
     """
     return APPLY.call("hypot", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -1321,8 +1458,7 @@ def sinh(
 ) -> Any:
     """The hyperbolic sine (HLO: ``sinh``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
 
     Args:
@@ -1333,6 +1469,10 @@ def sinh(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.sinh(np.float32([0, 1]))
+        array([0.       , 1.1752012], dtype=float32)
     """
     return APPLY.call("sinh", (x,), out, out_layout)
 
@@ -1345,8 +1485,7 @@ def cosh(
 ) -> Any:
     """The hyperbolic cosine (HLO: ``cosh``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Error: at most 1.2 ulp (f32), 1.2 ulp (f64).
 
     Args:
@@ -1357,6 +1496,10 @@ def cosh(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.cosh(np.float32([0, 1]))
+        array([1.       , 1.5430806], dtype=float32)
     """
     return APPLY.call("cosh", (x,), out, out_layout)
 
@@ -1369,8 +1512,7 @@ def tanh(
 ) -> Any:
     """The hyperbolic tangent (HLO: ``tanh``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Error: at most 1.1 ulp (f32), 1.4 ulp (f64).
 
     Args:
@@ -1381,6 +1523,10 @@ def tanh(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.tanh(np.float32([0, 1, 100]))
+        array([0.       , 0.7615942, 1.       ], dtype=float32)
     """
     return APPLY.call("tanh", (x,), out, out_layout)
 
@@ -1393,8 +1539,7 @@ def asinh(
 ) -> Any:
     """The inverse hyperbolic sine (HLO: ``asinh``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Error: at most 1.4 ulp (f32), 1.4 ulp (f64).
 
     Args:
@@ -1405,6 +1550,10 @@ def asinh(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.asinh(np.float32([0, 1]))
+        array([0.       , 0.8813736], dtype=float32)
     """
     return APPLY.call("asinh", (x,), out, out_layout)
 
@@ -1417,8 +1566,7 @@ def acosh(
 ) -> Any:
     """The inverse hyperbolic cosine (HLO: ``acosh``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Edges: NaN below 1.
     Error: at most 1.2 ulp (f32), 1.2 ulp (f64).
 
@@ -1430,6 +1578,10 @@ def acosh(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.acosh(np.float32([1, 2]))
+        array([0.      , 1.316958], dtype=float32)
     """
     return APPLY.call("acosh", (x,), out, out_layout)
 
@@ -1442,8 +1594,7 @@ def atanh(
 ) -> Any:
     """The inverse hyperbolic tangent (HLO: ``atanh``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result has the operands' type.
+    Element types: floats, complex. The result has the operands' type.
     Edges: infinite at -1 and 1, NaN beyond.
     Error: at most 1.3 ulp (f32), 1.3 ulp (f64).
 
@@ -1455,6 +1606,10 @@ def atanh(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.atanh(np.float32([0.5, 1]))
+        array([0.54930615,        inf], dtype=float32)
     """
     return APPLY.call("atanh", (x,), out, out_layout)
 
@@ -1482,6 +1637,10 @@ def complex(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.complex(np.float32([1, 2]), np.float32([3, 4]))
+        array([1.+3.j, 2.+4.j], dtype=complex64)
     """
     return APPLY.call("complex", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -1494,8 +1653,8 @@ def real(
 ) -> Any:
     """The real part; x itself where it is real (HLO: ``real``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result is real: f32 for c64, f64 for c128, else the operand's type.
+    Element types: floats, complex. The result is real: f32 for c64, f64 for c128, else the
+    operand's type.
 
     Args:
         x: the operand.
@@ -1505,6 +1664,10 @@ def real(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.real(np.complex64([1 + 3j]))
+        array([1.], dtype=float32)
     """
     return APPLY.call("real", (x,), out, out_layout)
 
@@ -1517,8 +1680,8 @@ def imag(
 ) -> Any:
     """The imaginary part; 0 where x is real (HLO: ``imag``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result is real: f32 for c64, f64 for c128, else the operand's type.
+    Element types: floats, complex. The result is real: f32 for c64, f64 for c128, else the
+    operand's type.
 
     Args:
         x: the operand.
@@ -1528,6 +1691,10 @@ def imag(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.imag(np.complex64([1 + 3j]))
+        array([3.], dtype=float32)
     """
     return APPLY.call("imag", (x,), out, out_layout)
 
@@ -1540,7 +1707,7 @@ def conj(
 ) -> Any:
     """The complex conjugate; a real number becomes complex first (HLO: ``conj``).
 
-    Element types: c64, c128, f32, f64. The result is c64 or c128.
+    Element types: complex, f32, f64. The result is c64 or c128.
     Edges: the imaginary part of a real number's conjugate is -0.0.
 
     Args:
@@ -1551,6 +1718,10 @@ def conj(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.conj(np.complex64([1 + 3j]))
+        array([1.-3.j], dtype=complex64)
     """
     return APPLY.call("conj", (x,), out, out_layout)
 
@@ -1566,8 +1737,7 @@ def copysign(
     """The magnitude of x with the sign of y (no HLO opcode; copysign is the sign bit of
     bitcast-convert(y) before the others of x).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result has the operands' type.
+    Element types: floats. The result has the operands' type.
     Edges: a NaN keeps being one; the sign of a zero counts, and that of a NaN.
 
     Args:
@@ -1581,6 +1751,10 @@ def copysign(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.copysign(np.float32([1, 2]), np.float32([-0.0, 5]))
+        array([-1.,  2.], dtype=float32)
     """
     return APPLY.call("copysign", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -1594,8 +1768,7 @@ def signbit(
     """Whether the sign bit of x is set: x < 0, or x is -0.0 or a NaN with that bit (no HLO opcode;
     signbit is a comparison of bitcast-convert(x) with 0).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz. The
-    result is pred.
+    Element types: floats. The result is pred.
 
     Args:
         x: the operand.
@@ -1605,6 +1778,10 @@ def signbit(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.signbit(np.float32([-1, -0.0, 0.0]))
+        array([ True,  True, False])
     """
     return APPLY.call("signbit", (x,), out, out_layout)
 
@@ -1618,8 +1795,7 @@ def isnan(
     """Whether x, or a part of a complex x, is NaN (no HLO opcode; isnan is compare(x, x) with
     direction=NE).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result is pred.
+    Element types: floats, complex. The result is pred.
 
     Args:
         x: the operand.
@@ -1629,6 +1805,10 @@ def isnan(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.isnan(np.float32([1, np.inf, np.nan]))
+        array([False, False,  True])
     """
     return APPLY.call("isnan", (x,), out, out_layout)
 
@@ -1642,8 +1822,7 @@ def isinf(
     """Whether x, or a part of a complex x, is infinite (no HLO opcode; isinf is a comparison of
     abs(x) with infinity).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz. The result is pred.
+    Element types: floats, complex. The result is pred.
 
     Args:
         x: the operand.
@@ -1653,6 +1832,10 @@ def isinf(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.isinf(np.float32([1, np.inf, np.nan]))
+        array([False,  True, False])
     """
     return APPLY.call("isinf", (x,), out, out_layout)
 
@@ -1667,8 +1850,7 @@ def bitwise_and(
 ) -> Any:
     """Bitwise and; logical and on pred (HLO: ``and``).
 
-    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers. The result has the operands' type.
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -1681,6 +1863,10 @@ def bitwise_and(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.bitwise_and(np.uint8([12]), np.uint8([10]))
+        array([8], dtype=uint8)
     """
     return APPLY.call("bitwise_and", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -1695,8 +1881,7 @@ def bitwise_or(
 ) -> Any:
     """Bitwise or; logical or on pred (HLO: ``or``).
 
-    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers. The result has the operands' type.
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -1709,6 +1894,10 @@ def bitwise_or(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.bitwise_or(np.uint8([12]), np.uint8([10]))
+        array([14], dtype=uint8)
     """
     return APPLY.call("bitwise_or", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -1723,8 +1912,7 @@ def bitwise_xor(
 ) -> Any:
     """Bitwise exclusive or; logical exclusive or on pred (HLO: ``xor``).
 
-    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers. The result has the operands' type.
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -1737,6 +1925,10 @@ def bitwise_xor(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.bitwise_xor(np.uint8([12]), np.uint8([10]))
+        array([6], dtype=uint8)
     """
     return APPLY.call("bitwise_xor", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -1751,7 +1943,7 @@ def shift_left(
 ) -> Any:
     """x << y (HLO: ``shift-left``).
 
-    Element types: s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: integers. The result has the operands' type.
     Edges: 0 for y < 0 or y >= the width.
 
     Args:
@@ -1765,6 +1957,10 @@ def shift_left(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.shift_left(np.int32([1, 1]), np.int32([4, 32]))
+        array([16,  0], dtype=int32)
     """
     return APPLY.call("shift_left", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -1779,7 +1975,7 @@ def shift_right_logical(
 ) -> Any:
     """x >> y, zeros shifted in (HLO: ``shift-right-logical``).
 
-    Element types: s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: integers. The result has the operands' type.
     Edges: 0 for y < 0 or y >= the width.
 
     Args:
@@ -1793,6 +1989,10 @@ def shift_right_logical(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.shift_right_logical(np.int32([-16]), np.int32([28]))
+        array([15], dtype=int32)
     """
     return APPLY.call("shift_right_logical", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -1807,7 +2007,7 @@ def shift_right_arithmetic(
 ) -> Any:
     """x >> y, the top bit replicated (on unsigned types too) (HLO: ``shift-right-arithmetic``).
 
-    Element types: s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: integers. The result has the operands' type.
     Edges: all copies of the top bit for y < 0 or y >= the width.
 
     Args:
@@ -1821,6 +2021,10 @@ def shift_right_arithmetic(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.shift_right_arithmetic(np.int32([-16]), np.int32([2]))
+        array([-4], dtype=int32)
     """
     return APPLY.call("shift_right_arithmetic", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -1833,8 +2037,7 @@ def bitwise_not(
 ) -> Any:
     """Every bit inverted; logical not on pred (HLO: ``not``).
 
-    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers. The result has the operands' type.
 
     Args:
         x: the operand.
@@ -1844,6 +2047,10 @@ def bitwise_not(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.bitwise_not(np.uint8([12]))
+        array([243], dtype=uint8)
     """
     return APPLY.call("bitwise_not", (x,), out, out_layout)
 
@@ -1856,7 +2063,7 @@ def population_count(
 ) -> Any:
     """How many bits of x are 1 (HLO: ``popcnt``).
 
-    Element types: s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: integers. The result has the operands' type.
 
     Args:
         x: the operand.
@@ -1866,6 +2073,10 @@ def population_count(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.population_count(np.uint8([0, 7, 255]))
+        array([0, 3, 8], dtype=uint8)
     """
     return APPLY.call("population_count", (x,), out, out_layout)
 
@@ -1878,7 +2089,7 @@ def clz(
 ) -> Any:
     """How many zero bits are above the highest 1 of x (HLO: ``count-leading-zeros``).
 
-    Element types: s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: integers. The result has the operands' type.
     Edges: the width for 0, 0 for negative numbers.
 
     Args:
@@ -1889,6 +2100,10 @@ def clz(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.clz(np.int32([0, 1, -1]))
+        array([32, 31,  0], dtype=int32)
     """
     return APPLY.call("clz", (x,), out, out_layout)
 
@@ -1903,8 +2118,7 @@ def eq(
 ) -> Any:
     """x == y (HLO: ``compare``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is pred.
+    Element types: pred, integers, floats, complex. The result is pred.
     Edges: any comparison with NaN is false, except ne.
 
     Args:
@@ -1918,6 +2132,10 @@ def eq(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.eq(np.float32([1, np.nan]), np.float32([1, np.nan]))
+        array([ True, False])
     """
     return APPLY.call("eq", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -1932,8 +2150,7 @@ def ne(
 ) -> Any:
     """x != y (HLO: ``compare``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is pred.
+    Element types: pred, integers, floats, complex. The result is pred.
     Edges: any comparison with NaN is false, except ne.
 
     Args:
@@ -1947,6 +2164,10 @@ def ne(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.ne(np.float32([1, np.nan]), np.float32([1, np.nan]))
+        array([False,  True])
     """
     return APPLY.call("ne", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -1961,8 +2182,7 @@ def lt(
 ) -> Any:
     """x < y (HLO: ``compare``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
-    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is pred.
+    Element types: pred, integers, floats. The result is pred.
     Edges: any comparison with NaN is false, except ne.
 
     Args:
@@ -1976,6 +2196,10 @@ def lt(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.lt(np.float32([1, 3]), np.float32([2, 2]))
+        array([ True, False])
     """
     return APPLY.call("lt", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -1990,8 +2214,7 @@ def le(
 ) -> Any:
     """x <= y (HLO: ``compare``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
-    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is pred.
+    Element types: pred, integers, floats. The result is pred.
     Edges: any comparison with NaN is false, except ne.
 
     Args:
@@ -2005,6 +2228,10 @@ def le(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.le(np.float32([1, 2]), np.float32([2, 2]))
+        array([ True,  True])
     """
     return APPLY.call("le", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -2019,8 +2246,7 @@ def gt(
 ) -> Any:
     """x > y (HLO: ``compare``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
-    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is pred.
+    Element types: pred, integers, floats. The result is pred.
     Edges: any comparison with NaN is false, except ne.
 
     Args:
@@ -2034,6 +2260,10 @@ def gt(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.gt(np.float32([1, 3]), 2.0)
+        array([False,  True])
     """
     return APPLY.call("gt", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -2048,8 +2278,7 @@ def ge(
 ) -> Any:
     """x >= y (HLO: ``compare``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
-    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is pred.
+    Element types: pred, integers, floats. The result is pred.
     Edges: any comparison with NaN is false, except ne.
 
     Args:
@@ -2063,6 +2292,10 @@ def ge(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.ge(np.float32([1, 2]), 2.0)
+        array([False,  True])
     """
     return APPLY.call("ge", (x, y), out, out_layout, broadcast_dimensions)
 
@@ -2080,8 +2313,7 @@ def compare(
     """The comparison that ``direction`` names; ``total_order`` on floats: -NaN < -inf < ... < -0.0
     < +0.0 < ... < inf < NaN (HLO: ``compare``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is pred.
+    Element types: pred, integers, floats, complex. The result is pred.
 
     Args:
         x, y: operands of one element type: arrays of one rank, or of two ranks with
@@ -2096,6 +2328,10 @@ def compare(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.compare(np.float32([-0.0]), np.float32([0.0]), direction="LT", total_order=True)
+        array([ True])
     """
     return APPLY.call(
         "compare",
@@ -2118,9 +2354,7 @@ def select(
 ) -> Any:
     """On_true where pred is true, else on_false; pred may be a scalar (HLO: ``select``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers, floats, complex. The result has the operands' type.
 
     Args:
         pred, on_true, on_false: ``pred`` is a scalar or has the dimensions of the others, which
@@ -2131,6 +2365,10 @@ def select(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.select(np.array([True, False]), np.float32([1, 2]), 0.0)
+        array([1., 0.], dtype=float32)
     """
     return APPLY.call("select", (pred, on_true, on_false), out, out_layout)
 
@@ -2145,8 +2383,7 @@ def clamp(
 ) -> Any:
     """Min(max(lo, x), hi); lo and hi may be scalars (HLO: ``clamp``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
-    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: pred, integers, floats. The result has the operands' type.
     Edges: lo > hi gives hi; NaN in any operand gives NaN.
 
     Args:
@@ -2157,6 +2394,10 @@ def clamp(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.clamp(0.0, np.float32([-1, 0.5, 2]), 1.0)
+        array([0. , 0.5, 1. ], dtype=float32)
     """
     return APPLY.call("clamp", (lo, x, hi), out, out_layout)
 
@@ -2170,8 +2411,7 @@ def convert_element_type(
 ) -> Any:
     """x converted to the element type ``to`` (HLO: ``convert``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the type ``to``.
+    Element types: pred, integers, floats, complex. The result has the type ``to``.
     Edges: floating to integer truncates, saturates and takes NaN to 0; integers keep low bits; to
     pred: x != 0.
 
@@ -2184,6 +2424,10 @@ def convert_element_type(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.convert_element_type(np.float32([1.9, -1.9, 300]), "u8")
+        array([  1,   0, 255], dtype=uint8)
     """
     return APPLY.call("convert_element_type", (x,), out, out_layout, to)
 
@@ -2197,8 +2441,7 @@ def bitcast_convert_type(
 ) -> Any:
     """The bits of x read as the element type ``to`` (HLO: ``bitcast-convert``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the type ``to``.
+    Element types: pred, integers, floats, complex. The result has the type ``to``.
 
     Args:
         x: the operand.
@@ -2209,6 +2452,10 @@ def bitcast_convert_type(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.bitcast_convert_type(np.float32([1, -0.0]), "s32")
+        array([ 1065353216, -2147483648], dtype=int32)
     """
     return APPLY.call("bitcast_convert_type", (x,), out, out_layout, to)
 
@@ -2222,9 +2469,7 @@ def broadcast(
 ) -> Any:
     """x repeated along new leading dimensions of the given ``sizes`` (HLO: ``broadcast``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers, floats, complex. The result has the operands' type.
 
     Args:
         x: the operand.
@@ -2235,6 +2480,11 @@ def broadcast(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.broadcast(np.float32([1, 2]), (2,))
+        array([[1., 2.],
+               [1., 2.]], dtype=float32)
     """
     return APPLY.call("broadcast", (x,), out, out_layout, sizes)
 
@@ -2250,9 +2500,7 @@ def broadcast_in_dim(
     """x with its dimension i placed at dimension ``broadcast_dimensions[i]`` of ``shape`` (HLO:
     ``broadcast``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers, floats, complex. The result has the operands' type.
 
     Args:
         x: the operand.
@@ -2265,6 +2513,11 @@ def broadcast_in_dim(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.broadcast_in_dim(np.float32([1, 2]), (2, 3), (0,))
+        array([[1., 1., 1.],
+               [2., 2., 2.]], dtype=float32)
     """
     return APPLY.call("broadcast_in_dim", (x,), out, out_layout, shape, broadcast_dimensions)
 
@@ -2280,8 +2533,7 @@ def broadcasted_iota(
 ) -> Any:
     """The position of each element along ``dimension`` of ``shape``, from 0 on (HLO: ``iota``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the type ``dtype``.
+    Element types: integers, floats, complex. The result has the type ``dtype``.
     Edges: an s64 converted to ``dtype``: small integers wrap, f8, f16 and bf16 round.
 
     Args:
@@ -2295,6 +2547,11 @@ def broadcasted_iota(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.broadcasted_iota("s32", (2, 3), 1)
+        array([[0, 1, 2],
+               [0, 1, 2]], dtype=int32)
     """
     return APPLY.call("broadcasted_iota", (), out, out_layout, dtype, shape, dimension, device)
 
@@ -2309,8 +2566,7 @@ def iota(
 ) -> Any:
     """The numbers from 0 to ``size`` - 1 (HLO: ``iota``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the type ``dtype``.
+    Element types: integers, floats, complex. The result has the type ``dtype``.
     Edges: an s64 converted to ``dtype``: small integers wrap, f8, f16 and bf16 round.
 
     Args:
@@ -2323,6 +2579,10 @@ def iota(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.iota("f32", 4)
+        array([0., 1., 2., 3.], dtype=float32)
     """
     return APPLY.call("iota", (), out, out_layout, dtype, size, device)
 
@@ -2336,8 +2596,7 @@ def get_dimension_size(
 ) -> Any:
     """The size of x along ``axis`` (HLO: ``get-dimension-size``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result is s32.
+    Element types: pred, integers, floats, complex. The result is s32.
     Edges: a function is traced once for all sizes, so this is how it takes one.
 
     Args:
@@ -2349,6 +2608,10 @@ def get_dimension_size(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.get_dimension_size(np.zeros((2, 3)), 1)
+        array(3, dtype=int32)
     """
     return APPLY.call("get_dimension_size", (x,), out, out_layout, axis)
 
@@ -2362,9 +2625,7 @@ def reduce_sum(
 ) -> Any:
     """The sum of the elements along ``axes`` (HLO: ``reduce``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers, floats, complex. The result has the operands' type.
     Edges: begins at +0.0, in the order of the law of sums; f8, f16 and bf16 are computed in f32 and
     rounded once; integers wrap; 0 where there are none; logical or on pred.
 
@@ -2378,6 +2639,10 @@ def reduce_sum(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.reduce_sum(np.float32([[1, 2], [3, 4]]), (0,))
+        array([4., 6.], dtype=float32)
     """
     return APPLY.call("reduce_sum", (x,), out, out_layout, axes)
 
@@ -2391,9 +2656,7 @@ def reduce_prod(
 ) -> Any:
     """The product of the elements along ``axes`` (HLO: ``reduce``).
 
-    Element types: bf16, c64, c128, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2,
-    f8e5m2fnuz, pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers, floats, complex. The result has the operands' type.
     Edges: in the order of the law of sums; f8, f16 and bf16 are computed in f32 and rounded once;
     integers wrap; 1 where there are none; logical and on pred.
 
@@ -2407,6 +2670,10 @@ def reduce_prod(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.reduce_prod(np.float32([[1, 2], [3, 4]]), (1,))
+        array([ 2., 12.], dtype=float32)
     """
     return APPLY.call("reduce_prod", (x,), out, out_layout, axes)
 
@@ -2420,8 +2687,7 @@ def reduce_max(
 ) -> Any:
     """The largest of the elements along ``axes`` (HLO: ``reduce``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
-    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: pred, integers, floats. The result has the operands' type.
     Edges: NaN if one is NaN; +0.0 is above -0.0; the lowest value where there are none; logical or
     on pred.
 
@@ -2435,6 +2701,10 @@ def reduce_max(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.reduce_max(np.float32([[1, 5], [3, np.nan]]), (1,))
+        array([ 5., nan], dtype=float32)
     """
     return APPLY.call("reduce_max", (x,), out, out_layout, axes)
 
@@ -2448,8 +2718,7 @@ def reduce_min(
 ) -> Any:
     """The smallest of the elements along ``axes`` (HLO: ``reduce``).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
-    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands' type.
+    Element types: pred, integers, floats. The result has the operands' type.
     Edges: NaN if one is NaN; -0.0 is below +0.0; the highest value where there are none; logical
     and on pred.
 
@@ -2463,6 +2732,10 @@ def reduce_min(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.reduce_min(np.float32([[1, 5], [3, 4]]), (0, 1))
+        array(1., dtype=float32)
     """
     return APPLY.call("reduce_min", (x,), out, out_layout, axes)
 
@@ -2476,8 +2749,7 @@ def reduce_and(
 ) -> Any:
     """Bitwise and of the elements along ``axes`` (HLO: ``reduce``).
 
-    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers. The result has the operands' type.
     Edges: all bits set where there are none; logical and on pred.
 
     Args:
@@ -2490,6 +2762,10 @@ def reduce_and(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.reduce_and(np.array([[True, True], [True, False]]), (1,))
+        array([ True, False])
     """
     return APPLY.call("reduce_and", (x,), out, out_layout, axes)
 
@@ -2503,8 +2779,7 @@ def reduce_or(
 ) -> Any:
     """Bitwise or of the elements along ``axes`` (HLO: ``reduce``).
 
-    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers. The result has the operands' type.
     Edges: 0 where there are none; logical or on pred.
 
     Args:
@@ -2517,6 +2792,10 @@ def reduce_or(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.reduce_or(np.array([[False, False], [True, False]]), (1,))
+        array([False,  True])
     """
     return APPLY.call("reduce_or", (x,), out, out_layout, axes)
 
@@ -2530,8 +2809,7 @@ def reduce_xor(
 ) -> Any:
     """Bitwise exclusive or of the elements along ``axes`` (HLO: ``reduce``).
 
-    Element types: pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the operands'
-    type.
+    Element types: pred, integers. The result has the operands' type.
     Edges: 0 where there are none; the parity on pred.
 
     Args:
@@ -2544,6 +2822,10 @@ def reduce_xor(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.reduce_xor(np.uint8([1, 2, 4]), (0,))
+        array(7, dtype=uint8)
     """
     return APPLY.call("reduce_xor", (x,), out, out_layout, axes)
 
@@ -2559,8 +2841,7 @@ def argmax(
     """The first index along ``axis`` at which x is largest (no HLO opcode; argmax is a reduce of
     pairs of an element and its index).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
-    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the type ``index_dtype``.
+    Element types: pred, integers, floats. The result has the type ``index_dtype``.
     Edges: the first NaN, if there is one; +0.0 and -0.0 are equal.
 
     Args:
@@ -2573,6 +2854,10 @@ def argmax(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.argmax(np.float32([[1, 7, 7], [4, 0, 2]]), 1)
+        array([1, 0], dtype=int32)
     """
     return APPLY.call("argmax", (x,), out, out_layout, axis, index_dtype)
 
@@ -2588,8 +2873,7 @@ def argmin(
     """The first index along ``axis`` at which x is smallest (no HLO opcode; argmin is a reduce of
     pairs of an element and its index).
 
-    Element types: bf16, f16, f32, f64, f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz,
-    pred, s4, s8, s16, s32, s64, u4, u8, u16, u32, u64. The result has the type ``index_dtype``.
+    Element types: pred, integers, floats. The result has the type ``index_dtype``.
     Edges: the first NaN, if there is one; +0.0 and -0.0 are equal.
 
     Args:
@@ -2602,5 +2886,9 @@ def argmin(
 
     Raises:
         Error: a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it.
+
+    Example:
+        >>> gb.argmin(np.float32([[1, 7, 0], [4, 0, 0]]), 1)
+        array([2, 1], dtype=int32)
     """
     return APPLY.call("argmin", (x,), out, out_layout, axis, index_dtype)

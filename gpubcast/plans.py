@@ -437,7 +437,8 @@ def plan(
         Error: a rule refuses the operation.
 
     Example:
-        >>> str(plan("add", "f32[2,3]", "f32[3]", broadcast_dimensions=(1,)).output_shape)
+        >>> import gpubcast as gb
+        >>> str(gb.plan("add", "f32[2,3]", "f32[3]", broadcast_dimensions=(1,)).output_shape)
         'f32[2,3]{1,0}'
     """
     check_layout(out_layout, "out_layout")

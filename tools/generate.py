@@ -20,6 +20,7 @@ from gpubcast.codegen.cuda.elementary import headers
 from gpubcast.fusion.fused_function import Fused
 from gpubcast.hlo.op import Op, ResultType
 from gpubcast.hlo.ops import OPS
+from tools import type_groups
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "gpubcast" / "functions.py"
@@ -247,7 +248,7 @@ def docstring(row: Op) -> str:
     hlo = f"HLO: ``{row.opcode}``" if row.opcode else f"no HLO opcode; {row.decomposition}"
     parts = textwrap.wrap(f'"""{summary} ({hlo}).', 96, break_on_hyphens=False)
     parts.append("")
-    accepted = ", ".join(sorted((t.name for t in row.accepts), key=_type_order))
+    accepted = type_groups.in_words(row.accepts)
     parts += textwrap.wrap(f"Element types: {accepted}. {row.result.doc}", 96)
     if row.edges:
         parts += textwrap.wrap(f"Edges: {row.edges}.", 96)
@@ -273,6 +274,8 @@ def docstring(row: Op) -> str:
     parts += _argument(
         "Error", "a rule of ``docs/rules.md`` refuses the call; ``e.rule`` names it."
     )
+    call, shown = row.example
+    parts += ["", "Example:", f"    >>> {call}", *textwrap.indent(shown, "    ").splitlines()]
     parts.append('"""')
     return "\n".join(parts)
 
@@ -280,10 +283,6 @@ def docstring(row: Op) -> str:
 # Whose error grows with the number of elements.
 _LAW = "law of sums"
 _NAMED = (ResultType.TO, ResultType.DTYPE)
-
-
-def _type_order(name: str) -> tuple[str, int]:
-    return name.rstrip("0123456789"), int("".join(c for c in name if c.isdigit()) or 0)
 
 
 def _argument(name: str, text: str) -> list[str]:
@@ -334,11 +333,13 @@ def table() -> str:
         "0 is correctly rounded. f16 and bf16 round the f32 result once; those of "
         f"{own} are correctly rounded.",
         "",
+        type_groups.MEANING,
+        "",
         "| function | HLO | element types | result | value | at the edges | error |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows():
-        accepted = " ".join(sorted((t.name for t in row.accepts), key=_type_order))
+        accepted = type_groups.in_words(row.accepts)
         error = "0" if row.ulp == (0, 0) else f"{row.ulp[0]}, {row.ulp[1]}"
         if _LAW in row.edges:
             error = f"of floats that of the [{_LAW}](rules.md#the-{_LAW.replace(' ', '-')})"

@@ -61,6 +61,7 @@ INSTEAD: dict[str, str] = {
     "ndarray": "gb.Array",
     "numel": "a.size",
     "numpy": "gb.array(x).numpy()",
+    "outer": 'gb.apply("row, col -> row col", gb.mul, x, y)',
     "permute_axes": _TRANSPOSE,
     "positive": "a.copy()",
     "ptp": "a.max(axis) - a.min(axis)",
@@ -75,7 +76,7 @@ INSTEAD: dict[str, str] = {
 }
 # What gpubcast has not, by the names that people try.
 ABSENT: dict[tuple[str, ...], str] = {
-    ("bmm", "dot", "dot_general", "einsum", "inner", "kron", "linalg", "matmul", "mm", "outer"): (
+    ("bmm", "dot", "dot_general", "einsum", "inner", "kron", "linalg", "matmul", "mm"): (
         f"gpubcast has no products of matrices: {_ELSEWHERE}"
     ),
     ("tensordot", "vdot"): f"gpubcast has no products of matrices: {_ELSEWHERE}",

@@ -43,7 +43,8 @@ def infer_shape(name: OperationName, *operands: ShapeLike, **attributes: Any) ->
         ShapeError: the other rules of groups B, C and D, or a result that is not representable.
 
     Example:
-        >>> str(infer_shape("add", "f32[2,3]", "f32[3]", broadcast_dimensions=(1,)))
+        >>> import gpubcast as gb
+        >>> str(gb.infer_shape("add", "f32[2,3]", "f32[3]", broadcast_dimensions=(1,)))
         'f32[2,3]{1,0}'
     """
     row = ops.op(name)

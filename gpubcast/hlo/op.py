@@ -194,6 +194,8 @@ class Op:
             the same name.
         derivative: the gradients of the operands (``derivatives``); None where the operation has
             none, or where its results, integers or pred, have none.
+        example: a call of the function, and what Python shows of its result; every public row has
+            one, which tests run.
         public: whether a function is made from the row.
     """
 
@@ -222,6 +224,7 @@ class Op:
     identity: Identity | None = None
     reduction: str = ""
     derivative: Derivative | None = None
+    example: tuple[str, str] = ("", "")
     public: bool = True
 
     @property

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import re
 import threading
 from collections import namedtuple
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -351,26 +349,6 @@ def test_threads_trace_the_same_function() -> None:
         assert len(results) == 6
         for result in results:
             np.testing.assert_array_equal(result, (X - V) * V + X)
-
-
-# --- what the documents say --------------------------------------------------------------------
-
-
-DOCUMENTS = "README.md", "docs/arrays.md", "docs/fusion.md", "docs/nn.md", "docs/array_api.md"
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_the_documents_run(repository: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    text = (repository / name).read_text(encoding="utf-8")
-    blocks = re.findall(r"^```(python|text)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    code = "\n".join(block for kind, block in blocks if kind == "python")
-    exec(compile(code, name, "exec"), {"__name__": "document"})
-    printed = capsys.readouterr().out.splitlines()
-    shown = [line for kind, block in blocks if kind == "text" for line in block.splitlines()]
-    # Lines that name a file are those of a reader's own.
-    shown = [line for line in shown if not re.match(r"  in \w+ \(\w+\.py:", line)]
-    assert len(shown) >= 5
-    assert [line for line in shown if line not in printed] == []
 
 
 def test_constants_are_folded() -> None:

@@ -72,6 +72,10 @@ ROWS = (
         reference=lambda t, a, b: a + b,
         type_check=ARITHMETIC,
         derivative=lambda g, y, a, b: (g, g),
+        example=(
+            "gb.add(np.float32([[1, 2], [3, 4]]), np.float32([10, 20]), broadcast_dimensions=(1,))",
+            "array([[11., 22.],\n       [13., 24.]], dtype=float32)",
+        ),
     ),
     Op(
         "sub",
@@ -85,6 +89,10 @@ ROWS = (
         type_check=ARITHMETIC,
         aliases=("subtract",),
         derivative=lambda g, y, a, b: (g, -g),
+        example=(
+            "gb.sub(np.float32([[1, 2], [3, 4]]), np.float32([1, 3]), broadcast_dimensions=(0,))",
+            "array([[0., 1.],\n       [0., 1.]], dtype=float32)",
+        ),
     ),
     Op(
         "mul",
@@ -105,6 +113,7 @@ ROWS = (
         type_check=ARITHMETIC,
         aliases=("multiply",),
         derivative=lambda g, y, a, b: (g * b, g * a),
+        example=("gb.mul(np.int8([100, 2]), np.int8([3, 3]))", "array([44,  6], dtype=int8)"),
     ),
     Op(
         "div",
@@ -125,6 +134,10 @@ ROWS = (
         type_check=ARITHMETIC,
         aliases=("divide", "true_divide"),
         derivative=lambda g, y, a, b: (g / b, -g * a * b.op("integer_pow", y=-2)),
+        example=(
+            "gb.div(np.int32([7, -7, 7]), np.int32([2, 2, 0]))",
+            "array([ 3, -3, -1], dtype=int32)",
+        ),
     ),
     Op(
         "rem",
@@ -144,6 +157,7 @@ ROWS = (
         type_check=ARITHMETIC,
         aliases=("remainder", "mod", "fmod"),
         derivative=of_rem,
+        example=("gb.rem(np.int32([7, -7]), np.int32([3, 3]))", "array([ 1, -1], dtype=int32)"),
     ),
     Op(
         "pow",
@@ -172,6 +186,10 @@ ROWS = (
         type_check=ARITHMETIC,
         aliases=("power", "float_power"),
         derivative=of_pow,
+        example=(
+            "gb.pow(np.float32([2, 9, 0]), np.float32([3, 0.5, 0]))",
+            "array([8., 3., 1.], dtype=float32)",
+        ),
     ),
     Op(
         "max",
@@ -187,6 +205,10 @@ ROWS = (
         aliases=("maximum",),
         reduction="reduce_max",
         derivative=of_extreme,
+        example=(
+            "gb.max(np.float32([1, 5, np.nan]), np.float32([3, 4, 0]))",
+            "array([ 3.,  5., nan], dtype=float32)",
+        ),
     ),
     Op(
         "min",
@@ -202,6 +224,10 @@ ROWS = (
         aliases=("minimum",),
         reduction="reduce_min",
         derivative=of_extreme,
+        example=(
+            "gb.min(np.float32([1, 5, np.nan]), np.float32([3, 4, 0]))",
+            "array([ 1.,  4., nan], dtype=float32)",
+        ),
     ),
     Op(
         "nextafter",
@@ -215,6 +241,10 @@ ROWS = (
         reference=next_after,
         type_check=ARITHMETIC,
         aliases=("next_after",),
+        example=(
+            "gb.nextafter(np.float64([1, 0]), np.float64([2, -1]))",
+            "array([ 1.e+000, -5.e-324])",
+        ),
     ),
     Op(
         "neg",
@@ -231,6 +261,7 @@ ROWS = (
         ),
         aliases=("negative", "negate"),
         derivative=lambda g, y, x: -g,
+        example=("gb.neg(np.int8([1, -128]))", "array([  -1, -128], dtype=int8)"),
     ),
     Op(
         "abs",
@@ -248,6 +279,7 @@ ROWS = (
         type_check=CONTINUOUS,
         aliases=("absolute", "fabs"),
         derivative=of_abs,
+        example=("gb.abs(np.complex64([3 + 4j]))", "array([5.], dtype=float32)"),
     ),
     Op(
         "sign",
@@ -265,6 +297,7 @@ ROWS = (
             "Expected element type in shape to be signed or complex for <op> operation; got <type>."
         ),
         derivative=zero,
+        example=("gb.sign(np.float32([-2, -0.0, 3]))", "array([-1., -0.,  1.], dtype=float32)"),
     ),
     Op(
         "square",
@@ -284,6 +317,7 @@ ROWS = (
             "Expected element type in shape to be <class> for operation <op>; got <type>."
         ),
         derivative=lambda g, y, x: g * (2 * x),
+        example=("gb.square(np.float32([-3, 0.5]))", "array([9.  , 0.25], dtype=float32)"),
     ),
     Op(
         "integer_pow",
@@ -321,6 +355,7 @@ ROWS = (
             ),
         ),
         derivative=of_integer_pow,
+        example=("gb.integer_pow(np.float32([2, -3]), 3)", "array([  8., -27.], dtype=float32)"),
     ),
     Op(
         "reciprocal",
@@ -336,6 +371,7 @@ ROWS = (
         registers=ON_COMPLEX,
         type_check=INVALID_CAST,
         derivative=lambda g, y, x: -g * (y * y),
+        example=("gb.reciprocal(np.float32([4, -0.0]))", "array([0.25, -inf], dtype=float32)"),
     ),
     Op(
         "sqrt",
@@ -349,6 +385,10 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         derivative=lambda g, y, x: g * (0.5 / y),
+        example=(
+            "gb.sqrt(np.float32([4, 2, -1]))",
+            "array([2.       , 1.4142135,       nan], dtype=float32)",
+        ),
     ),
     Op(
         "rsqrt",
@@ -365,6 +405,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         derivative=lambda g, y, x: g * (-0.5 * (y / x)),
+        example=("gb.rsqrt(np.float32([4, 0]))", "array([0.5, inf], dtype=float32)"),
     ),
     Op(
         "cbrt",
@@ -379,6 +420,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         derivative=lambda g, y, x: g * (1 / 3 * y.op("integer_pow", y=-2)),
+        example=("gb.cbrt(np.float32([27, -8]))", "array([ 3., -2.], dtype=float32)"),
     ),
     Op(
         "floor",
@@ -391,6 +433,7 @@ ROWS = (
         reference=lambda t, a: np.floor(a),
         type_check=FLOATING_ONLY,
         derivative=zero,
+        example=("gb.floor(np.float32([1.5, -1.5]))", "array([ 1., -2.], dtype=float32)"),
     ),
     Op(
         "ceil",
@@ -403,6 +446,7 @@ ROWS = (
         reference=lambda t, a: np.ceil(a),
         type_check=FLOATING_ONLY,
         derivative=zero,
+        example=("gb.ceil(np.float32([1.5, -1.5]))", "array([ 2., -1.], dtype=float32)"),
     ),
     Op(
         "trunc",
@@ -418,6 +462,7 @@ ROWS = (
         aliases=("fix",),
         decomposition="trunc is floor(x), or ceil(x) where x is negative",
         derivative=zero,
+        example=("gb.trunc(np.float32([1.5, -1.5]))", "array([ 1., -1.], dtype=float32)"),
     ),
     Op(
         "round",
@@ -442,6 +487,10 @@ ROWS = (
         ),
         aliases=("rint", "around", "round_nearest_afz", "round_nearest_even"),
         derivative=zero,
+        example=(
+            'gb.round(np.float32([0.5, 1.5, 2.5]), method="even")',
+            "array([0., 2., 2.], dtype=float32)",
+        ),
     ),
     Op(
         "is_finite",
@@ -458,6 +507,7 @@ ROWS = (
             "got <type>."
         ),
         aliases=("isfinite",),
+        example=("gb.is_finite(np.float32([1, np.inf, np.nan]))", "array([ True, False, False])"),
     ),
     Op(
         "reduce_precision",
@@ -492,5 +542,9 @@ ROWS = (
             ),
         ),
         derivative=lambda g, y, x, **format: g.op("reduce_precision", **format),
+        example=(
+            "gb.reduce_precision(np.float32([1.2345678]), 8, 7)",
+            "array([1.234375], dtype=float32)",
+        ),
     ),
 )

@@ -21,6 +21,7 @@ ROWS = (
         reference=lambda t, a, b: a & b,
         type_check=_LOGICAL,
         aliases=("and", "logical_and"),
+        example=("gb.bitwise_and(np.uint8([12]), np.uint8([10]))", "array([8], dtype=uint8)"),
     ),
     Op(
         "bitwise_or",
@@ -33,6 +34,7 @@ ROWS = (
         reference=lambda t, a, b: a | b,
         type_check=_LOGICAL,
         aliases=("or", "logical_or"),
+        example=("gb.bitwise_or(np.uint8([12]), np.uint8([10]))", "array([14], dtype=uint8)"),
     ),
     Op(
         "bitwise_xor",
@@ -45,6 +47,7 @@ ROWS = (
         reference=lambda t, a, b: a ^ b,
         type_check=_LOGICAL,
         aliases=("xor", "logical_xor"),
+        example=("gb.bitwise_xor(np.uint8([12]), np.uint8([10]))", "array([6], dtype=uint8)"),
     ),
     Op(
         "shift_left",
@@ -58,6 +61,10 @@ ROWS = (
         reference=shift_left,
         type_check=ARITHMETIC,
         aliases=("left_shift", "bitwise_left_shift"),
+        example=(
+            "gb.shift_left(np.int32([1, 1]), np.int32([4, 32]))",
+            "array([16,  0], dtype=int32)",
+        ),
     ),
     Op(
         "shift_right_logical",
@@ -70,6 +77,10 @@ ROWS = (
         cpu="shift_right_logical({0}, {1}, {bits})",
         reference=shift_right_logical,
         type_check=ARITHMETIC,
+        example=(
+            "gb.shift_right_logical(np.int32([-16]), np.int32([28]))",
+            "array([15], dtype=int32)",
+        ),
     ),
     Op(
         "shift_right_arithmetic",
@@ -83,6 +94,10 @@ ROWS = (
         reference=shift_right_arithmetic,
         type_check=ARITHMETIC,
         aliases=("right_shift", "bitwise_right_shift"),
+        example=(
+            "gb.shift_right_arithmetic(np.int32([-16]), np.int32([2]))",
+            "array([-4], dtype=int32)",
+        ),
     ),
     Op(
         "bitwise_not",
@@ -97,6 +112,7 @@ ROWS = (
             "Expected pred or an integral element type in argument to Not operation; got <type>."
         ),
         aliases=("not", "invert", "logical_not", "bitwise_invert"),
+        example=("gb.bitwise_not(np.uint8([12]))", "array([243], dtype=uint8)"),
     ),
     Op(
         "population_count",
@@ -112,6 +128,7 @@ ROWS = (
             "got <type>."
         ),
         aliases=("popcnt", "bitwise_count"),
+        example=("gb.population_count(np.uint8([0, 7, 255]))", "array([0, 3, 8], dtype=uint8)"),
     ),
     Op(
         "clz",
@@ -127,5 +144,6 @@ ROWS = (
             "Expected an integral element type in argument to Clz operation; got <type>."
         ),
         aliases=("count_leading_zeros",),
+        example=("gb.clz(np.int32([0, 1, -1]))", "array([32, 31,  0], dtype=int32)"),
     ),
 )

@@ -53,6 +53,10 @@ ROWS = (
         type_check=ARITHMETIC,
         aliases=("equal",),
         hlo_attributes="direction=EQ",
+        example=(
+            "gb.eq(np.float32([1, np.nan]), np.float32([1, np.nan]))",
+            "array([ True, False])",
+        ),
     ),
     Op(
         "ne",
@@ -68,6 +72,10 @@ ROWS = (
         type_check=ARITHMETIC,
         aliases=("not_equal",),
         hlo_attributes="direction=NE",
+        example=(
+            "gb.ne(np.float32([1, np.nan]), np.float32([1, np.nan]))",
+            "array([False,  True])",
+        ),
     ),
     Op(
         "lt",
@@ -83,6 +91,7 @@ ROWS = (
         type_check=ARITHMETIC,
         aliases=("less",),
         hlo_attributes="direction=LT",
+        example=("gb.lt(np.float32([1, 3]), np.float32([2, 2]))", "array([ True, False])"),
     ),
     Op(
         "le",
@@ -98,6 +107,7 @@ ROWS = (
         type_check=ARITHMETIC,
         aliases=("less_equal",),
         hlo_attributes="direction=LE",
+        example=("gb.le(np.float32([1, 2]), np.float32([2, 2]))", "array([ True,  True])"),
     ),
     Op(
         "gt",
@@ -113,6 +123,7 @@ ROWS = (
         type_check=ARITHMETIC,
         aliases=("greater",),
         hlo_attributes="direction=GT",
+        example=("gb.gt(np.float32([1, 3]), 2.0)", "array([False,  True])"),
     ),
     Op(
         "ge",
@@ -128,6 +139,7 @@ ROWS = (
         type_check=ARITHMETIC,
         aliases=("greater_equal",),
         hlo_attributes="direction=GE",
+        example=("gb.ge(np.float32([1, 2]), 2.0)", "array([False,  True])"),
     ),
     Op(
         "compare",
@@ -150,6 +162,10 @@ ROWS = (
             ),
         ),
         expand=_compared,
+        example=(
+            'gb.compare(np.float32([-0.0]), np.float32([0.0]), direction="LT", total_order=True)',
+            "array([ True])",
+        ),
     ),
     Op(
         "total_order_key",
@@ -174,6 +190,10 @@ ROWS = (
         reference=lambda t, p, a, b: a if p else b,
         aliases=("where",),
         derivative=lambda g, y, p, a, b: (None, choose(p, g, 0, g), choose(p, 0, g, g)),
+        example=(
+            "gb.select(np.array([True, False]), np.float32([1, 2]), 0.0)",
+            "array([1., 0.], dtype=float32)",
+        ),
     ),
     Op(
         "clamp",
@@ -195,5 +215,9 @@ ROWS = (
         reference=lambda t, lo, x, hi: minimum(t, maximum(t, lo, x), hi),
         aliases=("clip",),
         derivative=of_clamp,
+        example=(
+            "gb.clamp(0.0, np.float32([-1, 0.5, 2]), 1.0)",
+            "array([0. , 0.5, 1. ], dtype=float32)",
+        ),
     ),
 )

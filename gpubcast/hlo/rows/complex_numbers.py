@@ -22,6 +22,10 @@ ROWS = (
             passes=FLOATING,
         ),
         derivative=lambda g, y, a, b: (g.op("real"), (-g).op("imag")),
+        example=(
+            "gb.complex(np.float32([1, 2]), np.float32([3, 4]))",
+            "array([1.+3.j, 2.+4.j], dtype=complex64)",
+        ),
     ),
     Op(
         "real",
@@ -35,6 +39,7 @@ ROWS = (
         reference=lambda t, a: a.real,
         type_check=CONTINUOUS,
         derivative=of_real,
+        example=("gb.real(np.complex64([1 + 3j]))", "array([1.], dtype=float32)"),
     ),
     Op(
         "imag",
@@ -48,6 +53,7 @@ ROWS = (
         reference=lambda t, a: a.imag,
         type_check=CONTINUOUS,
         derivative=of_imag,
+        example=("gb.imag(np.complex64([1 + 3j]))", "array([3.], dtype=float32)"),
     ),
     Op(
         "conj",
@@ -62,5 +68,6 @@ ROWS = (
         reference=lambda t, a: (a.real, -a.imag),
         type_check=TypeCheck(CONTINUOUS.text, passes=FLOATING),
         derivative=of_conj,
+        example=("gb.conj(np.complex64([1 + 3j]))", "array([1.-3.j], dtype=complex64)"),
     ),
 )

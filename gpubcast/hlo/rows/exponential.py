@@ -44,6 +44,10 @@ ROWS = (
         type_check=CONTINUOUS,
         aliases=("exponential",),
         derivative=lambda g, y, x: g * y,
+        example=(
+            "gb.exp(np.float32([0, 1, -np.inf]))",
+            "array([1.       , 2.7182817, 0.       ], dtype=float32)",
+        ),
     ),
     Op(
         "exp2",
@@ -60,6 +64,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         derivative=lambda g, y, x: math.log(2) * (g * y),
+        example=("gb.exp2(np.float32([3, 0.5]))", "array([8.       , 1.4142135], dtype=float32)"),
     ),
     Op(
         "expm1",
@@ -76,6 +81,10 @@ ROWS = (
         type_check=CONTINUOUS,
         aliases=("exponential-minus-one",),
         derivative=lambda g, y, x: g * (y + 1),
+        example=(
+            "gb.expm1(np.float32([0, 1e-5]))",
+            "array([0.000000e+00, 1.000005e-05], dtype=float32)",
+        ),
     ),
     Op(
         "log",
@@ -92,6 +101,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         derivative=lambda g, y, x: g / x,
+        example=("gb.log(np.float32([1, 0, -1]))", "array([  0., -inf,  nan], dtype=float32)"),
     ),
     Op(
         "log2",
@@ -108,6 +118,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         derivative=lambda g, y, x: g / (x * math.log(2)),
+        example=("gb.log2(np.float32([8, 0.25]))", "array([ 3., -2.], dtype=float32)"),
     ),
     Op(
         "log10",
@@ -124,6 +135,7 @@ ROWS = (
         type_check=CONTINUOUS,
         decomposition="log10 is log(x) / log(10)",
         derivative=lambda g, y, x: g / (x * math.log(10)),
+        example=("gb.log10(np.float32([1000, 2]))", "array([3.     , 0.30103], dtype=float32)"),
     ),
     Op(
         "logaddexp",
@@ -142,6 +154,10 @@ ROWS = (
         type_check=ARITHMETIC,
         decomposition="logaddexp is max(x, y) + log1p(exp(-abs(x - y)))",
         derivative=of_logaddexp,
+        example=(
+            "gb.logaddexp(np.float32([1000]), np.float32([1000]))",
+            "array([1000.6932], dtype=float32)",
+        ),
     ),
     Op(
         "log1p",
@@ -159,6 +175,10 @@ ROWS = (
         type_check=CONTINUOUS,
         aliases=("log-plus-one",),
         derivative=lambda g, y, x: g / (x + 1),
+        example=(
+            "gb.log1p(np.float32([0, 1e-5]))",
+            "array([0.00000e+00, 9.99995e-06], dtype=float32)",
+        ),
     ),
     Op(
         "logistic",
@@ -175,6 +195,10 @@ ROWS = (
         type_check=CONTINUOUS,
         aliases=("sigmoid", "expit"),
         derivative=lambda g, y, x: g * (y * (1 - y)),
+        example=(
+            "gb.logistic(np.float32([0, 2, -100]))",
+            "array([5.000000e-01, 8.807971e-01, 3.783506e-44], dtype=float32)",
+        ),
     ),
     Op(
         "erf",
@@ -190,6 +214,10 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=FLOATING_ONLY,
         derivative=lambda g, y, x: 2 / math.sqrt(math.pi) * (g * (-x.op("square")).op("exp")),
+        example=(
+            "gb.erf(np.float32([0, 1, 10]))",
+            "array([0.       , 0.8427008, 1.       ], dtype=float32)",
+        ),
     ),
     Op(
         "erfc",
@@ -205,6 +233,10 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=_real_valued("Erfc"),
         derivative=lambda g, y, x: -2 / math.sqrt(math.pi) * (g * (-x.op("square")).op("exp")),
+        example=(
+            "gb.erfc(np.float32([0, 5]))",
+            "array([1.0000000e+00, 1.5374598e-12], dtype=float32)",
+        ),
     ),
     Op(
         "erf_inv",
@@ -221,6 +253,10 @@ ROWS = (
         type_check=_real_valued("ErfInv"),
         aliases=("erfinv",),
         derivative=lambda g, y, x: math.sqrt(math.pi) / 2 * (g * y.op("square").op("exp")),
+        example=(
+            "gb.erf_inv(np.float32([0, 0.5, 1]))",
+            "array([0.        , 0.47693628,        inf], dtype=float32)",
+        ),
     ),
     Op(
         "lgamma",
@@ -239,6 +275,7 @@ ROWS = (
         type_check=_real_valued("Lgamma"),
         aliases=("gammaln",),
         derivative=lambda g, y, x: g * x.op("digamma"),
+        example=("gb.lgamma(np.float32([5, 0.5]))", "array([3.1780539, 0.5723649], dtype=float32)"),
     ),
     Op(
         "digamma",
@@ -256,5 +293,9 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=_real_valued("Digamma"),
         aliases=("psi",),
+        example=(
+            "gb.digamma(np.float32([1, 10]))",
+            "array([-0.5772157,  2.2517526], dtype=float32)",
+        ),
     ),
 )

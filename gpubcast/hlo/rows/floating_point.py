@@ -25,6 +25,10 @@ ROWS = (
         type_check=ARITHMETIC,
         decomposition="copysign is the sign bit of bitcast-convert(y) before the others of x",
         derivative=of_copysign,
+        example=(
+            "gb.copysign(np.float32([1, 2]), np.float32([-0.0, 5]))",
+            "array([-1.,  2.], dtype=float32)",
+        ),
     ),
     Op(
         "signbit",
@@ -37,6 +41,7 @@ ROWS = (
         cpu="signbit({0})",
         reference=lambda t, a: bool(np.signbit(a)),
         decomposition="signbit is a comparison of bitcast-convert(x) with 0",
+        example=("gb.signbit(np.float32([-1, -0.0, 0.0]))", "array([ True,  True, False])"),
     ),
     Op(
         "isnan",
@@ -50,6 +55,7 @@ ROWS = (
         reference=lambda t, a: bool(np.isnan(a)),
         aliases=("is_nan",),
         decomposition="isnan is compare(x, x) with direction=NE",
+        example=("gb.isnan(np.float32([1, np.inf, np.nan]))", "array([False, False,  True])"),
     ),
     Op(
         "isinf",
@@ -63,5 +69,6 @@ ROWS = (
         reference=lambda t, a: bool(np.isinf(a)),
         aliases=("is_inf",),
         decomposition="isinf is a comparison of abs(x) with infinity",
+        example=("gb.isinf(np.float32([1, np.inf, np.nan]))", "array([False,  True, False])"),
     ),
 )

@@ -48,6 +48,10 @@ ROWS = (
         attributes=(_TO,),
         aliases=("convert", "astype"),
         derivative=of_conversion,
+        example=(
+            'gb.convert_element_type(np.float32([1.9, -1.9, 300]), "u8")',
+            "array([  1,   0, 255], dtype=uint8)",
+        ),
     ),
     Op(
         "bitcast_convert_type",
@@ -59,6 +63,10 @@ ROWS = (
         attributes=(_TO,),
         aliases=("bitcast_convert", "view"),
         derivative=zero,
+        example=(
+            'gb.bitcast_convert_type(np.float32([1, -0.0]), "s32")',
+            "array([ 1065353216, -2147483648], dtype=int32)",
+        ),
     ),
     Op(
         "broadcast",
@@ -68,6 +76,10 @@ ROWS = (
         doc="x repeated along new leading dimensions of the given ``sizes``",
         attributes=(
             Attribute("sizes", INTEGERS, "sizes of the new leading dimensions.", positional=True),
+        ),
+        example=(
+            "gb.broadcast(np.float32([1, 2]), (2,))",
+            "array([[1., 2.],\n       [1., 2.]], dtype=float32)",
         ),
     ),
     Op(
@@ -86,6 +98,10 @@ ROWS = (
             ),
         ),
         aliases=("broadcast_to",),
+        example=(
+            "gb.broadcast_in_dim(np.float32([1, 2]), (2, 3), (0,))",
+            "array([[1., 1., 1.],\n       [2., 2., 2.]], dtype=float32)",
+        ),
     ),
     Op(
         "broadcasted_iota",
@@ -107,6 +123,10 @@ ROWS = (
                 hlo="iota_dimension",
             ),
         ),
+        example=(
+            'gb.broadcasted_iota("s32", (2, 3), 1)',
+            "array([[0, 1, 2],\n       [0, 1, 2]], dtype=int32)",
+        ),
     ),
     Op(
         "iota",
@@ -123,6 +143,7 @@ ROWS = (
         ),
         expand=_of_one_dimension,
         aliases=("arange",),
+        example=('gb.iota("f32", 4)', "array([0., 1., 2., 3.], dtype=float32)"),
     ),
     Op(
         "get_dimension_size",
@@ -133,5 +154,6 @@ ROWS = (
         doc="the size of x along ``axis``",
         edges="a function is traced once for all sizes, so this is how it takes one",
         aliases=("dimension_size",),
+        example=("gb.get_dimension_size(np.zeros((2, 3)), 1)", "array(3, dtype=int32)"),
     ),
 )

@@ -25,6 +25,7 @@ def _reduction(
     cpu: Code | None = None,
     reference: Reference | None = None,
     derivative: Derivative | None = None,
+    example: tuple[str, str],
 ) -> Op:
     """The reduction by an operation of two operands, whose types and code it has."""
     row = _COMBINED[of]
@@ -43,10 +44,11 @@ def _reduction(
         hlo_attributes=f"to_apply={row.opcode}",
         identity=identity,
         derivative=derivative,
+        example=example,
     )
 
 
-def _choice(name: str, doc: str) -> Op:
+def _choice(name: str, doc: str, *, example: tuple[str, str]) -> Op:
     return Op(
         name,
         opcode=None,
@@ -57,6 +59,7 @@ def _choice(name: str, doc: str) -> Op:
         doc=f"the first index along ``axis`` at which x is {doc}",
         edges="the first NaN, if there is one; +0.0 and -0.0 are equal",
         decomposition=f"{name} is a reduce of pairs of an element and its index",
+        example=example,
     )
 
 
@@ -76,6 +79,10 @@ ROWS = (
             complex="add_rn({0}, {1})",
         ),
         derivative=lambda g, y, x, **axes: g,
+        example=(
+            "gb.reduce_sum(np.float32([[1, 2], [3, 4]]), (0,))",
+            "array([4., 6.], dtype=float32)",
+        ),
     ),
     _reduction(
         "reduce_prod",
@@ -91,6 +98,10 @@ ROWS = (
             complex="mul_rn({0}, {1})",
         ),
         derivative=of_product,
+        example=(
+            "gb.reduce_prod(np.float32([[1, 2], [3, 4]]), (1,))",
+            "array([ 2., 12.], dtype=float32)",
+        ),
     ),
     _reduction(
         "reduce_max",
@@ -104,6 +115,10 @@ ROWS = (
         cpu=by(pred="{0} | {1}", real="max({0}, {1})"),
         reference=greatest,
         derivative=of_reduced_extreme,
+        example=(
+            "gb.reduce_max(np.float32([[1, 5], [3, np.nan]]), (1,))",
+            "array([ 5., nan], dtype=float32)",
+        ),
     ),
     _reduction(
         "reduce_min",
@@ -117,6 +132,7 @@ ROWS = (
         cpu=by(pred="{0} & {1}", real="min({0}, {1})"),
         reference=least,
         derivative=of_reduced_extreme,
+        example=("gb.reduce_min(np.float32([[1, 5], [3, 4]]), (0, 1))", "array(1., dtype=float32)"),
     ),
     _reduction(
         "reduce_and",
@@ -125,6 +141,10 @@ ROWS = (
         "bitwise and of the elements",
         "all bits set where there are none; logical and on pred",
         aliases=("all",),
+        example=(
+            "gb.reduce_and(np.array([[True, True], [True, False]]), (1,))",
+            "array([ True, False])",
+        ),
     ),
     _reduction(
         "reduce_or",
@@ -133,6 +153,10 @@ ROWS = (
         "bitwise or of the elements",
         "0 where there are none; logical or on pred",
         aliases=("any",),
+        example=(
+            "gb.reduce_or(np.array([[False, False], [True, False]]), (1,))",
+            "array([False,  True])",
+        ),
     ),
     _reduction(
         "reduce_xor",
@@ -140,7 +164,16 @@ ROWS = (
         Identity.ZERO,
         "bitwise exclusive or of the elements",
         "0 where there are none; the parity on pred",
+        example=("gb.reduce_xor(np.uint8([1, 2, 4]), (0,))", "array(7, dtype=uint8)"),
     ),
-    _choice("argmax", "largest"),
-    _choice("argmin", "smallest"),
+    _choice(
+        "argmax",
+        "largest",
+        example=("gb.argmax(np.float32([[1, 7, 7], [4, 0, 2]]), 1)", "array([1, 0], dtype=int32)"),
+    ),
+    _choice(
+        "argmin",
+        "smallest",
+        example=("gb.argmin(np.float32([[1, 7, 0], [4, 0, 0]]), 1)", "array([2, 1], dtype=int32)"),
+    ),
 )

@@ -34,6 +34,10 @@ ROWS = (
         type_check=CONTINUOUS,
         aliases=("sine",),
         derivative=lambda g, y, x: g * x.op("cos"),
+        example=(
+            "gb.sin(np.float32([0, 1, np.inf]))",
+            "array([0.      , 0.841471,      nan], dtype=float32)",
+        ),
     ),
     Op(
         "cos",
@@ -50,6 +54,7 @@ ROWS = (
         type_check=CONTINUOUS,
         aliases=("cosine",),
         derivative=lambda g, y, x: -(g * x.op("sin")),
+        example=("gb.cos(np.float32([0, 1]))", "array([1.       , 0.5403023], dtype=float32)"),
     ),
     Op(
         "tan",
@@ -65,6 +70,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         derivative=lambda g, y, x: g * (y.op("square") + 1),
+        example=("gb.tan(np.float32([0, 1]))", "array([0.       , 1.5574077], dtype=float32)"),
     ),
     Op(
         "asin",
@@ -81,6 +87,7 @@ ROWS = (
         type_check=INVALID_CAST,
         aliases=("arcsin",),
         derivative=lambda g, y, x: g * (1 - x.op("square")).op("rsqrt"),
+        example=("gb.asin(np.float32([1, 2]))", "array([1.5707964,       nan], dtype=float32)"),
     ),
     Op(
         "acos",
@@ -97,6 +104,7 @@ ROWS = (
         type_check=INVALID_CAST,
         aliases=("arccos",),
         derivative=lambda g, y, x: g * -((1 - x.op("square")).op("rsqrt")),
+        example=("gb.acos(np.float32([1, -1]))", "array([0.       , 3.1415927], dtype=float32)"),
     ),
     Op(
         "atan",
@@ -112,6 +120,10 @@ ROWS = (
         type_check=INVALID_CAST,
         aliases=("arctan",),
         derivative=lambda g, y, x: g / (x.op("square") + 1),
+        example=(
+            "gb.atan(np.float32([1, np.inf]))",
+            "array([0.7853982, 1.5707964], dtype=float32)",
+        ),
     ),
     Op(
         "atan2",
@@ -127,6 +139,10 @@ ROWS = (
         type_check=ARITHMETIC,
         aliases=("arctan2",),
         derivative=of_atan2,
+        example=(
+            "gb.atan2(np.float32([1, -1]), np.float32([1, -1]))",
+            "array([ 0.7853982, -2.3561945], dtype=float32)",
+        ),
     ),
     Op(
         "hypot",
@@ -143,6 +159,10 @@ ROWS = (
         type_check=ARITHMETIC,
         decomposition="hypot is the absolute value of complex(x, y)",
         derivative=of_hypot,
+        example=(
+            "gb.hypot(np.float32([3, 3e38]), np.float32([4, 0]))",
+            "array([5.e+00, 3.e+38], dtype=float32)",
+        ),
     ),
     Op(
         "sinh",
@@ -157,6 +177,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=INVALID_CAST,
         derivative=lambda g, y, x: g * x.op("cosh"),
+        example=("gb.sinh(np.float32([0, 1]))", "array([0.       , 1.1752012], dtype=float32)"),
     ),
     Op(
         "cosh",
@@ -171,6 +192,7 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=INVALID_CAST,
         derivative=lambda g, y, x: g * x.op("sinh"),
+        example=("gb.cosh(np.float32([0, 1]))", "array([1.       , 1.5430806], dtype=float32)"),
     ),
     Op(
         "tanh",
@@ -186,6 +208,10 @@ ROWS = (
         registers=EVERYWHERE,
         type_check=CONTINUOUS,
         derivative=lambda g, y, x: (g + g * y) * (1 - y),
+        example=(
+            "gb.tanh(np.float32([0, 1, 100]))",
+            "array([0.       , 0.7615942, 1.       ], dtype=float32)",
+        ),
     ),
     Op(
         "asinh",
@@ -201,6 +227,7 @@ ROWS = (
         type_check=CONTINUOUS,
         aliases=("arcsinh",),
         derivative=lambda g, y, x: g * (x.op("square") + 1).op("rsqrt"),
+        example=("gb.asinh(np.float32([0, 1]))", "array([0.       , 0.8813736], dtype=float32)"),
     ),
     Op(
         "acosh",
@@ -217,6 +244,7 @@ ROWS = (
         type_check=INVALID_CAST,
         aliases=("arccosh",),
         derivative=lambda g, y, x: g * (x.op("square") - 1).op("rsqrt"),
+        example=("gb.acosh(np.float32([1, 2]))", "array([0.      , 1.316958], dtype=float32)"),
     ),
     Op(
         "atanh",
@@ -233,5 +261,9 @@ ROWS = (
         type_check=CONTINUOUS,
         aliases=("arctanh",),
         derivative=lambda g, y, x: (x + 1).op("reciprocal") * (g / (1 - x)),
+        example=(
+            "gb.atanh(np.float32([0.5, 1]))",
+            "array([0.54930615,        inf], dtype=float32)",
+        ),
     ),
 )
