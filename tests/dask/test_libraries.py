@@ -177,3 +177,17 @@ def test_arrays_of_rank_0():
         and _computed(gb.mul(x, total)).tobytes()
         == gb.mul(X, gb.reduce_sum(X, axes=(0, 1))).tobytes()
     )
+
+
+def test_where_blocks_are_decides_the_device_of_the_result():
+    """Without a GPU: a type of arrays that says that it is CuPy's."""
+    on_gpu = type("ndarray", (np.ndarray,), {"__module__": "cupy"})
+    x = da.from_array(X, chunks=(700, 40))
+    meta = np.empty((0, 0), "f4").view(on_gpu)
+    far = x.map_blocks(lambda block: block.view(on_gpu), meta=meta)
+    assert type(gb.exp(far)._meta) is on_gpu
+    assert type(gb.reduce_sum(far, axes=(0,))._meta) is on_gpu
+    for call in (lambda: gb.add(far, x), lambda: gb.add(far, X), lambda: gb.add(gb.array(X), far)):
+        with pytest.raises(gb.DeviceError) as told:
+            call()
+        assert told.value.rule == "A1"
