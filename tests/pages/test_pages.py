@@ -17,6 +17,7 @@ from bench.report import files, picture, table
 from bench.report import text as texts
 from bench.report.page import page as page_of
 from tests.support.bench_reports import (
+    LAYOUT,
     a_report,
     browse,
     failure,
@@ -121,35 +122,6 @@ def test_a_browser_shows_the_page(tmp_path: Path) -> None:
         browse(page, tmp_path / "profile", *flags)
         shots[scheme] = first_pixel(shot.read_bytes())
     assert shots == {"light": (255, 255, 255), "dark": (0x16, 0x16, 0x1A)}
-
-
-LAYOUT = """
-const edge = document.documentElement.clientWidth, wrong = [];
-if (document.documentElement.scrollWidth > edge) wrong.push('the page is wider than its window');
-for (const e of document.querySelectorAll('h1,h2,p,pre,ul,li,svg,figcaption,.wide,summary')) {
-  if (e.getBoundingClientRect().right > edge + 1) wrong.push('beyond the edge: ' + e.textContent);
-}
-for (const row of document.querySelectorAll('tr:not(.head)')) {
-  const tall = row.cells.length > 2 && row.getBoundingClientRect().height > 60;
-  if (tall) wrong.push('a tall row: ' + row.textContent);
-}
-for (const svg of document.querySelectorAll('svg')) {
-  const out = svg.getBoundingClientRect();
-  const texts = [...svg.querySelectorAll('text')].map(t => [t, t.getBoundingClientRect()]);
-  texts.forEach(([t, a], k) => {
-    if (a.left < out.left - 1 || a.right > out.right + 1 || a.bottom > out.bottom + 1
-        || a.top < out.top - 1) wrong.push('clipped: ' + t.textContent);
-    for (const [u, b] of texts.slice(k + 1)) {
-      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-      if (wide > 1 && high > 0.3 * a.height) {
-        wrong.push('overlapping: ' + t.textContent + ' and ' + u.textContent);
-      }
-    }
-  });
-}
-document.title = 'LAYOUT ' + (wrong.join('; ') || 'fits');
-"""
 
 
 def committed(repository: Path) -> Path:
