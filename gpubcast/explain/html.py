@@ -43,9 +43,10 @@ def bundle(text: str, picture: Picture) -> dict[str, str]:
     drawn = "" if grid is None else _arrows(grid)
     alone = {"image/svg+xml": svg.alone(drawn)} if drawn else {}
     arrays = sum(map(_drawable, picture.strips))
-    # Sources go first, then what blocks touch, then the pictures of memory; text says all of it.
+    # Sources go first, then tiles and bytes, then the pictures of memory; text says all of it.
     unlisted = replace(picture, listings=())
-    bare = replace(unlisted, cards=tuple(replace(card, touched=None) for card in picture.cards))
+    cards = tuple(replace(card, touched=None) for card in picture.cards)
+    bare = replace(unlisted, cards=cards, stages=())
     rooms = (memory.MOST_BYTES, 6_000, 3_000)
     tried = [(picture, rooms[0]), *itertools.product((unlisted, bare), rooms), (bare, 0)]
     for one, room in tried:
