@@ -37,12 +37,15 @@ def run(words: Sequence[str], prog: str) -> int:
         Error: the options cannot be met.
     """
     given = arguments.parser(prog).parse_args(list(words))
-    if given.cold:
-        print(cold.text(cold.measure(given.beside, given.samples or cold.STARTS)))
-        return 0
     files.check(given)
+    line = shlex.join([*prog.split(), *words])
+    if given.cold:
+        found = cold.measure(given.beside, given.samples or cold.STARTS)
+        print(cold.text(found))
+        if given.md is not None:
+            save(given.md, cold.page(found, line))
+        return 0
     if given.functions or given.gradients:
-        line = shlex.join([*prog.split(), *words])
         if given.functions:
             page = functions.text(functions.measure(given.cases, given.dtype), line)
         else:
@@ -56,7 +59,7 @@ def run(words: Sequence[str], prog: str) -> int:
     if given.source is not None:
         report = load(given.source)
     else:
-        report, stopped = _measure(given, shlex.join([*prog.split(), *words]), targets)
+        report, stopped = _measure(given, line, targets)
     status = files.write(report, given, targets)
     return stopped or status or (0 if report.passed else 1)
 

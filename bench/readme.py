@@ -1,57 +1,172 @@
-"""The README's table and picture, written from a committed report and never by hand.
+"""The README's figures, written from committed reports and never by hand.
 
-``python -m bench.readme bench/results/X.json`` replaces what stands between the two markers in
-README.md and writes ``bench/results/X.svg`` beside the report; ``--check`` only says whether the
-README is what the report gives.
+``python -m bench.readme`` replaces what stands between the two markers in README.md: five rows for
+each machine, the first calls, and links to the reports that have the rest; ``--check`` only says
+whether the README is what the reports give. Every ratio follows from the times beside it.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import gpubcast as gb
 
-from .report import text
-from .report.rows import about, clean
-from .schema import Report, load, save
+from .report.rows import about, percent, rows, seconds, times
+from .report.text import escape, grid
+from .schema import OURS, Report, load, save
 
 BEGIN = "<!-- bench: begin (written by python -m bench.readme) -->"
 END = "<!-- bench: end -->"
-SIZES = ("cache", "memory")
+RESULTS = Path("bench/results")
+PATTERNS = RESULTS / "acceptance-cpu-2core-2026-11-21.json"
+"""The report of broadcasting patterns; the page of the same name has all of it."""
+CASES, SIZE, DTYPE = (
+    ("same shape", "row bias", "(N,3)+(3)", "transposed operand", "layernorm apply"), "64Mi", "f32",
+)  # fmt: skip
+ENTRY = "call"
+"""What is compared: a call that makes its result, which every library has."""
+FUNCTIONS = {
+    "AVX-512": RESULTS / "functions-avx512-zen4-2core-2026-11-23.md",
+    "AVX2": RESULTS / "functions-avx2-code-on-zen4-2core-2026-11-23.md",
+}
+"""Reports of elementary functions; rows are shown of the first."""
+SHOWN = ("exp f32", "tanh f32", "pow f32", "erf f32", "sin f64")
+COLD = RESULTS / "cold-zen4-2core-2026-11-23.md"
+FIRST = ("first call, with import gpubcast", "a further pattern, mean", "all of it")
+GRADIENTS = RESULTS / "gradients-zen4-2core-2026-11-23.md"
 
 
-def section(report: Report, path: Path, readme: Path) -> str:
-    """What belongs between the markers: the picture, the table, and the commands that made them."""
-    folder = readme.absolute().parent
-    source, picture = (
-        Path(os.path.relpath(file.absolute(), folder)).as_posix()
-        for file in (path, path.with_suffix(".svg"))
-    )
-    known = about(report)
-    facts = [known.machine, *known.ceilings, known.origin, known.versions, *known.remarks]
+def section(root: Path) -> str:
+    """What belongs between the markers.
+
+    Args:
+        root: the checkout.
+
+    Raises:
+        Error: a report lacks a row, or was made from a modified checkout.
+        OSError: it cannot be read.
+    """
+    report = load(root / PATTERNS)
+    pages = {path: _clean(root, path) for path in (*FUNCTIONS.values(), COLD, GRADIENTS)}
     lines = [
-        f"![Share of the ceiling by case and library]({picture})",
-        "",
-        *text.overview(report, SIZES),
-        "",
-        "Median times; in brackets, how many times ours a library takes by the same kind of call.",
-        "",
-        *(f"* {text.escape(fact)}" for fact in facts),
-        "",
-        "```sh",
-        f"{_line(report.command)}  # measured {source}",
-        f"python -m bench.readme {source}  # wrote this table and the picture",
-        "```",
-    ]
+        *patterns(report, _read(root / PATTERNS.with_suffix(".md"))), "",
+        *functions({code: pages[path] for code, path in FUNCTIONS.items()}), "",
+        *first_calls(pages[COLD]), "",
+        f"Forward and backward of four layers beside PyTorch: [the report]({GRADIENTS}). "
+        f"All reports, and how they were made: [bench/results]({RESULTS}/README.md).",
+    ]  # fmt: skip
     return "\n".join(lines)
 
 
-def _line(text: str) -> str:
-    return " ".join(clean(text).split()).replace("```", "")
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _clean(root: Path, path: Path) -> str:
+    """A page that was made from a checkout as it was committed."""
+    page = _read(root / path)
+    if re.search(r"revision [0-9a-f]+-dirty", page):
+        raise gb.Error(f"{path} was made from a modified checkout")
+    return page
+
+
+# --- patterns ----------------------------------------------------------------------------------
+
+
+def patterns(report: Report, page: str) -> Iterator[str]:
+    """The rows of ``CASES``, times and in brackets how many times ours they are.
+
+    Args:
+        report: the measurements.
+        page: their page, which says how many targets were reached.
+    """
+    if str(report.environment.get("revision")).endswith("-dirty"):
+        raise gb.Error("the report of patterns was made from a modified checkout")
+    known = {row.about.where: row for row in rows(report.results)}
+    body, others = [], ("NumPy", "PyTorch", "jax.jit")
+    for case in CASES:
+        row = known.get((case, DTYPE, SIZE))
+        if row is None:
+            raise gb.Error(f"the report has no {case}, {DTYPE}, {SIZE}")
+        found = {
+            line.library: line.results[ENTRY] for line in row.lines if ENTRY in line.results
+        }  # fmt: skip
+        ours = found[OURS]
+        cells = [case, row.shapes, seconds(ours.median), percent(ours.fraction)]
+        for name in others:
+            theirs = found[name].median
+            ratio = None if not theirs or not ours.median else theirs / ours.median
+            cells.append(f"{seconds(theirs)} ({times(ratio)})")
+        body.append(cells)
+    made = about(report)
+    yield f"**Broadcasting, {escape(made.machine)}**, {DTYPE}, 64 Mi elements, both cores:"
+    yield ""
+    yield from grid(("case", "shapes", OURS, "of the ceiling", *others), body, left=2)
+    yield ""
+    counted = re.search(r"^(\d+) reached, (\d+) missed\.$", page, re.MULTILINE)
+    if counted is None:
+        raise gb.Error("the page of the report does not say how many targets were reached")
+    reached, missed = counted.groups()
+    yield "Medians of calls that make their result, in brackets as a multiple of ours; the ceiling"
+    yield "is what this memory can do, measured in the same run. Of what was asked for all cases,"
+    yield f"types and sizes, {reached} figures were reached and {missed} missed:"
+    yield f"[the report]({PATTERNS.with_suffix('.md')}), {escape(made.origin)}."
+
+
+# --- functions and first calls -----------------------------------------------------------------
+
+
+def table_of(page: str) -> dict[str, dict[str, str]]:
+    """The table of a page: the cells of each row by its name, then by column."""
+    lines = [line.strip("|").split("|") for line in page.splitlines() if line.startswith("|")]
+    head, _, *body = ([cell.strip() for cell in line] for line in lines)
+    return {row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in body}
+
+
+def functions(pages: Mapping[str, str]) -> Iterator[str]:
+    """Elementary functions: some rows of the first page; of each the mean and what is behind."""
+    (code, page), *_ = pages.items()
+    table = table_of(page)
+    machine = re.findall(r"^# .*: (.*)$", page, re.MULTILINE)[0]
+    others = ("NumPy", "PyTorch", "jax.jit")
+    body = []
+    for name in SHOWN:
+        row = table[name]
+        cells = [name, row[OURS]]
+        for other in others:
+            has = row[other] != "-"
+            ratio = float(row[other]) / float(row[OURS]) if has else None
+            cells.append(f"{row[other]} ({times(ratio)})" if has else "-")
+        body.append(cells)
+    yield f"**Elementary functions, {machine} (Zen 4)**, one core, {code} code, nanoseconds per"
+    yield "element in the cache:"
+    yield ""
+    yield from grid(("function", OURS, *others), body, left=1)
+    yield ""
+    for name, one in pages.items():
+        (mean,) = re.findall(r"^Geometric mean of NumPy's times to ours: (.*)\.$", one, re.M)
+        (behind,) = re.findall(r"^Slower than the best of them: (.*)\.$", one, re.MULTILINE)
+        path = FUNCTIONS[name]
+        yield f"* [{name} code]({path}): NumPy takes {mean} times as long (geometric mean of those"
+        yield "  that it has). Ahead of us (its time to ours) is the best of the three in"
+        yield f"  {escape(behind)}."
+    yield "* AVX2 code was measured on the same processor, of all libraries: no measurement of one"
+    yield "  without AVX-512."
+
+
+def first_calls(page: str) -> Iterator[str]:
+    """What waits for a compiler."""
+    table = table_of(page)
+    machine = re.findall(r"^# .*: (.*)$", page, re.MULTILINE)[0]
+    body = [[name, *table[name].values()] for name in FIRST]
+    yield f"**The first minute**, {machine}, milliseconds where no compiled kernel is on disk yet"
+    yield f"([all of them]({COLD})); later processes find theirs there:"
+    yield ""
+    yield from grid(("", "processor", "clock"), body, left=1)
 
 
 def replaced(text: str, new: str) -> str:
@@ -68,22 +183,18 @@ def replaced(text: str, new: str) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Write the section, or check it; 1 where it is not what the report gives."""
+    """Write the section, or check it; 1 where it is not what the reports give."""
     parser = argparse.ArgumentParser(prog="python -m bench.readme", description=__doc__)
-    parser.add_argument("report", type=Path, help="a report written by gpubcast bench --json")
     parser.add_argument("--readme", type=Path, default=Path("README.md"))
     parser.add_argument("--check", action="store_true", help="write nothing")
     given = parser.parse_args(words)
     try:
-        report, before = load(given.report), given.readme.read_text(encoding="utf-8")
-        new = replaced(before, section(report, given.report, given.readme))
+        before = given.readme.read_text(encoding="utf-8")
+        new = replaced(before, section(given.readme.absolute().parent))
         if not given.check:
-            from .report.picture import plot
-
-            plot(report, given.report.with_suffix(".svg"))
             save(given.readme, new)
         elif new != before:
-            print(f"{given.readme} is not what {given.report} gives", file=sys.stderr)
+            print(f"{given.readme} is not what its reports give", file=sys.stderr)
             return 1
     except (gb.Error, OSError) as error:
         print(error, file=sys.stderr)

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import gpubcast as gb
 
+from .environment import environment
+
 STARTS = 5
 FIRST, THREADS = "first call, with import gpubcast", "first large launch: threads"
 # Single operations, no two alike, on operands that one thread or two compute.
@@ -119,8 +121,9 @@ def _summed(rows: list[tuple[float, ...]], by: int) -> tuple[float, ...]:
     return tuple(sum(column) / by for column in zip(*rows, strict=True))
 
 
-def text(found: tuple[Cold, ...]) -> str:
-    """A table of the least times, in milliseconds: what comes on top is other programs'."""
+def _least(found: tuple[Cold, ...]) -> dict[str, tuple[float, ...]]:
+    """The least times in milliseconds, of the processor, the clock and another checkout's
+    processor: what comes on top is other programs'. Then their mean and their sum."""
     least: dict[str, tuple[float, ...]] = {
         one.name: tuple(min(x, default=0.0) for x in (one.processor, one.wall, one.beside))
         for one in found
@@ -128,9 +131,32 @@ def text(found: tuple[Cold, ...]) -> str:
     further = [taken for name, taken in least.items() if name not in (FIRST, THREADS)]
     least["a further pattern, mean"] = _summed(further, len(further))
     least["all of it"] = _summed([least[FIRST], least[THREADS], *further], 1)
+    return least
+
+
+def text(found: tuple[Cold, ...]) -> str:
+    """A table of the least times, in milliseconds."""
+    least = _least(found)
     width = max(map(len, least))
     lines = [f"{'ms, no kernel on disk':{width}}  processor  clock  beside  ratio"]
     for name, (processor, wall, beside) in least.items():
         ratio = f"{beside:8.0f} {processor / beside:6.2f}" if beside else ""
         lines.append(f"{name:{width}} {processor:10.0f} {wall:6.0f}{ratio}")
     return "\n".join(lines)
+
+
+def page(found: tuple[Cold, ...], command: str) -> str:
+    """The same as Markdown, with what it was measured on."""
+    made = environment(gpu=False)
+    versions = (f"{name} {version}" for name, version in made["packages"].items() if version)
+    lines = [
+        f"# First calls: {made['processor']}", "",
+        f"gpubcast {made['gpubcast']}, revision {made['revision']}, {made['time']}  ",
+        f"Python {made['python']}, {', '.join(versions)}  ", "", f"    {command}", "",
+        f"Milliseconds, the least of {len(found[0].processor)} processes that find no compiled "
+        "kernel, after `import numpy`.", "",
+        "| | processor (user and system) | clock |", "|---|--:|--:|",
+    ]  # fmt: skip
+    for name, (processor, clock, _) in _least(found).items():
+        lines.append(f"| {name} | {processor:.0f} | {clock:.0f} |")
+    return "\n".join(lines) + "\n"

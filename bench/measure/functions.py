@@ -98,7 +98,7 @@ def text(found: dict[str, Any], command: str) -> str:
             behind.append(f"{name} ({best / ours:.2f})")
         ratio = row["NumPy"] / ours if "NumPy" in row else math.nan
         ratios += [ratio] if "NumPy" in row else []
-        cells = [f"{row[lib]:.2f}" if lib in row else "-" for lib in (OURS, *PEERS)]
+        cells = [f"{row[lib]:.3f}" if lib in row else "-" for lib in (OURS, *PEERS)]
         cells += ["-" if math.isnan(x) else f"{x:.2f}" for x in (best / ours, ratio)]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     if ratios:

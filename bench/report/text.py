@@ -8,9 +8,9 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..schema import OURS, Report, Result
+from ..schema import Report, Result
 from ..targets import Verdict, grids
-from .rows import COLUMNS, Row, about, clean, grouped, libraries_of, rate, rows, seconds
+from .rows import COLUMNS, Row, about, clean, grouped, rate, rows
 
 FIELDS = (*(field.name for field in dataclasses.fields(Result)), "rate")
 """Columns of the CSV: times in seconds, the rate in bytes per second, memory in bytes."""
@@ -71,24 +71,6 @@ def _full(found: Sequence[Row]) -> list[str]:
             cells = [cell.text for name, cell in row.cells(line).items() if name in COLUMNS]
             body.append([*what, *cells, "; ".join(line.trouble)])
     return grid(("case", "shapes", *COLUMNS, "remarks"), body, left=3)
-
-
-def overview(report: Report, sizes: Iterable[str]) -> list[str]:
-    """A short table: a line for each row of these sizes, a column for each library.
-
-    A cell holds the time of the fairest entry, and for the other libraries its ratio to ours.
-    """
-    found = [row for row in rows(report.results) if row.about.size in set(sizes)]
-    others, body = libraries_of(found), []
-    for row in found:
-        cells = [row.about.case, row.about.dtype, row.where, row.shapes]
-        cells += [row.short(OURS).text, row.share().text]
-        for name in others:
-            line, text = row.line(name), row.short(name).text
-            timed = line is not None and line.fairest
-            cells.append(f"{seconds(timed.median)} ({text})" if timed else text)
-        body.append(cells)
-    return grid(("case", "type", "size", "shapes", OURS, "of the ceiling", *others), body, left=4)
 
 
 def grid(head: Sequence[str], body: Iterable[Sequence[str]], left: int) -> list[str]:

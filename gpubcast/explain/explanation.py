@@ -26,6 +26,7 @@ from gpubcast.hlo.expression import (
 from gpubcast.hlo.literals import scalar_of
 from gpubcast.hlo.op import Inferred
 from gpubcast.pictures.memory import Memory
+from gpubcast.pictures.stages import Moved, Stage
 from gpubcast.planning.plan import INDEX, BroadcastPlan, Operand
 from gpubcast.planning.planner import CallPlan, OutLayouts, plan_for
 from gpubcast.runtime.device import CPU, device_name
@@ -201,8 +202,33 @@ def _explanation(
         tuple(_strip(names.argument(number), array) for number, array in enumerate(arrays)),
         tuple(card for card, _ in launches),
         tuple(listing for _, listing in launches if listing is not None),
+        _stages(call_plan, launches, names),
         source,
     )
+
+
+def _stages(
+    call_plan: CallPlan, launches: list[tuple[Card, Listing | None]], names: _ArrayNames
+) -> tuple[Stage, ...]:
+    """The kernels, each with what the first target calls it, and the bytes of their arrays."""
+    cards = [card for card, _ in launches]
+    every = len(cards) // max(len(call_plan.kernels), 1)
+    stages = []
+    for number, one in enumerate(call_plan.kernels):
+        touched = cards[number * every].touched
+        if touched is None:
+            continue
+        moved: dict[tuple[str, bool], int] = {}
+        for k, (argument, access) in enumerate(zip(one.arguments, one.plan.accesses, strict=True)):
+            if not access.generated:
+                key = names.argument(argument), k >= len(one.plan.reads)
+                moved[key] = max(moved.get(key, 0), one.plan.bytes_of(access))
+        arrays = tuple(
+            Moved(name, size, written, name.startswith("temporary "))
+            for (name, written), size in moved.items()
+        )
+        stages.append(Stage(f"kernel {number}, {touched.name}", arrays))
+    return tuple(stages)
 
 
 class _ArrayNames:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
@@ -9,14 +10,14 @@ from html import escape
 from gpubcast.explain.picture import Card, Listing, MemorySlot, Picture, Strip, TitledTable
 from gpubcast.explain.text import STRIPS
 from gpubcast.hlo.alignment import AlignmentGrid, CellState
-from gpubcast.pictures import alignment, memory, svg
+from gpubcast.pictures import alignment, memory, schedule, stages, svg
 from gpubcast.pictures.alignment import AxisBox, OperandRow
 from gpubcast.pictures.notebook import MOST_BYTES, size
 
 _STYLE = """
 .gpubcast{font:13px/1.45 ui-monospace,monospace;--line:#8886;--soft:#8883}
 .gpubcast table{border-collapse:collapse;margin:.4em 0 1em;width:auto}
-.gpubcast caption,.gpubcast h4{font:inherit;font-weight:600;text-align:left;margin:0;padding:.2em 0}
+.gpubcast h4{font:inherit;font-weight:600;text-align:left;margin:0;padding:.2em 0}
 .gpubcast th,.gpubcast td{border:1px solid var(--line);padding:.1em .6em;text-align:right}
 .gpubcast th{font-weight:400}
 .gpubcast th[scope=row],.gpubcast td.value{text-align:left}
@@ -28,6 +29,7 @@ _STYLE = """
 .gpubcast .memory td.first{border-left-width:3px}
 .gpubcast .scrolled{overflow-x:auto}
 .gpubcast .memory{margin:0}
+.gpubcast [pointer-events=all] path:hover{stroke:#d33;stroke-width:2;stroke-opacity:1}
 .gpubcast .memory-of{margin:.4em 0 1em}
 .gpubcast figure{margin:.4em 0 1em}
 .gpubcast pre{overflow-x:auto;white-space:pre;margin:.3em 0}
@@ -41,23 +43,29 @@ def bundle(text: str, picture: Picture) -> dict[str, str]:
     drawn = "" if grid is None else _arrows(grid)
     alone = {"image/svg+xml": svg.alone(drawn)} if drawn else {}
     arrays = sum(map(_drawable, picture.strips))
-    # Sources go first, then the pictures of memory; text says all of it.
-    for one in (picture, replace(picture, listings=())):
-        for room in (memory.MOST_BYTES, 6_000, 3_000, 0):
-            figures = fragment(one, room // max(arrays, 1))
-            made = {"text/plain": text, "text/html": figures, **alone}
-            if size(made) <= MOST_BYTES:
-                return made
+    # Sources go first, then tiles and bytes, then the pictures of memory; text says all of it.
+    unlisted = replace(picture, listings=())
+    cards = tuple(replace(card, touched=None) for card in picture.cards)
+    bare = replace(unlisted, cards=cards, stages=())
+    rooms = (memory.MOST_BYTES, 6_000, 3_000)
+    tried = [(picture, rooms[0]), *itertools.product((unlisted, bare), rooms), (bare, 0)]
+    for one, room in tried:
+        figures = fragment(one, room // max(arrays, 1))
+        made = {"text/plain": text, "text/html": figures, **alone}
+        if size(made) <= MOST_BYTES:
+            return made
     short = text[: MOST_BYTES // 3]
     return {"text/plain": short, "text/html": _pre(short)}
 
 
-def fragment(picture: Picture, most_bytes: int = memory.MOST_BYTES) -> str:
+def fragment(picture: Picture, most_bytes: int = memory.MOST_BYTES, *, linked: bool = False) -> str:
     """The picture as one ``div`` with its own style; everything from the plan is escaped.
 
     Args:
         picture: the parts.
         most_bytes: how large the picture of an array's memory is at most; 0 for none.
+        linked: whether a pointer on a slot marks it in the strip and in the grid. There may be one
+            such ``div`` on a page.
     """
     parts = [f"<style>{_STYLE}</style>", _pre("\n".join(picture.header))]
     if picture.grid is not None:
@@ -66,11 +74,24 @@ def fragment(picture: Picture, most_bytes: int = memory.MOST_BYTES) -> str:
         parts.append(_grid(picture.grid, picture.legend))
     parts += [_table(part) for part in picture.tables]
     if picture.strips:
-        parts.append(f"<h4>{escape(STRIPS)}</h4>")
-        parts += [_strip(part) for part in picture.strips]
-        drawable = [part for part in picture.strips if most_bytes and _drawable(part)]
-        parts += [f"<figure>{_memory(part, most_bytes)}</figure>" for part in drawable]
-    parts += [_card(part) for part in picture.cards]
+        marks = [f"m{number}-" if linked else "" for number in range(len(picture.strips))]
+        marked = list(zip(picture.strips, marks, strict=True))
+        # What is too long for a strip is a grid.
+        strips = [_strip(part, mark) for part, mark in marked if part.groups or not _drawable(part)]
+        parts += [f"<h4>{escape(STRIPS)}</h4>", *strips] if strips else []
+        parts += [
+            f"<figure>{_memory(part, most_bytes, mark)}</figure>"
+            for part, mark in marked if _drawable(part)
+        ]  # fmt: skip
+        if linked:
+            parts.append(_links(marked))
+    if most_bytes:
+        drawn = stages.picture(picture.stages)
+        parts += [f"<figure><figcaption>bytes</figcaption>{drawn}</figure>"] if drawn else []
+    for card in picture.cards:
+        parts.append(_card(card))
+        if most_bytes and card.touched is not None:
+            parts.append(f"<figure>{schedule.picture(card.touched)}</figure>")
     parts += [_listing(part) for part in picture.listings]
     return '<div class="gpubcast">\n' + "\n".join(parts) + "\n</div>"
 
@@ -81,7 +102,7 @@ def page(picture: Picture) -> str:
     head = '<meta charset="utf-8"><meta name="color-scheme" content="light dark">'
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head>{head}<title>{title}</title></head>\n'
-        f"<body>{fragment(picture)}</body></html>\n"
+        f"<body>{fragment(picture, linked=True)}</body></html>\n"
     )
 
 
@@ -99,8 +120,10 @@ def _columns(names: Sequence[str]) -> str:
 
 def _framed(title: str, rows: Iterable[str], css_class: str = "") -> str:
     attribute = f' class="{css_class}"' if css_class else ""
-    caption = f"<caption>{escape(title)}</caption>" if title else ""
-    return f"<table{attribute}>{caption}{''.join(rows)}</table>"
+    # A caption would be as narrow as its table.
+    head, named = (f"<h4>{escape(title)}</h4>", f' aria-label="{escape(title)}"') if title else (
+        "", "")  # fmt: skip
+    return f"{head}<table{attribute}{named}>{''.join(rows)}</table>"
 
 
 def _grid(grid: AlignmentGrid, legend: str) -> str:
@@ -140,9 +163,22 @@ def _drawable(part: Strip) -> bool:
     return sum(n > 1 for n in part.memory.extents) > 1 and 0 not in part.memory.extents
 
 
-def _memory(part: Strip, most_bytes: int) -> str:
-    caption = f"<figcaption>{escape(part.memory.name)}</figcaption>"
-    return caption + memory.picture(part.memory, most_bytes)
+def _memory(part: Strip, most_bytes: int, mark: str) -> str:
+    note = "" if part.groups or not part.note else f": {part.note}"
+    caption = f"<figcaption>{escape(part.memory.name + note)}</figcaption>"
+    return caption + (memory.picture(part.memory, most_bytes, mark) if most_bytes else "")
+
+
+def _links(marked: Iterable[tuple[Strip, str]]) -> str:
+    """A slot under the pointer is marked wherever it is drawn."""
+    names = [
+        f".{mark}{slot.offset}" for part, mark in marked for group in part.groups for slot in group
+    ]
+    rules = (
+        f".gpubcast:has({name}:hover) {name}{{background:#d336;stroke:#d33;stroke-width:2}}"
+        for name in names
+    )
+    return f"<style>{''.join(rules)}</style>" if names else ""
 
 
 def _table(part: TitledTable) -> str:
@@ -152,15 +188,18 @@ def _table(part: TitledTable) -> str:
     return _framed(part.title, [_columns(part.columns), *rows])
 
 
-def _strip(part: Strip) -> str:
-    cells = [_slot(slot, first=k == 0) for group in part.groups for k, slot in enumerate(group)]
+def _strip(part: Strip, mark: str) -> str:
+    cells = [
+        _slot(slot, mark, first=k == 0) for group in part.groups for k, slot in enumerate(group)
+    ]
     table = _framed("", [_row(f"{part.label} {part.shape}", cells)], "memory")
     note = f'<div class="note">{escape(part.note)}</div>' if part.note else ""
     return f'<div class="memory-of"><div class="scrolled">{table}</div>{note}</div>'
 
 
-def _slot(slot: MemorySlot, *, first: bool) -> str:
+def _slot(slot: MemorySlot, mark: str, *, first: bool) -> str:
     css_classes = [*(["first"] if first else []), *(["padding"] if slot.index is None else [])]
+    css_classes += [f"{mark}{slot.offset}"] if mark else []
     attribute = f' class="{" ".join(css_classes)}"' if css_classes else ""
     what = "padding" if slot.index is None else f"element {slot.index}"
     return f'<td{attribute} title="slot {slot.offset}: {escape(what)}">{escape(slot.text)}</td>'

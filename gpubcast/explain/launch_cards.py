@@ -9,6 +9,7 @@ from gpubcast.codegen.source import KernelSource
 from gpubcast.config import NEVER
 from gpubcast.errors import Error
 from gpubcast.explain.picture import Card, Listing
+from gpubcast.explain.touched import touched
 from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.runtime import state
 from gpubcast.runtime.target import target_architecture
@@ -72,7 +73,7 @@ def launch_card(
         ("time", _time(plan, target)),
         ("kernel", f"{made.entry}: {_cached(made, target, device)}"),
     )
-    return Card(title, device, facts), Listing(listed, language, made.text)
+    return Card(title, device, facts, touched(plan, chosen)), Listing(listed, language, made.text)
 
 
 def _counted(count: int, what: str) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from gpubcast.hlo.alignment import AlignmentGrid
 from gpubcast.pictures.memory import Memory
+from gpubcast.pictures.schedule import Touched
+from gpubcast.pictures.stages import Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +62,13 @@ class Card:
         title: the target in words.
         device: ``"cpu"`` or ``"cuda"``.
         facts: the names and values.
+        touched: what blocks and threads touch; None where nothing runs.
     """
 
     title: str
     device: str
     facts: tuple[tuple[str, str], ...]
+    touched: Touched | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,7 @@ class Picture:
         strips: the memory of each operand, then of each output.
         cards: one per target.
         listings: one per target that runs a kernel.
+        stages: the kernels of the call and the bytes that each moves.
         source: whether text and terminal show the listings (HTML always folds them in).
     """
 
@@ -98,4 +103,5 @@ class Picture:
     strips: tuple[Strip, ...]
     cards: tuple[Card, ...]
     listings: tuple[Listing, ...]
+    stages: tuple[Stage, ...]
     source: bool = False

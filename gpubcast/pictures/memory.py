@@ -44,32 +44,35 @@ class Memory:
         )
 
 
-def picture(memory: Memory, most_bytes: int = MOST_BYTES) -> str:
+def picture(memory: Memory, most_bytes: int = MOST_BYTES, mark: str = "") -> str:
     """The grid as SVG, empty for an array without elements.
 
-    Its last dimension lies across, all others downwards.
+    Its last dimension lies across, all others downwards. A pointer on a cell is told its index and
+    its address.
 
     Args:
         memory: the array.
         most_bytes: more of its middle is left out where the picture would be larger.
+        mark: begins the class of each cell, whose address follows; empty for none.
     """
     if 0 in memory.extents:
         return ""
     drawn = ""
     for most in MOST:
-        drawn = _drawn(memory, *most)
+        drawn = _drawn(memory, *most, mark)
         if len(drawn) <= most_bytes:
             break
     return drawn
 
 
-def _drawn(memory: Memory, most_columns: int, most_rows: int) -> str:
+def _drawn(memory: Memory, most_columns: int, most_rows: int, mark: str) -> str:
     dimensions, extents, strides = memory.dimensions, memory.extents, memory.strides
     across = len(extents) - 1
     columns = _some(extents[across] if extents else 1, most_columns)
     down = extents[:-1]
     rows = _some(math.prod(down), most_rows)
     cells: list[tuple[float, float, int, bool]] = []
+    places: list[tuple[int, ...]] = []
     ends = [
         sum((n - 1) * s for n, s in zip(extents, strides, strict=True) if (s > 0) is upwards)
         for upwards in (False, True)
@@ -100,6 +103,7 @@ def _drawn(memory: Memory, most_columns: int, most_rows: int) -> str:
             address = sum(i * s for i, s in zip(whole, strides, strict=True)) - least
             outside = any(i >= n for i, n in zip(whole, dimensions, strict=True))
             cells.append((edges[place], y, address, outside))
+            places.append(whole)
         y += _HEIGHT
     for place, column in enumerate(columns):
         x = (edges[place] + edges[place + 1]) / 2
@@ -111,6 +115,7 @@ def _drawn(memory: Memory, most_columns: int, most_rows: int) -> str:
             parts.append(svg.text(x, middle, "⋯", anchor="middle", faint=True))
     parts += _cells(cells, width, most - least)
     parts += _arrows(memory, left, width, tops)
+    parts.append(_pointed(cells, places, width, mark))
     right = edges[-1]
     words = f"dimension {across}: {strides[across]:+,}" if extents else ""
     room = max(right, left + 1.5 * width + 4 + (len(words) + 1) * svg.LETTER) if extents else right
@@ -155,17 +160,35 @@ def _cells(cells: Sequence[tuple[float, float, int, bool]], width: float, span: 
         )
         for shade, places in sorted(shades.items())
     ]
-    every = [(x, y) for x, y, _, _ in cells]
     padding = [(x, y) for x, y, _, outside in cells if outside]
     faint = ' stroke-opacity=".45"'
     parts.append(svg.path(svg.hatching(padding, width, _HEIGHT), stroke="currentColor", more=faint))
-    parts.append(svg.path(svg.boxes(every, width, _HEIGHT), stroke="currentColor", more=faint))
     numbers = "".join(
         f'<text x="{svg.number(x + width / 2)}" y="{svg.number(y + 13)}">{address}</text>'
         for x, y, address, outside in cells
         if not outside
     )
     return [*parts, f'<g text-anchor="middle">{numbers}</g>']
+
+
+def _pointed(
+    cells: Sequence[tuple[float, float, int, bool]],
+    places: Sequence[tuple[int, ...]],
+    width: float,
+    mark: str,
+) -> str:
+    """The cells' outlines, and what a pointer is told on each."""
+    told = []
+    for (x, y, address, outside), index in zip(cells, places, strict=True):
+        name = f' class="{mark}{address}"' if mark else ""
+        what = "padding" if outside else f"[{','.join(map(str, index))}]"
+        said = f"{what}: slot {address}"
+        box = svg.boxes([(x, y)], width, _HEIGHT)
+        told.append(f'<path d="{box}"{name}><title>{said}</title></path>')
+    return (
+        '<g fill="none" stroke="currentColor" stroke-opacity=".45" pointer-events="all">'
+        f"{''.join(told)}</g>"
+    )
 
 
 def _arrows(memory: Memory, left: float, width: float, tops: Sequence[float]) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from html import escape
+import re
+from collections.abc import Iterable, Sequence
+from html import escape, unescape
 
 FONT = 11
 """Height of letters, in pixels; a letter is some 0.61 as wide."""
@@ -80,6 +81,21 @@ def figure(width: float, height: float, parts: Iterable[str], words: str) -> str
         'style="max-width:100%;height:auto;print-color-adjust:exact">'
         f"<title>{escape(words)}</title>{''.join(parts)}</svg>"
     )
+
+
+def side_by_side(pictures: Sequence[tuple[str, str]], gap: float = 44) -> str:
+    """Pictures beside each other, each under a heading."""
+    parts, words, x, height, top = [], [], 0.0, 0.0, 24.0
+    for heading, drawn in pictures:
+        root = drawn.partition(">")[0]
+        wide, high = (float(one) for one in re.findall(r'(?:width|height)="([\d.]+)"', root))
+        inner = re.sub(r"^<svg [^>]*><title>[^<]*</title>", "", drawn).removesuffix("</svg>")
+        parts.append(text(x, 12, heading))
+        parts.append(f'<g transform="translate({number(x)} {number(top)})">{inner}</g>')
+        words.append(unescape(re.findall(r"<title>([^<]*)</title>", drawn)[0]))
+        x += max(wide, (len(heading) + 1) * LETTER) + gap
+        height = max(height, top + high)
+    return figure(x - gap, height, parts, "; ".join(words))
 
 
 def alone(drawn: str) -> str:

@@ -262,17 +262,18 @@ class BroadcastPlan:
     @property
     def num_bytes(self) -> int:
         """Bytes that must move: each distinct element of each operand and output once."""
-        total = 0
-        for access in self.accesses:
-            if access.generated:
-                continue
-            walked = (
-                axis.extent
-                for axis, stride in zip(self.axes, access.strides, strict=True)
-                if stride != 0
-            )
-            total += math.prod(walked) * access.element_type.itemsize
-        return total
+        return sum(map(self.bytes_of, self.accesses))
+
+    def bytes_of(self, access: Access) -> int:
+        """Those of one access."""
+        if access.generated:
+            return 0
+        walked = (
+            axis.extent
+            for axis, stride in zip(self.axes, access.strides, strict=True)
+            if stride != 0
+        )
+        return math.prod(walked) * access.element_type.itemsize
 
     @property
     def fills(self) -> bool:

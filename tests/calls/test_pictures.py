@@ -34,7 +34,7 @@ def drawn(text: str) -> ET.Element:
 
 
 def addresses(root: ET.Element) -> list[int]:
-    (group,) = root.findall(f"{SVG}g")
+    (group,) = root.findall(f"{SVG}g[@text-anchor]")
     return [int(one.text or "") for one in group]
 
 

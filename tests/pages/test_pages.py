@@ -1,8 +1,7 @@
-"""The pages and pictures of ``gpubcast bench``: in a browser, in matplotlib, and in the README."""
+"""The pages and pictures of ``gpubcast bench``: in a browser, and in matplotlib."""
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import re
 import sys
@@ -13,11 +12,12 @@ from xml.etree import ElementTree
 import pytest
 
 import gpubcast as gb
-from bench import readme, schema
+from bench import schema
 from bench.report import files, picture, table
 from bench.report import text as texts
 from bench.report.page import page as page_of
 from tests.support.bench_reports import (
+    LAYOUT,
     a_report,
     browse,
     failure,
@@ -124,40 +124,9 @@ def test_a_browser_shows_the_page(tmp_path: Path) -> None:
     assert shots == {"light": (255, 255, 255), "dark": (0x16, 0x16, 0x1A)}
 
 
-LAYOUT = """
-const edge = document.documentElement.clientWidth, wrong = [];
-if (document.documentElement.scrollWidth > edge) wrong.push('the page is wider than its window');
-for (const e of document.querySelectorAll('h1,h2,p,pre,ul,li,svg,figcaption,.wide,summary')) {
-  if (e.getBoundingClientRect().right > edge + 1) wrong.push('beyond the edge: ' + e.textContent);
-}
-for (const row of document.querySelectorAll('tr:not(.head)')) {
-  const tall = row.cells.length > 2 && row.getBoundingClientRect().height > 60;
-  if (tall) wrong.push('a tall row: ' + row.textContent);
-}
-for (const svg of document.querySelectorAll('svg')) {
-  const out = svg.getBoundingClientRect();
-  const texts = [...svg.querySelectorAll('text')].map(t => [t, t.getBoundingClientRect()]);
-  texts.forEach(([t, a], k) => {
-    if (a.left < out.left - 1 || a.right > out.right + 1 || a.bottom > out.bottom + 1
-        || a.top < out.top - 1) wrong.push('clipped: ' + t.textContent);
-    for (const [u, b] of texts.slice(k + 1)) {
-      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-      if (wide > 1 && high > 0.3 * a.height) {
-        wrong.push('overlapping: ' + t.textContent + ' and ' + u.textContent);
-      }
-    }
-  });
-}
-document.title = 'LAYOUT ' + (wrong.join('; ') || 'fits');
-"""
-
-
 def committed(repository: Path) -> Path:
-    """The report that the README shows."""
-    text = (repository / "README.md").read_text(encoding="utf-8")
-    (source,) = re.findall(r"python -m bench\.readme (bench/results/\S+\.json)", text)
-    return repository / source
+    """A report of every case, whose picture is committed too."""
+    return repository / "bench/results/cpu-2core-2026-11-21.json"
 
 
 @pytest.mark.parametrize("width", [1400, 500])
@@ -273,48 +242,6 @@ def test_a_missing_package_is_named_before_measuring(
     files.check(options("--json", "x.json", "--md", "x.md"))
 
 
-# --- the README -------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def document(tmp_path: Path) -> Path:
-    (tmp_path / "bench" / "results").mkdir(parents=True)
-    (tmp_path / "bench" / "results" / "x.json").write_text(small().text())
-    path = tmp_path / "README.md"
-    path.write_text(f"before\n\n{readme.BEGIN}\nold\n{readme.END}\n\nafter\n")
-    return path
-
-
-def test_the_readme_is_written_from_a_report(
-    document: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(document.parent)
-    source = "bench/results/x.json"
-    assert readme.main([source, "--check"]) == 1
-    assert readme.main([source]) == 0
-    text = document.read_text()
-    assert text.startswith(f"before\n\n{readme.BEGIN}\n\n![")
-    assert text.endswith(f"```\n\n{readme.END}\n\nafter\n")
-    assert "(bench/results/x.svg)" in text
-    assert (document.parent / "bench/results/x.svg").is_file()
-    assert "gpubcast bench --json x.json  # measured bench/results/x.json" in text
-    assert "python -m bench.readme bench/results/x.json" in text
-    assert "600 ns" in text
-    assert "old" not in text
-    assert "tiny" not in text  # sizes cache and memory
-    assert readme.main([source, "--check"]) == 0
-    assert readme.main([source]) == 0
-    assert document.read_text() == text
-
-
-def test_the_readme_of_this_project_is_what_its_report_gives(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(repository)
-    source = committed(repository).relative_to(repository)
-    assert readme.main([str(source), "--check"]) == 0
-
-
 def test_the_picture_of_this_project_is_what_its_report_gives(
     repository: Path, tmp_path: Path
 ) -> None:
@@ -326,21 +253,3 @@ def test_the_picture_of_this_project_is_what_its_report_gives(
         pytest.skip("the picture was drawn by another version of matplotlib")
     picture.plot(schema.load(source), tmp_path / "again.svg")
     assert (tmp_path / "again.svg").read_text(encoding="utf-8") == drawn
-
-
-def test_the_readme_needs_its_markers(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = str(document.parent / "bench/results/x.json")
-    for text in ("", f"{readme.END}{readme.BEGIN}", f"{readme.BEGIN}{readme.END}{readme.BEGIN}"):
-        document.write_text(text)
-        assert readme.main([source, "--readme", str(document)]) == 2
-        assert readme.BEGIN in capsys.readouterr().err
-        assert document.read_text() == text
-    assert readme.main([source, "--readme", "missing.md"]) == 2
-    assert "No such file or directory: 'missing.md'" in capsys.readouterr().err
-
-
-def test_a_command_cannot_leave_its_block() -> None:
-    section = readme.section(
-        dataclasses.replace(hostile(), command="x\n```\n# y"), Path("r.json"), Path("R.md")
-    )
-    assert section.count("```") == 2

@@ -8,10 +8,7 @@ import re
 
 from bench.report import text as texts
 from tests.support.bench_reports import (
-    a_report,
-    failure,
     hostile,
-    result,
     small,
 )
 
@@ -62,19 +59,3 @@ def test_markdown_shows_hostile_texts_as_they_are() -> None:
     outside = [line for line in text.splitlines() if not line.startswith("    ")]
     assert not any(re.search(r"(?<!\\)<script", line) for line in outside)
     assert texts.escape("a*b_c [x](y) `z`\n|") == r"a\*b\_c \[x\](y) \`z\` \|"
-
-
-def test_the_overview_has_a_column_for_each_library() -> None:
-    lines = texts.overview(small(), ["cache"])
-    assert lines == [
-        "| case | type | size | shapes | gpubcast | of the ceiling "
-        "| NumPy | JAX | numexpr | wrong |",
-        "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-        "| row bias | f32 | cache L2 | `f32[16,32], f32[32] -> f32[16,32]{0,1}` | 600 ns | 85% "
-        "| 1.00 us (1.67x) | 2.00 us (4.00x) | failed | WRONG |",
-    ]
-    alone = a_report(failure("gpubcast", "out", "WRONG", "x"), result("NumPy", "out", 1.0),
-                     result("NumPy", "out", 1.0, case="other"))  # fmt: skip
-    assert [line.split(" | ")[4:] for line in texts.overview(alone, ["cache"])[2:]] == [
-        ["WRONG", "-", "1.00 s (-) |"], ["-", "-", "1.00 s (-) |"],
-    ]  # fmt: skip

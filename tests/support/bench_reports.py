@@ -17,6 +17,34 @@ from rich.console import Console
 from bench.arguments import parser
 from bench.schema import Absent, Ceiling, Report, Result
 
+# What a page says in its title of how it is laid out.
+LAYOUT = """
+const edge = document.documentElement.clientWidth, wrong = [];
+if (document.documentElement.scrollWidth > edge) wrong.push('the page is wider than its window');
+for (const e of document.querySelectorAll('h1,h2,p,pre,ul,li,svg,figcaption,.wide,summary')) {
+  if (e.getBoundingClientRect().right > edge + 1) wrong.push('beyond the edge: ' + e.textContent);
+}
+for (const row of document.querySelectorAll('tr:not(.head)')) {
+  const tall = row.cells.length > 2 && row.getBoundingClientRect().height > 60;
+  if (tall) wrong.push('a tall row: ' + row.textContent);
+}
+for (const svg of document.querySelectorAll('svg')) {
+  const out = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll('text')].map(t => [t, t.getBoundingClientRect()]);
+  texts.forEach(([t, a], k) => {
+    if (a.left < out.left - 1 || a.right > out.right + 1 || a.bottom > out.bottom + 1
+        || a.top < out.top - 1) wrong.push('clipped: ' + t.textContent);
+    for (const [u, b] of texts.slice(k + 1)) {
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (wide > 1 && high > 0.3 * a.height) {
+        wrong.push('overlapping: ' + t.textContent + ' and ' + u.textContent);
+      }
+    }
+  });
+}
+document.title = 'LAYOUT ' + (wrong.join('; ') || 'fits');
+"""
 HOSTILE = "<script>alert('x')</script>\x1b[31m\x00 & \"q\" ]]> | `a` \ud800\r*b*"
 
 

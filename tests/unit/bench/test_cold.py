@@ -22,3 +22,13 @@ def test_the_least_times_and_their_ratio() -> None:
 def test_without_another_checkout_there_is_no_ratio() -> None:
     found = tuple(cold.Cold(name, (2.0,), (3.0,)) for name in (cold.FIRST, "row", cold.THREADS))
     assert all(len(line[32:].split()) == 2 for line in cold.text(found).splitlines()[1:])
+
+
+def test_the_page_says_where_it_was_measured() -> None:
+    found = tuple(
+        cold.Cold(name, (2.0, 4.0), (3.0, 5.0)) for name in (cold.FIRST, "row", cold.THREADS)
+    )
+    lines = cold.page(found, "the command").splitlines()
+    assert lines[0].startswith("# First calls: ") and "    the command" in lines
+    assert f"| {cold.FIRST} | 2 | 3 |" in lines and "| all of it | 6 | 9 |" in lines
+    assert any(line.startswith("Milliseconds, the least of 2 processes") for line in lines)

@@ -29,8 +29,8 @@ def test_the_table_says_where_it_is_behind() -> None:
         "log f32": {"gpubcast": 0.5, "NumPy": 4.0},
     }
     lines = functions.text({"environment": MADE, "ns": ns}, "the command").splitlines()
-    assert "| exp f32 | 0.50 | 2.00 | 1.00 | - | 2.00 | 4.00 |" in lines
-    assert "| erf f32 | 0.50 | - | 1.00 | 0.40 | 0.80 | - |" in lines
+    assert "| exp f32 | 0.500 | 2.000 | 1.000 | - | 2.00 | 4.00 |" in lines
+    assert "| erf f32 | 0.500 | - | 1.000 | 0.400 | 0.80 | - |" in lines
     assert "Geometric mean of NumPy's times to ours: 5.66." in lines
     assert lines[-1] == "Slower than the best of them: erf f32 (0.80)."
     assert "* NUMBA_CPU_NAME=znver3" in lines and "    the command" in lines

@@ -364,7 +364,7 @@ def test_notebooks_get_text_and_html(bias: gb.Plan) -> None:
     page = explanation.html()
     tables = re.findall("<table.*?</table>", bundle["text/html"], re.DOTALL)
     assert tables == re.findall("<table.*?</table>", page, re.DOTALL) and len(tables) > 5
-    assert bundle["text/html"].count("<svg") == page.count("<svg") == 3
+    assert bundle["text/html"].count("<svg") == page.count("<svg") == 6
     assert _checked(bundle["text/html"]).tags[0] == "div"
 
 
