@@ -44,3 +44,5 @@ def test_the_libraries_of_a_page_are_those_that_it_imports() -> None:
     code = ">>> import torch, gpubcast as gb\n", "import gpubcast.jax\n", "from dask import array\n"
     page = documents.Document("page", tuple(("python", block) for block in code))
     assert page.libraries == ("dask", "jax", "torch")
+    parsed = documents.Document("page", (("python", "f = gb.from_stablehlo(text)\n"),))
+    assert parsed.libraries == ("jaxlib",)

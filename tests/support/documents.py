@@ -36,11 +36,13 @@ class Document:
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """Optional libraries that the page imports."""
+        """Optional libraries that the page imports, or that what it calls needs."""
         imported = re.findall(
             r"^(?:>>> )?(?:import|from) +([^\n#]+)", "".join(self.code), re.MULTILINE
         )
         words = set(re.findall(r"[a-z_]+", " ".join(imported)))
+        if "gb.from_stablehlo(" in "".join(self.code):
+            words.add("jaxlib")  # has the parser
         return tuple(name for name in OPTIONAL if name in words)
 
 

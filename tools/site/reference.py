@@ -12,7 +12,7 @@ import inspect
 import itertools
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -237,7 +237,8 @@ def signature(name: str, function: Any) -> str:
             marked = True
         star = "*" * (one.kind is one.VAR_POSITIONAL) + "**" * (one.kind is one.VAR_KEYWORD)
         marked = marked or one.kind is one.VAR_POSITIONAL
-        default = "" if one.default is one.empty else f"={one.default!r}"
+        value = dict(one.default) if isinstance(one.default, Mapping) else one.default
+        default = "" if one.default is one.empty else f"={value!r}"
         parts.append(f"{star}{one.name}{default}")
     line = f"{name}({', '.join(parts)})"
     return line if len(line) < 80 else f"{name}(\n    " + ",\n    ".join(parts) + ",\n)"
