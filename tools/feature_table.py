@@ -95,7 +95,7 @@ FEATURES = (
     ),
     Feature(
         "gradients",
-        ("as a PyTorch operator", "no", "no", "yes", "yes", BACKEND, "yes"),
+        ("in PyTorch and JAX", "no", "no", "yes", "yes", BACKEND, "yes"),
         (("einx", _EINX), ("KeOps", f"{_KEOPS}introduction/why_using_keops.html")),
     ),
     Feature(
