@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.support import doors
 
 doors.library("distributed")
@@ -108,6 +106,5 @@ def test_a_cold_cluster_compiles_a_kernel_once(tmp_path: Path) -> None:
     assert len(set((tmp_path / "compiled.pids").read_text().split())) == 2
 
 
-@pytest.mark.long
 def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path) -> None:
     _ran(_KILLED, tmp_path)
