@@ -104,6 +104,7 @@ OBJECTS = {
 DOORS = {
     "torch": ("gpubcast.torch", "../torch.md"),
     "jax": ("gpubcast.jax", "../jax.md"),
+    "xarray": ("gpubcast.xarray", "../xarray.md"),
 }
 
 INDEX = """# Reference
@@ -283,11 +284,12 @@ def _door(root: Path, module: str, guide: str) -> str:
     folder = root.joinpath(*module.split("."))
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in folder.glob("*.py")}
     public = _public(trees[folder / "__init__.py"])
+    ours = _names_of(module.partition(".")[2])
     parts = [f"# {module}", f"The guide, with examples, is [its page]({guide})."]
     for tree in trees.values():
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and node.name in public:
-                name = f"{'gb' if node.name in gb.__all__ else module}.{node.name}"
+                name = f"{'gb' if node.name in ours else module}.{node.name}"
                 text = docstrings.markdown(ast.get_docstring(node))
                 call = f"{name}({ast.unparse(node.args)})"
                 parts.append(f"## {name}\n\n```py\n{call}\n```\n\n{text}")
@@ -301,11 +303,17 @@ def documented(root: Path) -> dict[str, str]:
         for name in DOORS
         for path in (root / "gpubcast" / name).glob("*.py")
         for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.FunctionDef) and node.name in gb.__all__
+        if isinstance(node, ast.FunctionDef) and node.name in _names_of(name)
     }
     names = [name for name in gb.__all__ if name not in functions.__all__]
     found = {name: read.get(name) or inspect.getdoc(getattr(gb, name)) or "" for name in names}
     return found | {f"nn.{name}": one.__doc__ or "" for name, one in nn_functions().items()}
+
+
+def _names_of(door: str) -> set[str]:
+    """The names of the package that a door has."""
+    homes = gb._HOMES.items()
+    return {name for home, names in homes if home.split(".")[0] == door for name in names}
 
 
 def _public(tree: ast.Module) -> tuple[str, ...]:
