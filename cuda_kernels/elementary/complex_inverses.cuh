@@ -7,6 +7,7 @@
 #include "scalar.cuh"
 #include "elementary/complex_arithmetic.cuh"
 #include "elementary/complex_functions.cuh"
+#include "elementary/inverse_hyperbolic.cuh"
 #include "elementary/logarithm.cuh"
 #include "elementary/trigonometric.cuh"
 

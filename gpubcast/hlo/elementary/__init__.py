@@ -40,8 +40,10 @@ from gpubcast.hlo.elementary import (
     gamma,
     half_exponential,
     half_logarithm,
+    inverse_hyperbolic,
     logarithm,
     native,
+    power,
     special,
     trigonometric,
 )
@@ -58,8 +60,10 @@ __all__ = [
     "gamma",
     "half_exponential",
     "half_logarithm",
+    "inverse_hyperbolic",
     "logarithm",
     "native",
+    "power",
     "special",
     "trigonometric",
 ]

@@ -1,4 +1,4 @@
-"""log and its relatives, inverse hyperbolic functions, and pow."""
+"""Logarithms of numbers and of sums."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from gpubcast.hlo.elementary.arithmetic import (
     BIAS,
     MANTISSA,
     fast_two_sum,
-    in_two,
     polynomial,
     rough_inverse,
     sign_bit,
     two_sum,
 )
-from gpubcast.hlo.elementary.exponential import EXP, EXP_LIMITS, Coefficients, clamp, nearest
+from gpubcast.hlo.elementary.exponential import EXP, EXP_LIMITS, nearest
 from gpubcast.hlo.elementary.exponential import LN2 as EXP_LN2
 from gpubcast.hlo.elementary.formula import formula, step
 from gpubcast.hlo.elementary.tables import (
@@ -25,9 +24,6 @@ from gpubcast.hlo.elementary.tables import (
     LOG10_TABLE,
     LOG_INVERSE,
     LOG_TABLE,
-    POW_INVERSE,
-    POW_REST,
-    POW_TABLE,
     ConstantTable,
 )
 from gpubcast.hlo.elementary.values import (
@@ -39,8 +35,6 @@ from gpubcast.hlo.elementary.values import (
     from_bits,
     lookup,
     select,
-    sqrt,
-    trunc,
 )
 
 # ln 2 in two parts; the first is so short that its product with an exponent is exact.
@@ -91,29 +85,6 @@ LOG10 = {
         *(-0.042585338256008715, 0.0298404779055308),
     ),
 }
-# (log(1 + r) - r) / -(r^2 / 2) - 1 as r P(r) on -0.021 <= r <= 1/32 (F32) and -0.0372 <= r <= 1/16
-# (F64); P is minimax for the error relative to log(1 + r): 2^-38.6 and 2^-66.7. The first
-# coefficient of F64 is less by -5/8.
-POW: Coefficients = {
-    F32: (-0.6666666, 0.5000031, -0.40014604, 0.3256937),
-    F64: (
-        *(-0.04166666666666635, 0.4999999999999959, -0.40000000000192387, 0.33333333336399995),
-        *(-0.28571428210916694, 0.24999992698673618, -0.2222247008211726, 0.20006693002284984),
-        *(-0.1814779823094625, 0.1461567645757157),
-    ),
-}
-# ln 2 in two parts; the first is a multiple of the last places of POW_TABLE.
-POW_LN2 = {
-    F32: (float.fromhex("0x1.62e4p-1"), float.fromhex("0x1.7f7d1cp-20")),
-    F64: (float.fromhex("0x1.62e43p-1"), float.fromhex("-0x1.05c610ca86c39p-29")),
-}
-# Beyond these 1 is nothing beside the square of x, and 1 / x^2 nothing beside log(2 x).
-LARGE = {F32: 2.0**13, F64: 2.0**28}
-# Beyond the first a power is an infinity, or 0, whatever the second part of its logarithm is; and
-# more than this second part without overflow.
-POW_LIMITS = {F32: (-104.5, 89.0), F64: EXP_LIMITS[F64]}
-LOW_LIMIT = 2.0**-4
-NAN = math.nan
 
 
 class MantissaParts(NamedTuple):
@@ -205,79 +176,6 @@ def log1p(x: FormulaValue) -> FormulaValue:
     return step("log_domain", total, y)
 
 
-@formula("asinh", F32, F64)
-def asinh(x: FormulaValue) -> FormulaValue:
-    """log(1 + z) with the sign of x, where z = |x| + x^2 / (1 + sqrt(x^2 + 1))."""
-    a = abs(x)
-    square = a * a
-    z, z_low = fast_two_sum(a, square / (sqrt(square + 1.0) + 1.0))
-    total, low = two_sum(a.constant(1.0), z)
-    large = a > LARGE[x.machine_type]
-    y = log_of_sum(
-        select(large, a, total),
-        select(large, 0.0, low + z_low),
-        select(large, a.constant(1.0), 0.0),
-    )
-    return odd(x, select(a < math.inf, y, a))
-
-
-@formula("acosh", F32, F64)
-def acosh(x: FormulaValue) -> FormulaValue:
-    """log(x / 2 + sqrt(x^2 - 1) / 2) + ln 2: the root is that of t^2 + t, t = (x - 1) / 2."""
-    t = fma(x, 0.5, -0.5)
-    square = fma(t, t, t)
-    root = sqrt(square)
-    # What rounding left of the square, and so of its root.
-    rest = fma(-root, root, square) + fma(t, t, t - square)
-    root_low = rest * (rough_inverse(root) * 0.5)
-    total, low = fast_two_sum(x * 0.5, root)
-    large = x > LARGE[x.machine_type]
-    y = log_of_sum(select(large, x, total), select(large, 0.0, low + root_low), x.constant(1.0))
-    return select(x < 1, NAN, select(x < math.inf, y, x))
-
-
-@formula("atanh", F32, F64)
-def atanh(x: FormulaValue) -> FormulaValue:
-    """log((1 + |x|) / (1 - |x|)) / 2 with the sign of x; the quotient is in two parts."""
-    a = abs(x)
-    above, above_low = fast_two_sum(a.constant(1.0), a)
-    below, below_low = fast_two_sum(a.constant(1.0), -a)
-    inverse = 1.0 / below
-    total = above * inverse
-    low = (fma(-total, below, above) + fma(-total, below_low, above_low)) * inverse
-    y = log_of_sum(total, low) * 0.5
-    return odd(x, select(a < 1, y, select(a > 1, NAN, select(a < 2, a.constant(math.inf), a))))
-
-
-def log_pair(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
-    """log of a positive x in two parts, with some 10 bits more than one."""
-    machine_type = x.machine_type
-    m, e = step("mantissa", x), step("exponent", x)
-    index = bits(m) >> (MANTISSA[machine_type] - {F32: 5, F64: 4}[machine_type])
-    first, second = POW_LN2[machine_type]
-    head = fma(e, first, lookup(POW_TABLE[machine_type], index))
-    tail = fma(e, second, lookup(POW_REST[machine_type], index))
-    # The inverses have so few bits that r is exact, and so are the terms r and -r^2 / 2.
-    r = fma(m, lookup(POW_INVERSE[machine_type], index), -1.0)
-    half = r * -0.5
-    square = half * r
-    square_low = fma(half, r, -square)
-    near, near_low = fast_two_sum(r, square)
-    z = r * r
-    others = POW[machine_type]
-    if machine_type is F32:
-        factor = fma(r, others[0], z * in_two(r, z, others[1:]))
-        low = near_low + fma(square, factor, square_low)
-    else:
-        # The third term counts in two parts, too.
-        factor = fma(r, -0.625, r * in_two(r, z, others))
-        cube = square * factor
-        near, cube_low = fast_two_sum(near, cube)
-        low = (near_low + cube_low) + (square_low + fma(square, factor, -cube))
-    high, high_low = fast_two_sum(head, near)
-    return high, (high_low + tail) + low
-
-
 @formula("logaddexp", F32, F64)
 def logaddexp(x: FormulaValue, y: FormulaValue) -> FormulaValue:
     """The larger operand + log(1 + e^d): the difference d is in two parts, and so is e^d."""
@@ -298,31 +196,3 @@ def logaddexp(x: FormulaValue, y: FormulaValue) -> FormulaValue:
     total, low = fast_two_sum(x.constant(1.0), t)
     rest = fma(t, power_low * rough_inverse(power), low)
     return larger + step("log_domain", total, log_of_sum(total, rest))
-
-
-@formula("pow", F32, F64)
-def pow(x: FormulaValue, y: FormulaValue) -> FormulaValue:
-    """x ** y = e ** (y log |x|), the exponent in two parts; signs and edges are those of C."""
-    machine_type = x.machine_type
-    a = abs(x)
-    high, low = log_pair(a)
-    high = step("log_domain", a, high)
-    power = y * high
-    # Small, but where the power overflows: perhaps NaN there.
-    power_low = fma(y, low, fma(y, high, -power))
-    power_low = select(power_low < LOW_LIMIT, power_low, LOW_LIMIT)
-    power_low = select(power_low > -LOW_LIMIT, power_low, -LOW_LIMIT)
-    power = clamp(power, *POW_LIMITS[machine_type])
-    n = nearest(power + power_low if machine_type is F32 else power, 1 / math.log(2))
-    ln2, ln2_low = EXP_LN2[machine_type]
-    r, r_low = fma(n, -ln2, power), fma(n, -ln2_low, power_low)
-    total = r + r_low
-    z = total * total
-    near = r + fma(z, in_two(total, z, EXP[machine_type]), r_low)
-    size = step("scaled", near + 1.0, n)
-    # Before signs: an infinite y times log(1) is NaN.
-    size = select((y == 0) | (a == 1), 1.0, size)
-    half = y * 0.5
-    whole, even = trunc(y) == y, trunc(half) == half
-    value = from_bits(bits(size) | select(whole & ~even, sign_bit(x), 0))
-    return select((x < 0) & (high < math.inf) & ~whole, NAN, value)
