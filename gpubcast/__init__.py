@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from gpubcast.shapes.shape import Shape
     from gpubcast.stablehlo.function import StablehloFunction, from_stablehlo
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Array",

@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENTS = ROOT / ".matrix"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 BUSY = 12
+_CHECKOUT = ("-e", f"{ROOT}[test]")
 _EMULATION = ("qemu-aarch64", "aarch64-linux-gnu-gcc", "aarch64-linux-gnu-objcopy")
 _EMULATED = (
     *("tests/unit/shapes", "tests/unit/hlo", "tests/unit/planning", "tests/unit/schedules"),
@@ -89,15 +90,15 @@ def _run(command: list[str | Path], **variables: str) -> None:
         raise Failed(f"{' '.join(map(str, command[1:4]))} ... exits with {done.returncode}")
 
 
-def _environment(name: str, python: str, constraints: list[str] | None = None) -> Path:
-    """The interpreter of a new environment with this checkout and all that its tests use."""
+def _environment(name: str, python: str, constraints: list[str], *installed: str) -> Path:
+    """The interpreter of a new environment with what is installed, as pip's arguments."""
     place = ENVIRONMENTS / name
     shutil.rmtree(place, ignore_errors=True)
     _run([python, "-m", "venv", place])
     told = place / "constraints.txt"
-    told.write_text("\n".join(constraints or ()) + "\n")
+    told.write_text("\n".join(constraints) + "\n")
     install: list[str | Path] = [place / "bin/python", "-m", "pip", "install", "--quiet"]
-    _run([*install, *os.environ.get("PIP_FLAGS", "").split(), "-c", told, "-e", f"{ROOT}[test]"])
+    _run([*install, *os.environ.get("PIP_FLAGS", "").split(), "-c", told, *installed])
     return place / "bin/python"
 
 
@@ -123,7 +124,7 @@ def _interpreter(version: str) -> str:
 
 
 def _on_python(version: str) -> Callable[[], None]:
-    return lambda: _tests(_environment(version, _interpreter(version)))
+    return lambda: _tests(_environment(version, _interpreter(version), [], *_CHECKOUT))
 
 
 def _at_lowest_versions() -> None:
@@ -131,9 +132,21 @@ def _at_lowest_versions() -> None:
         lowest = _interpreter(PYTHONS[0])
     except Skipped:  # this one, which made the environment that runs this
         lowest = sys.executable
-    python = _environment("lowest", lowest, lowest_versions())
+    python = _environment("lowest", lowest, lowest_versions(), *_CHECKOUT)
     _run([python, "-W", "error", "-c", "import cupy; print('cupy', cupy.__version__)"])
     _tests(python, "tests/cpu", "tests/calls")
+
+
+def _as_published() -> None:
+    """The wheel and the source archive, each alone in an environment with what it asks for."""
+    with tempfile.TemporaryDirectory() as place:
+        _run([sys.executable, "-m", "hatchling", "build", "-d", place])
+        archives = sorted(Path(place).iterdir())
+        _run([sys.executable, "-m", "twine", "check", "--strict", *archives])
+        for archive in archives:
+            python = _environment("published", sys.executable, [], f"{archive}")
+            _run([python, "-P", "-c", "import gpubcast; print(gpubcast.__file__)"])
+            _run([python.with_name("gpubcast"), "demo"])
 
 
 def _without_compilers() -> None:
@@ -186,6 +199,7 @@ def _on_aarch64() -> None:
 
 ROWS = {
     "lowest": Row("the lowest versions that pyproject.toml allows", _at_lowest_versions),
+    "published": Row("the wheel and the source archive in empty environments", _as_published),
     "no-compiler": Row("no g++ on the path", _without_compilers),
     "one-core": Row("one core", _on_one_core),
     "aarch64": Row("AArch64 by qemu-user", _on_aarch64),

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import gpubcast
 from tests.support.packages import CLEAN, build, python
 from tools import cuda_extra, replay_dockerfile
 
@@ -76,12 +77,12 @@ def test_the_wheel_is_typed_and_has_one_top_level_package(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as files:
         names = files.namelist()
     assert "gpubcast/py.typed" in names
-    assert {name.split("/")[0] for name in names} == {"gpubcast", "gpubcast-0.1.0.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"gpubcast", "gpubcast-0.2.0.dist-info"}
 
 
 def test_the_metadata(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as files:
-        info = "gpubcast-0.1.0.dist-info"
+        info = "gpubcast-0.2.0.dist-info"
         metadata = Parser().parsestr(files.read(f"{info}/METADATA").decode())
         entry_points = files.read(f"{info}/entry_points.txt").decode()
         licence = files.read(f"{info}/licenses/LICENSE").decode()
@@ -99,10 +100,40 @@ def test_the_metadata(wheel: Path) -> None:
     assert "Version 2.0, January 2004" in licence
 
 
+def test_an_index_takes_the_archives(repository: Path, wheel: Path, tmp_path: Path) -> None:
+    """Their metadata, and a description that renders and has no link that holds in a checkout
+    alone."""
+    archive = build(repository, "sdist", tmp_path)
+    check = [sys.executable, "-m", "twine", "check", "--strict", wheel, archive]
+    run = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout
+    with zipfile.ZipFile(wheel) as files:
+        (name,) = (name for name in files.namelist() if name.endswith("/METADATA"))
+        metadata = Parser().parsestr(files.read(name).decode())
+    description = metadata.get_payload()
+    assert len(description) > 0.9 * len((repository / "README.md").read_text())
+    assert [link for link in re.findall(r"\]\(([^)]*)\)", description) if ":" not in link] == []
+    assert metadata["Author"] == "The gpubcast project"
+
+
+def test_one_version_and_one_date(repository: Path) -> None:
+    """In the package, the changelog, whose newest release it is, and the citation."""
+    changes, citation = ((repository / n).read_text() for n in ("CHANGELOG.md", "CITATION.cff"))
+    version, date = re.search(r"^## \[(\d.*)\] - (.*)$", changes, re.MULTILINE).groups()
+    assert version == gpubcast.__version__
+    assert f"\nversion: {version}\ndate-released: {date}\n" in citation
+
+
 def test_the_source_archive_is_complete(repository: Path, sdist: Path) -> None:
     for name in (
         *("pyproject.toml", "Makefile", "Dockerfile", "README.md", "CHANGELOG.md", "LICENSE"),
-        *("CONTRIBUTING.md", "docs/env.md", "tools/lint_house.py", "tests/conftest.py"),
+        *(
+            "CONTRIBUTING.md",
+            "CITATION.cff",
+            "docs/env.md",
+            "tools/lint_house.py",
+            "tests/conftest.py",
+        ),
         *("gpubcast/py.typed", "gpubcast/functions.pyi", ".ci/run"),
     ):
         assert (sdist / name).read_bytes() == (repository / name).read_bytes()
@@ -131,7 +162,7 @@ files = (p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
 print(gpubcast.__version__, *sorted(files))
 """
     version, *headers = python(code, interpreter=str(installed), cwd=tmp_path).split()
-    assert version == "0.1.0"
+    assert version == "0.2.0"
     assert headers == sorted(shipped(repository / "cuda_kernels"))
 
 
@@ -139,7 +170,7 @@ def test_the_installed_command_answers(installed: Path, tmp_path: Path) -> None:
     command = [installed.parent / "gpubcast", "--version"]
     run = subprocess.run(command, cwd=tmp_path, env=CLEAN, capture_output=True, text=True)
     assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout == "gpubcast 0.1.0\n"
+    assert run.stdout == "gpubcast 0.2.0\n"
 
 
 # --- import -----------------------------------------------------------------------------------

@@ -40,12 +40,12 @@ def _drive(monkeypatch: pytest.MonkeyPatch, seen: Driver) -> None:
 
 def test_text_has_one_line_per_check() -> None:
     checks = (
-        Check("gpubcast", Status.OK, "0.1.0"),
+        Check("gpubcast", Status.OK, "0.2.0"),
         Check("CuPy", Status.ABSENT, "not installed", "install it"),
         Check("x", Status.FAILED, "ImportError: y", "mend it"),
     )
     assert doctor.text(checks[:2]) == (
-        "ok      gpubcast  0.1.0\n"
+        "ok      gpubcast  0.2.0\n"
         "absent  CuPy      not installed\n"
         "                  -> install it\n"
         "\neverything that is here works"
