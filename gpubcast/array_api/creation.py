@@ -22,6 +22,7 @@ from gpubcast.array_api.dtypes import (
     with_scalar,
 )
 from gpubcast.errors import ElementTypeError, ShapeError, brief
+from gpubcast.runtime.foreign_libraries import is_foreign, refusal
 from gpubcast.runtime.operands import strided_of
 from gpubcast.shapes.element_types import element_type
 from gpubcast.shapes.shape import Shape
@@ -87,7 +88,8 @@ def asarray(
             its source may share memory.
 
     Raises:
-        ElementTypeError: ``obj`` holds no numbers that gpubcast has.
+        ElementTypeError: ``obj`` holds no numbers that gpubcast has, or more than numbers (A3): a
+            Dask array, a DataArray, a Series.
         ShapeError: N7, ``copy=False`` and a copy is needed.
     """
     wanted = None if dtype is None else element_type(as_dtype(dtype))
@@ -120,6 +122,8 @@ def _source(obj: Any, wanted: Any) -> tuple[arrays.Array, builtins.bool]:
         return arrays.array(_typed(obj, wanted)), False
     if isinstance(obj, np.ndarray):
         return _numbers(obj), True
+    if is_foreign(obj):
+        raise refusal(obj)
     if hasattr(obj, "__dlpack__") or hasattr(obj, "__cuda_array_interface__"):
         if not hasattr(obj, "__dlpack__"):
             return arrays.array(obj), False

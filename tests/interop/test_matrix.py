@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
+from gpubcast import array_api
 from tests.support import doors
 
 V = np.float32([1, -2, 3])
@@ -148,6 +149,19 @@ def test_what_receives_a_result_is_right_or_refused(name: str) -> None:
     elif x is not None:
         assert gb.neg(V, out=x) is x
         np.testing.assert_array_equal(_values(x), -V)
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_an_array_of_the_namespace_is_right_or_refused(name: str) -> None:
+    """By ``asarray``, whose standard has sequences: a range is one."""
+    library, make, as_operand, _ = OBJECTS[name]
+    x = make(doors.library(library))
+    if as_operand == RIGHT or name == "range":
+        made = np.asarray(array_api.asarray(x)).astype("f4")
+        np.testing.assert_array_equal(made, _values(x).astype("f4"))
+    else:
+        with pytest.raises(gb.Error):
+            array_api.asarray(x)
 
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
