@@ -8,6 +8,8 @@
 
 namespace gb {
 
+#ifndef GB_HAS_TABLE_980939f5
+#define GB_HAS_TABLE_980939f5
 GB_TABLE u64 TABLE_980939f5[20] = {
   0x0ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull,
   0xfe5163abdebbc561ull, 0xb7246e3a424dd2e0ull, 0x6492eea09d1921cull, 0xfe1deb1cb129a73eull,
@@ -15,6 +17,7 @@ GB_TABLE u64 TABLE_980939f5[20] = {
   0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull, 0x4f463f669e5fea2dull,
   0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
 };
+#endif
 // The sine of x > LIMIT; NaN of inf.
 GB_RARE float sin_large(float x) {
   GB_ENTER

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from gpubcast.backends.cuda import nvrtc
+from gpubcast.codegen.cuda import elementary
 from gpubcast.errors import CompileError
 from gpubcast.hlo.ops import OPS
 from gpubcast.shapes.element_types import element_type
@@ -34,16 +35,20 @@ DEVELOPERS = (("tanh", "bf16"), ("exp", "f32"))
 CASES = [(name, kind) for name in BUDGETS for kind in ("f16", "bf16", "f32")]
 
 
+def needs_nvrtc() -> None:
+    try:
+        nvrtc.library()
+    except CompileError as error:
+        pytest.skip(f"needs NVRTC: {error}")
+
+
 @pytest.mark.skipif(sass.nvdisasm() is None, reason="needs the nvidia-cuda-nvdisasm package")
 @pytest.mark.parametrize(
     ("name", "kind"),
     [pytest.param(*case, marks=() if case in DEVELOPERS else pytest.mark.long) for case in CASES],
 )
 def test_functions(name: str, kind: str) -> None:
-    try:
-        nvrtc.library()
-    except CompileError as error:
-        pytest.skip(f"needs NVRTC: {error}")
+    needs_nvrtc()
     found = prediction.function_load(name, kind, H100.arch)
     assert not complaints(name, kind, found)
 
@@ -59,6 +64,15 @@ def complaints(name: str, kind: str, found: Load) -> list[str]:
     if found.registers > gates.REGISTERS[gates.Flat] + 8 * (kind == "f32" or name == "pow"):
         wrong.append(f"{found.registers} registers")
     return wrong
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_one_program_includes_every_header(turn: int) -> None:
+    """In whichever order: a kernel has those of all the functions that it calls."""
+    needs_nvrtc()
+    names = sorted(elementary.headers())[::turn]
+    assert len(names) > 10
+    nvrtc.compile_cubin("\n".join(f'#include "{name}"' for name in names), H100.arch)
 
 
 def test_every_function_has_a_budget() -> None:

@@ -275,7 +275,10 @@ class _Writer:
             declared = f"GB_TABLE {TYPES[machine_type]} {name}[{len(words)}] = {{"
             entries = [cuda_literal(machine_type, word) for word in words]
             rows = [", ".join(entries[i : i + 4]) for i in range(0, len(entries), 4)]
-            self.tables += [declared, *(f"  {row}," for row in rows), "};"]
+            # Functions of two headers look up the same table, and a kernel may include both.
+            guard = f"GB_HAS_{name}"
+            self.tables += [f"#ifndef {guard}", f"#define {guard}"]
+            self.tables += [declared, *(f"  {row}," for row in rows), "};", "#endif"]
         return name
 
 
