@@ -286,6 +286,14 @@ def test_blocks_of_dask_stay_lazy(scheduler: str) -> None:
     assert runs
 
 
+def test_blocks_are_computed_by_other_processes() -> None:
+    da = doors.library("dask.array")
+    x = named(da.from_array(X, chunks=(1, 4)), "row", "col")
+    assert door.apply(softmax, x).chunks == ((1, 1, 1), (4,))
+    made = door.apply(softmax, x).compute(scheduler="processes", num_workers=2)
+    same(made, ("row", "col"), softmax(X))
+
+
 # --- what is imported ----------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.support import doors
 
 doors.library("distributed")
+doors.library("xarray")
 
 _FUNCTIONS = """
 import logging, os, signal
@@ -37,6 +38,9 @@ def compare(x):
 """
 
 _COLD = """
+import xarray
+import gpubcast.xarray
+
 class Lines(logging.Handler):
     def emit(self, record):
         with open(os.environ["COMPILED"], "a") as file:
@@ -59,6 +63,10 @@ if __name__ == "__main__":
             watch()
             x = da.from_array(X, chunks=(250, 40)).map_blocks(ran, meta=np.empty((0, 0), "f4"))
             compare(x)
+            named = xarray.DataArray(x, dims=("row", "col"))
+            apart = gpubcast.xarray.apply(several, named.transpose(), X[:, 0])
+            for one, expected in zip(dask.compute(*apart), several(X, X[:, 0]), strict=True):
+                assert one.values.tobytes() == expected.tobytes()
     print("same")
 """
 
