@@ -26,7 +26,7 @@ test_planted_faults_are_found = bodies.test_planted_faults_are_found
 
 
 @pytest.mark.parametrize(
-    ("part", "count"), [(5, 4), *(pytest.param(n, 70, marks=long) for n in (6, 7))]
+    ("part", "count"), [(5, 4), *(pytest.param(n, 52, marks=long) for n in (6, 7))]
 )
 def test_random_reductions_are_those_of_the_law(
     part: int, count: int, new_device: NewDevice, arch: str
