@@ -22,15 +22,19 @@ from gpubcast.shapes.shape import Shape
 
 
 def split(view: View, group: Dimensions, sizes: dict[str, int], count: int) -> View:
-    """An array with a dimension for each label, in the same memory.
+    """An array with a dimension for each label, in the same memory."""
+    return View(_split(view.operand, group, sizes, count), view.slot, view.device, view.array)
+
+
+def _split(operand: Operand, group: Dimensions, sizes: dict[str, int], count: int) -> Operand:
+    """An operand with a dimension for each label.
 
     Args:
-        view: the array.
+        operand: the operand.
         group: the labels of its dimensions.
         sizes: of all labels.
         count: the number of axes of ``...``.
     """
-    operand = view.operand
     dimensions: list[int] = []
     strides: list[int] = []
     numbers: list[list[int]] = []
@@ -43,8 +47,7 @@ def split(view: View, group: Dimensions, sizes: dict[str, int], count: int) -> V
         dimensions += own
     order = Layout(_expanded(operand.shape.layout.minor_to_major, numbers))
     shape = Shape(operand.shape.element_type, tuple(dimensions), order)
-    seen = Operand(shape, tuple(strides), tuple(dimensions))
-    return View(seen, view.slot, view.device, view.array)
+    return Operand(shape, tuple(strides), tuple(dimensions))
 
 
 def _expanded(order: Sequence[int], numbers: Sequence[Sequence[int]]) -> tuple[int, ...]:
@@ -169,6 +172,33 @@ class SeenCall:
         for copy_back in after:
             if copy_back is not None:
                 copy_back()
+
+
+def planned(
+    composition: Composition,
+    shapes: Sequence[Shape | None],
+    names: Sequence[str],
+    out_layout: Any,
+) -> tuple[list[Shape | None], Any]:
+    """The operands and ``out_layout`` of a call as its labels say, to be planned.
+
+    Raises:
+        ShapeError: X5, X10, they do not fit the labels; X10, what is padded has no shape with
+            other dimensions.
+    """
+    given = [None if one is None else one.dimensions for one in shapes]
+    sizes, count = composed_axes.solved(composition, given, names)
+    found: list[Shape | None] = []
+    for name, shape, group in zip(names, shapes, composition.operands, strict=True):
+        if shape is not None and is_composed(group):
+            if shape.layout.padded_dimensions is not None:
+                raise refusal(f"{name}: a padded array of composed axes is no shape by its labels")
+            shape = _split(Operand.of(shape), group, sizes, count).shape
+        found.append(shape)
+    groups = composition.outputs
+    layouts = out_layout if isinstance(out_layout, (tuple, list)) else (out_layout,) * len(groups)
+    wanted = split_layouts(composition, layouts, count)
+    return found, wanted if len(groups) > 1 else wanted[0]
 
 
 def seen(composition: Composition, views: Sequence[View | None], names: Sequence[str]) -> SeenCall:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
@@ -180,8 +180,7 @@ class Fused(Shown, Generic[P, R]):
                 told = "out and out_layout belong to the outermost fused function"
                 raise unsupported(f"{self._name}: {told}")
             return self._inline(values)
-        if type(out_layout) in (str, tuple, list):
-            out_layout = self._layouts(out_layout)
+        out_layout = self._layouts(out_layout)
         if self._composition is not None:
             return self._run_composed(self._composition, values, out, out_layout)
         # What is static or None changes the code, so such calls are not looked up.
@@ -203,8 +202,7 @@ class Fused(Shown, Generic[P, R]):
     ) -> Any:
         """A call whose operands and results have other dimensions than labels."""
         views, given = self._arguments.views(values)
-        at = [i for i in range(len(values)) if i not in self._arguments.static]
-        self._check_number(len(at))
+        at = self._array_numbers(values)
         names = [self._arguments.called(i) for i in at]
         seen = composed_calls.seen(composition, [views[i] for i in at], names)
         signature = list(given)
@@ -223,31 +221,17 @@ class Fused(Shown, Generic[P, R]):
         return seen.run(graph.expression, values, operands, out, out_layout)
 
     def _layouts(self, given: Any) -> Any:
-        """``out_layout`` with layouts in place of labels.
-
-        Raises:
-            ShapeError: X11, labels that are not those of a result.
-        """
-        pattern = self._pattern
-        entries = given.split(",") if isinstance(given, str) else list(given)
-        if not any(isinstance(one, str) for one in entries):
+        """``out_layout`` with layouts in place of labels (X11)."""
+        if type(given) not in (str, tuple, list):
             return given
-        if pattern is None or self._composition is not None or len(entries) != len(pattern.outputs):
-            raise ShapeError(
-                f"{self._name}: out_layout={brief(given)}: text has labels of the results, one "
-                "group for each, of a function whose labels are one dimension each; pass a Layout",
-                rule="X11",
-                kind="gpubcast:layout by labels",
-            )
-        found = tuple(
-            labels.layout_by_labels(pattern, k, one) if isinstance(one, str) else one
-            for k, one in enumerate(entries)
-        )
-        return found[0] if isinstance(given, str) and len(found) == 1 else found
+        pattern = None if self._composition is not None else self._pattern
+        return labels.layouts_by_labels(self._name, pattern, given)
 
-    def _check_number(self, count: int) -> None:
-        """Refuse another number of operands than groups (X4)."""
+    def _array_numbers(self, values: Sequence[Any]) -> list[int]:
+        """The parameters that labels are for, which are as many as groups (X4)."""
         assert self._pattern is not None
+        found = [i for i in range(len(values)) if i not in self._arguments.static]
+        count = len(found)
         if count != len(self._pattern.operands):
             raise ShapeError(
                 f"{self._name}: '{self._pattern}' has "
@@ -256,6 +240,7 @@ class Fused(Shown, Generic[P, R]):
                 rule="X4",
                 kind="gpubcast:number of labels",
             )
+        return found
 
     def plan(self, *args: Any, out_layout: Any = None, **keywords: Any) -> Plan:
         """Plan the function for given operand shapes.
@@ -279,9 +264,26 @@ class Fused(Shown, Generic[P, R]):
                 ),
                 self._arguments.home,
             )
-        if type(out_layout) in (str, tuple, list):
-            out_layout = self._layouts(out_layout)
+        return self._planned(self._arguments.ordered(args, keywords), self._layouts(out_layout))
+
+    def _described(self, args: Any, out_layout: Any = None, **keywords: Any) -> Plan:
+        """What is shown of a call: its plan, of the labels where these make up dimensions."""
+        if self._composition is None:
+            return self.plan(*args, out_layout=out_layout, **keywords)
         values = self._arguments.ordered(args, keywords)
+        at = self._array_numbers(values)
+        names = [self._arguments.called(i) for i in at]
+        given = [
+            None if x is None or is_scalar(x) else self._arguments.shape(i, x)
+            for i, x in ((i, values[i]) for i in at)
+        ]
+        seen, layouts = composed_calls.planned(
+            self._composition, given, names, self._layouts(out_layout)
+        )
+        shapes = {i: shape for i, shape in zip(at, seen, strict=True) if shape is not None}
+        return self._planned(tuple(shapes.get(i, x) for i, x in enumerate(values)), layouts)
+
+    def _planned(self, values: tuple[Any, ...], out_layout: Any) -> Plan:
         graph, shapes = self.graph_for(values)
         given = [i for i, x in enumerate(values) if not self._arguments.is_static(i, x)]
         return Plan(
@@ -314,15 +316,15 @@ class Fused(Shown, Generic[P, R]):
         self, *args: Any, arch: str = "sm_90", source: bool = False, **keywords: Any
     ) -> Explanation:
         """Explain the plan for given shapes or arrays; see ``Plan.explain``."""
-        return self.plan(*args, **keywords).explain(arch=arch, source=source)
+        return self._described(args, **keywords).explain(arch=arch, source=source)
 
     def cuda_source(self, *args: Any, arch: str = "sm_90", **keywords: Any) -> str:
         """The generated CUDA source for given shapes or arrays; no GPU is needed."""
-        return self.plan(*args, **keywords).cuda_source(arch)
+        return self._described(args, **keywords).cuda_source(arch)
 
     def cpu_source(self, *args: Any, **keywords: Any) -> str:
         """The generated numba source for given shapes or arrays."""
-        return self.plan(*args, **keywords).cpu_source()
+        return self._described(args, **keywords).cpu_source()
 
     # --- tracing ---------------------------------------------------------------------------------
 
@@ -353,8 +355,7 @@ class Fused(Shown, Generic[P, R]):
     ) -> tuple[list[fusion_trace.ArrayTracer], bool, LabelPattern]:
         assert self._pattern is not None
         home = self._arguments.home
-        arrays = [i for i in range(len(values)) if i not in self._arguments.static]
-        self._check_number(len(arrays))
+        arrays = self._array_numbers(values)
         if self._valid and trace.frame.pattern is not None:
             raise located(
                 valid_lengths.refusal(

@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from gpubcast.errors import ShapeError, brief, plain_text, quoted
 from gpubcast.hlo.alignment import AlignmentCell, AlignmentGrid, AlignmentRow, CellState, render
@@ -206,6 +207,34 @@ def layout_by_labels(pattern: LabelPattern, number: int, text: str) -> Layout:
         left.remove(entry)
         found.append(entry[0])
     return Layout(tuple(reversed(found)))
+
+
+def layouts_by_labels(name: str, pattern: LabelPattern | None, given: Any) -> Any:
+    """``out_layout`` of a function with layouts in place of labels.
+
+    Args:
+        name: of the function.
+        pattern: its labels; None where it has none, or where they make up dimensions.
+        given: a text with the labels of each result, or a sequence of texts, layouts and None.
+
+    Raises:
+        ShapeError: X11, labels that are not those of a result.
+    """
+    entries = given.split(",") if isinstance(given, str) else list(given)
+    if not any(isinstance(one, str) for one in entries):
+        return given
+    if pattern is None or len(entries) != len(pattern.outputs):
+        raise ShapeError(
+            f"{name}: out_layout={brief(given)}: text has labels of the results, one group for "
+            "each, of a function whose labels are one dimension each; pass a Layout",
+            rule="X11",
+            kind="gpubcast:layout by labels",
+        )
+    found = tuple(
+        layout_by_labels(pattern, k, one) if isinstance(one, str) else one
+        for k, one in enumerate(entries)
+    )
+    return found[0] if isinstance(given, str) and len(found) == 1 else found
 
 
 def malformed(message: str) -> ShapeError:

@@ -212,7 +212,7 @@ def _of_fused(
         args, rest = own.apart(values)
         return _Call(own.name, LabelPattern((), ()), (), lambda _: fused(*args, **rest))
     if fused._pattern is not None:
-        fused._check_number(len(at))
+        fused._array_numbers(values)
     pattern = dimensions.pattern_of(fused, [at.index(i) for i in named])
 
     def run(arrays: Sequence[Any]) -> Any:

@@ -235,6 +235,30 @@ def test_inside_another_function() -> None:
     assert "are of arrays, and inside another function" in refusal(lambda: outer(ones(6)), "X10")
 
 
+def test_what_is_explained_is_what_runs() -> None:
+    """The plan of the labels: those of a function whose operands have been reshaped."""
+    function = lambda x, s, k: (x * s + k, gb.reduce_sum(x, "h"))  # noqa: E731
+    composed = gb.fuse("b (h d), h, -> b h d, (d b)", sizes={"h": 8})(function)
+    plain = gb.fuse("b h d, h, -> b h d, d b")(function)
+    x, s = ones(4, 24), ones(8)
+    seen = x.reshape(4, 8, 3)
+    for given in ((x, s, 2.5), ("f32[4,24]", gb.array(s), 2.5)):
+        said = composed.explain(*given, source=True).to_json()
+        assert said == plain.explain(seen, s, 2.5, source=True).to_json()
+        assert composed.cuda_source(*given) == plain.cuda_source(seen, s, 2.5)
+        assert composed.cpu_source(*given) == plain.cpu_source(seen, s, 2.5)
+    turned = "f32[4,24]{0,1}"
+    assert composed.cpu_source(turned, s, 2.5) == plain.cpu_source("f32[4,8,3]{0,2,1}", s, 2.5)
+    padded = gb.Shape("f32", (4, 24), gb.Layout((1, 0), (4, 32)))
+    assert "is no shape by its labels" in refusal(lambda: composed.explain(padded, s, 1.0), "X10")
+    turn = lambda x: -x  # noqa: E731
+    some = gb.fuse("(a b) -> b a", sizes={"a": 2})(turn)
+    with_layout = some.explain("f32[6]", out_layout=gb.Layout((0, 1))).to_json()
+    assert with_layout == gb.fuse("a b -> b a")(turn).explain(
+        "f32[2,3]", out_layout=gb.Layout((0, 1))
+    ).to_json()  # fmt: skip
+
+
 # --- layouts by label ----------------------------------------------------------------------------
 
 
