@@ -174,7 +174,7 @@ class SeenCall:
                 copy_back()
 
 
-def planned(
+def described(
     composition: Composition,
     shapes: Sequence[Shape | None],
     names: Sequence[str],

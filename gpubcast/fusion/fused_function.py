@@ -264,7 +264,7 @@ class Fused(Shown, Generic[P, R]):
                 ),
                 self._arguments.home,
             )
-        return self._planned(self._arguments.ordered(args, keywords), self._layouts(out_layout))
+        return self._plan_of(self._arguments.ordered(args, keywords), self._layouts(out_layout))
 
     def _described(self, args: Any, out_layout: Any = None, **keywords: Any) -> Plan:
         """What is shown of a call: its plan, of the labels where these make up dimensions."""
@@ -277,13 +277,13 @@ class Fused(Shown, Generic[P, R]):
             None if x is None or is_scalar(x) else self._arguments.shape(i, x)
             for i, x in ((i, values[i]) for i in at)
         ]
-        seen, layouts = composed_calls.planned(
+        seen, layouts = composed_calls.described(
             self._composition, given, names, self._layouts(out_layout)
         )
         shapes = {i: shape for i, shape in zip(at, seen, strict=True) if shape is not None}
-        return self._planned(tuple(shapes.get(i, x) for i, x in enumerate(values)), layouts)
+        return self._plan_of(tuple(shapes.get(i, x) for i, x in enumerate(values)), layouts)
 
-    def _planned(self, values: tuple[Any, ...], out_layout: Any) -> Plan:
+    def _plan_of(self, values: tuple[Any, ...], out_layout: Any) -> Plan:
         graph, shapes = self.graph_for(values)
         given = [i for i, x in enumerate(values) if not self._arguments.is_static(i, x)]
         return Plan(
