@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import functools
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -118,6 +119,24 @@ def _bits(x: Array) -> Array:
 
 def _tuple(results: Any) -> tuple[Any, ...]:
     return results if isinstance(results, tuple) else (results,)
+
+
+def in_turns(calls: Mapping[str, Callable[[], object]], rounds: int = 7) -> dict[str, list[float]]:
+    """Seconds of calls that take turns, so that a machine that slows down does so for all of them.
+
+    Args:
+        calls: what is timed, by name; each is called once before, untimed.
+        rounds: how many turns.
+    """
+    for call in calls.values():
+        call()
+    found: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            found[name].append(time.perf_counter() - start)
+    return found
 
 
 def main(doc: str | None, cases: Sequence[Case], arguments: Sequence[str] | None = None) -> int:

@@ -21,13 +21,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import dask
-import dask.array as da
 import numpy as np
-from dask.diagnostics import ProgressBar
 
 import gpubcast as gb
-import gpubcast.dask
+
+try:
+    import dask
+    import dask.array as da
+    from dask.diagnostics import ProgressBar
+
+    import gpubcast.dask
+except ImportError as missing:
+    raise SystemExit("this example needs Dask: pip install 'gpubcast[dask]'") from missing
 
 COLUMNS = 4096
 LIMIT = 4_000_000_000
