@@ -22,9 +22,9 @@ def masked_softmax(scores, mask, scale):
     return e / gb.reduce_sum(e, "key")
 
 
-def with_numpy(scores, mask, scale):
+def with_numpy(scores, mask, scale, wide=np.float64):
     kept = np.where(mask != 0, scores * np.float32(scale), np.float32(-np.inf))
-    e = np.exp((kept - kept.max(axis=-1, keepdims=True)).astype(np.float64))
+    e = np.exp((kept - kept.max(axis=-1, keepdims=True)).astype(wide))
     return (e / e.sum(axis=-1, keepdims=True)).astype(np.float32)
 
 
