@@ -20,6 +20,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     import gpubcast as gb
+    from gpubcast.explain import Explanation
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 if (CHECKOUT / "gpubcast").is_dir():
@@ -105,7 +106,7 @@ class Case:
         said = f"WRONG: {wrong}" if wrong else self.bound
         return f"{self.title}: {results} {said}", wrong is None
 
-    def explain(self) -> gb.Explanation:
+    def explain(self) -> Explanation:
         """The plan of the function for the shapes of the picture."""
         return self.function.explain(*self.shapes, out_layout=self.layout)
 

@@ -1,4 +1,4 @@
-"""An array that is larger than memory, normalised by its own statistics, and its softmax, by Dask.
+"""Larger than memory: an array normalised by its own statistics, and its softmax, by Dask.
 
 The array is a file without a name that is mapped into memory, which the system gives back when this
 process ends, however it ends. Dask goes over it block by block on threads; each block of a result

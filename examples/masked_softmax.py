@@ -1,4 +1,4 @@
-"""Masked softmax of attention scores, whole: its maximum and its sum are inside.
+"""Masked softmax of attention scores: whole, with its maximum and its sum inside.
 
 The mask is shared by all batches and heads, and the scale is an argument: another value needs no
 other kernel. Scores that the mask hides count as -inf, so that their results are 0.

@@ -14,6 +14,8 @@ import pytest
 import gpubcast as gb
 from tests.support import doors
 from tests.support.gallery_scripts import EXAMPLES
+from tools import pictures
+from tools.site.gallery import plans
 
 
 @pytest.fixture
@@ -28,6 +30,15 @@ def torch_operator(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     doors.library("torch")
     monkeypatch.syspath_prepend(EXAMPLES)
     return importlib.import_module("torch_operator")
+
+
+def test_the_pictures_of_their_plans_are_drawn_of_them(
+    stablehlo_module: ModuleType, torch_operator: ModuleType
+) -> None:
+    for name, draw in pictures.GALLERY.items():
+        drawn = draw({"stablehlo_module": stablehlo_module, "torch_operator": torch_operator}[name])
+        assert drawn == (pictures.FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    assert set(pictures.GALLERY) == set(plans.COMMITTED)
 
 
 # --- a StableHLO module ---------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codeop
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +13,7 @@ import pytest
 
 from tests.support import doors
 from tests.support.gallery_scripts import EXAMPLES, NAMES
+from tools.site import gallery as site_gallery
 from tools.site.gallery import notebook
 from tools.site.gallery.script import SHARED, Script, read, scripts
 
@@ -116,6 +118,22 @@ def test_a_wrong_result_is_said(
     run(made(read(path)), tmp_path, monkeypatch)
     printed = capsys.readouterr().out
     assert "WRONG" in printed and printed.endswith(" False\n")
+
+
+def test_every_page_has_its_files_a_picture_and_the_source() -> None:
+    root = EXAMPLES.parent
+    found = site_gallery.pages(root)
+    index = found["gallery/index.md"]
+    for name, script in EVERY.items():
+        page = found[f"gallery/{name}.md"]
+        for file in (f"{name}.ipynb", f"{name}.py"):
+            assert f"<{file}>`" in page and f"gallery/{file}" in found
+        assert script.code in page and script.text in page
+        assert "<svg" in page
+        assert f"[{script.title}]({name}.md)" in index and f"{name}.html" in index
+        for picture in re.findall(r"{image} (\S+)", page):
+            assert f"gallery/{picture}" in found
+    assert found["gallery/gallery.py"] == (EXAMPLES / SHARED).read_text(encoding="utf-8")
 
 
 def test_jupyter_runs_one(tmp_path: Path) -> None:

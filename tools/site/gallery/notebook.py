@@ -35,7 +35,7 @@ def notebook(script: Script, shared: str) -> Any:
     import nbformat
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-    said = f"# {script.title}\n\n{_sentence(script.summary)}\n\n{script.text}"
+    said = f"# {script.title}\n\n{script.sentence}\n\n{script.text}"
     needs = _NEEDS.format(file=script.path.name, others=_LIBRARIES.get(script.name, ""))
     cells = [new_markdown_cell(f"{said}\n\n{needs}")]
     if script.is_sharing:
@@ -79,7 +79,3 @@ def runs(script: Script) -> list[str]:
 
 def _imports(source: str) -> bool:
     return source.startswith(("from __future__", "import ", "from "))
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]

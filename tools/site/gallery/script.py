@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 SHARED = "gallery.py"
 
@@ -26,6 +30,12 @@ class Script:
     summary: str
     text: str
     code: str
+
+    @property
+    def sentence(self) -> str:
+        """The summary with a capital, unless it begins with a formula."""
+        is_prose = re.match(r"(a|[a-z]{2,}),? [^=/]", self.summary)
+        return self.summary[:1].upper() + self.summary[1:] if is_prose else self.summary
 
     @property
     def name(self) -> str:
@@ -57,3 +67,13 @@ def scripts(root: Path) -> list[Script]:
     """Those of a checkout, by name; what they share is none."""
     paths = sorted((root / "examples").glob("*.py"))
     return [read(path) for path in paths if path.name != SHARED]
+
+
+def load(script: Script) -> ModuleType:
+    """A script as a module, found as the scripts find one another."""
+    folder = str(script.path.parent)
+    sys.path.insert(0, folder)
+    try:
+        return importlib.import_module(script.name)
+    finally:
+        sys.path.remove(folder)
