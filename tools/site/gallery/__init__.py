@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.site.gallery import drawing, notebook, pictures, plans
+from tools.site.gallery import drawing, notebook, pictures, plans, timings
 from tools.site.gallery.script import SHARED, Script, load, scripts
 
 INDEX = """# Gallery
@@ -61,12 +61,13 @@ def pages(root: Path) -> dict[str, str]:
     shared = (root / "examples" / SHARED).read_text(encoding="utf-8")
     every = scripts(root)
     drawings = pictures.drawings({one.name: load(one) for one in every if one.has_cases})
+    reports = timings.reports(root)
     found = {SHARED: shared}
     shown = {}
     for one in every:
         words = drawings[one.name].words if one.name in drawings else ""
         shown[one.name] = Shown(words, tuple(_drawn(one)))
-        found[f"{one.name}.md"] = page(one, shown[one.name])
+        found[f"{one.name}.md"] = page(one, shown[one.name], timings.text(one.name, reports))
         found[one.path.name] = one.path.read_text(encoding="utf-8")
         found[f"{one.name}.ipynb"] = notebook.text(one, shared)
     for name, picture in drawings.items():
@@ -93,14 +94,16 @@ def _drawn(script: Script) -> list[tuple[str, str]]:
     return [*found, *([("What must move, in bytes", own)] if own else [])]
 
 
-def page(script: Script, shown: Shown) -> str:
-    """One script: what it says of itself, what it computes, its plan, its source, its files."""
+def page(script: Script, shown: Shown, times: str) -> str:
+    """One script: what it says of itself, what it computes, its plan, its times, its source."""
     parts = [f"# {script.title}", script.sentence, _files(script), script.text]
     if shown.words:
         parts.append(_image(script, shown.words))
     if shown.drawn:
         parts.append("## Its plan")
         parts += [f'{said}:\n\n<div class="plan">\n{drawn}\n</div>' for said, drawn in shown.drawn]
+    if times:
+        parts += ["## Its times", times]
     parts += ["## Its source", f"```python\n{script.code}```"]
     return "\n\n".join(part for part in parts if part) + "\n"
 
