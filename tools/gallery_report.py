@@ -1,6 +1,6 @@
 """Time the gallery: ``python -m tools.gallery_report bench/results/gallery-PROCESSOR-DATE.json``.
 
-Every example is checked, then timed on arrays larger than a cache, each library's calls in turns.
+Every example is checked, then timed on the larger of its arrays, each library's calls in turns.
 The report has every sample and what it was measured on; the pages of the gallery show it
 (``tools/site/gallery/timings.py``). PyTorch, JAX and Dask are needed for those that use them.
 """
@@ -14,6 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+import gpubcast as gb
 from bench.measure.environment import environment
 from tools.site.gallery.script import Script, load, scripts
 
@@ -51,9 +54,9 @@ def _row(script: Script, case: str, operands: list[str], seconds: dict[str, list
 
 
 def _shapes(operands: Any) -> list[str]:
-    """What the operands are, as text; numbers are themselves."""
+    """What the operands are, as HLO text; numbers are themselves."""
     return [
-        f"{x.dtype}[{','.join(map(str, x.shape))}]".removeprefix("torch.")
+        gb.Shape(np.dtype(str(x.dtype).removeprefix("torch.")), tuple(x.shape)).text(layout=False)
         if hasattr(x, "shape")
         else str(x)
         for x in operands
@@ -61,8 +64,6 @@ def _shapes(operands: Any) -> list[str]:
 
 
 def _stablehlo(script: Script, example: Any, size: str, folder: str) -> Iterator[Row]:
-    import gpubcast as gb
-
     function, x = gb.from_stablehlo(example.MODULE), example.operand(size)
     far = example.gallery.distance(function(x), example.with_numpy(x))
     if far > example.ULP:
@@ -89,7 +90,7 @@ def _dask(script: Script, example: Any, size: str, folder: str) -> Iterator[Row]
     names = {"gpubcast": "gpubcast", "NumPy": "Dask on NumPy"}
     for part in dict.fromkeys(name for name, _ in made.seconds):
         of = {names[library]: made.seconds[part, library] for library in names}
-        yield _row(script, part, [f"float32[{','.join(map(str, made.shape))}]"], of)
+        yield _row(script, part, [f"f32[{','.join(map(str, made.shape))}]"], of)
 
 
 _OTHERS = {"stablehlo_module": _stablehlo, "torch_operator": _torch, "larger_than_memory": _dask}

@@ -27,7 +27,12 @@ SCRIPTS = {script.name: script for script in scripts(EXAMPLES.parent)}
 
 
 def row(case: str, **seconds: list[float]) -> dict[str, Any]:
-    return {"example": "one", "case": case, "operands": ["float32[8]", "0.5"], "seconds": seconds}
+    return {
+        "example": "one",
+        "case": case,
+        "operands": ["f32[8]", "f32[8]", "0.5"],
+        "seconds": seconds,
+    }
 
 
 def report(*rows: dict[str, Any], **environment: Any) -> dict[str, Any]:
@@ -43,8 +48,8 @@ def test_a_table_has_the_least_of_each_and_their_ratio() -> None:
     assert table.splitlines() == [
         "|  | operands | gpubcast, ms | NumPy, ms | NumPy / ours |",
         "|---|---|--:|--:|--:|",
-        "| a case | `float32[8]`, `0.5` | 2 | 250 | 125.0 |",
-        "| another | `float32[8]`, `0.5` | 1,500 |  |  |",
+        "| a case | 2 x `f32[8]`, `0.5` | 2 | 250 | 125.0 |",
+        "| another | 2 x `f32[8]`, `0.5` | 1,500 |  |  |",
     ]
     assert said == (
         "The least of 1 or 2 or 3 calls in turns, on Processor, 2 threads; Python 3.11.7, "
@@ -74,7 +79,7 @@ def test_the_tool_writes_what_the_pages_read(tmp_path: Path) -> None:
         ("rotary_embedding", "halves", ["gpubcast", "NumPy"]),
         ("rotary_embedding", "interleaved", ["gpubcast", "NumPy"]),
     ]
-    assert found["rows"][0]["operands"][2:] == ["float32[128,512]", "float32[128,512]", "0.03"]
+    assert found["rows"][0]["operands"][2:] == ["f32[128,512]", "f32[128,512]", "0.03"]
     for name in names:
         shown = timings.text(name, {file.name: found})
         assert f"bench/results/{file.name}" in shown

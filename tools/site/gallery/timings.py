@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,10 @@ def table(rows: list[dict[str, Any]]) -> str:
     lines = [f"| {' | '.join(heads)} |", "|---|---" + "|--:" * (len(heads) - 2) + "|"]
     for row in rows:
         least = {library: min(samples) for library, samples in row["seconds"].items()}
-        operands = ", ".join(f"`{one}`" for one in row["operands"])
+        operands = ", ".join(
+            f"{count} x `{one}`" if count > 1 else f"`{one}`"
+            for one, count in ((one, len([*same])) for one, same in groupby(row["operands"]))
+        )
         cells = [row["case"].replace("_", " "), operands, _ms(least[OURS])]
         for other in others:
             cells += (
