@@ -101,3 +101,8 @@ def test_committed_reports_are_of_commits_and_of_the_examples() -> None:
         for row in found["rows"]:
             assert "gpubcast" in row["seconds"]
             assert all(min(samples) > 0 for samples in row["seconds"].values())
+
+
+def test_every_example_was_timed() -> None:
+    found = timings.reports(EXAMPLES.parent).values()
+    assert {row["example"] for report in found for row in report["rows"]} == set(SCRIPTS)
