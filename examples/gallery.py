@@ -110,9 +110,9 @@ class Case:
         """The plan of the function for the shapes of the picture."""
         return self.function.explain(*self.shapes, out_layout=self.layout)
 
-    def timed(self, size: str = "small", rounds: int = 7) -> dict[str, list[float]]:
-        """Seconds of calls in turns on the CPU: gpubcast's, and NumPy's in the same precision where
-        NumPy has all of it."""
+    def timed(self, size: str = "small", seconds: float = 0.0) -> dict[str, list[float]]:
+        """Seconds of seven calls or more in turns on the CPU: gpubcast's, and NumPy's in the same
+        precision where NumPy has all of it; going on for so long at least."""
         operands = self.make(size)
         own = [x.copy() if isinstance(x, np.ndarray) else x for x in operands]
         call = self.call or functools.partial(self.function, out_layout=self.layout)
@@ -121,7 +121,7 @@ class Case:
             calls["NumPy"] = lambda: self.numpy(*operands, wide=np.float32)
         elif not self.ulp:
             calls["NumPy"] = lambda: self.numpy(*operands)
-        return in_turns(calls, rounds)
+        return in_turns(calls, seconds=seconds)
 
     @property
     def bound(self) -> str:
@@ -150,17 +150,22 @@ def _tuple(results: Any) -> tuple[Any, ...]:
     return results if isinstance(results, tuple) else (results,)
 
 
-def in_turns(calls: Mapping[str, Callable[[], object]], rounds: int = 7) -> dict[str, list[float]]:
+def in_turns(
+    calls: Mapping[str, Callable[[], object]], rounds: int = 7, seconds: float = 0.0
+) -> dict[str, list[float]]:
     """Seconds of calls that take turns, so that a machine that slows down does so for all of them.
 
     Args:
         calls: what is timed, by name; each is called once before, untimed.
-        rounds: how many turns.
+        rounds: how many turns at least.
+        seconds: how long it goes on at least.
     """
     for call in calls.values():
         call()
     found: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds):
+    end, done = time.perf_counter() + seconds, 0
+    while done < rounds or time.perf_counter() < end:
+        done += 1
         for name, call in calls.items():
             start = time.perf_counter()
             call()

@@ -89,7 +89,7 @@ def operand(size: str) -> gallery.Array:
     return 4 * rng.standard_normal((HEADS[size], LENGTH, LENGTH), np.float32)
 
 
-def timed(function, theirs, x) -> dict[str, list[float]]:
+def timed(function, theirs, x, seconds=0.0) -> dict[str, list[float]]:
     """Seconds of calls in turns, of gpubcast and, where it is there, of JAX."""
     calls = {"gpubcast": lambda: function(x)}
     if theirs is not None:
@@ -97,7 +97,7 @@ def timed(function, theirs, x) -> dict[str, list[float]]:
 
         placed = jax.device_put(x, jax.devices("cpu")[0])
         calls["JAX"] = lambda: theirs(placed).block_until_ready()
-    return gallery.in_turns(calls)
+    return gallery.in_turns(calls, seconds=seconds)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -79,7 +79,7 @@ def wrong(function, given, arrived) -> list[str]:
     return bad
 
 
-def timed(given, arrived) -> dict[str, list[float]]:
+def timed(given, arrived, seconds=0.0) -> dict[str, list[float]]:
     """Seconds of each pass in turns."""
     passes = {}
     for name, function in {"gpubcast": operator, "PyTorch": eager}.items():
@@ -88,7 +88,7 @@ def timed(given, arrived) -> dict[str, list[float]]:
         passes[f"{name}, backward"] = lambda r=result: torch.autograd.grad(
             r, given, arrived, retain_graph=True
         )
-    return gallery.in_turns(passes)
+    return gallery.in_turns(passes, seconds=seconds)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -52,7 +52,7 @@ def test_a_table_has_the_least_of_each_and_their_ratio() -> None:
         "| another | 2 x `f32[8]`, `0.5` | 1,500 |  |  |",
     ]
     assert said == (
-        "The least of 1 or 2 or 3 calls in turns, on Processor, 2 threads; Python 3.11.7, "
+        "The least of 1 or more calls in turns, on Processor, 2 threads; Python 3.11.7, "
         "numpy 2.4.6, jax 0.10.2; gpubcast 0.2.0, revision 0123456789ab, 2026-11-23. Every sample "
         "is in `bench/results/a.json`, which `python -m tools.gallery_report` writes."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -99,6 +100,13 @@ def test_calls_that_take_turns_are_timed_after_one_of_each(gallery: ModuleType) 
     assert "".join(called) == "abababab"
     assert {name: len(seconds) for name, seconds in found.items()} == {"a": 3, "b": 3}
     assert min(found["a"] + found["b"]) >= 0
+
+
+def test_turns_go_on_for_so_long(gallery: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(100)  # a second passes whenever it is looked at
+    monkeypatch.setattr(gallery.time, "perf_counter", lambda: next(clock))
+    # A turn looks three times: whether to go on, and before and after the call.
+    assert gallery.in_turns({"a": int}, rounds=1, seconds=8) == {"a": [1, 1, 1]}
 
 
 # A module that is None in the table of modules cannot be imported.

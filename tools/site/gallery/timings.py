@@ -57,11 +57,11 @@ def table(rows: list[dict[str, Any]]) -> str:
 def measured(file: str, report: dict[str, Any], rows: list[dict[str, Any]]) -> str:
     """How and on what."""
     made = report["environment"]
-    counts = sorted({len(samples) for row in rows for samples in row["seconds"].values()})
+    counts = {len(samples) for row in rows for samples in row["seconds"].values()}
     packages = ("numpy", "torch", "jax")
     versions = [f"{one} {made['packages'][one]}" for one in packages if made["packages"].get(one)]
     return (
-        f"The least of {' or '.join(map(str, counts))} calls in turns, on {made['processor']}, "
+        f"The least of {min(counts)} or more calls in turns, on {made['processor']}, "
         f"{made['threads']} threads; Python {made['python']}, {', '.join(versions)}; gpubcast "
         f"{made['gpubcast']}, revision {made['revision'][:12]}, {made['time'][:10]}. {_load(made)}"
         f"Every sample is in `bench/results/{file}`, which `python -m tools.gallery_report` writes."
