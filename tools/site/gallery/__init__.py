@@ -85,7 +85,7 @@ def _drawn(script: Script) -> list[tuple[str, str]]:
         where = f", in `{name}`" if len(every) > 1 else ""
         found.append(
             (
-                f"Which axis of an operand is which of the result{where}",
+                f"Where the axes of the operands go{where}",
                 plans.alignment(explanation),
             )
         )

@@ -60,9 +60,10 @@ def measured(file: str, report: dict[str, Any], rows: list[dict[str, Any]]) -> s
     counts = {len(samples) for row in rows for samples in row["seconds"].values()}
     packages = ("numpy", "torch", "jax")
     versions = [f"{one} {made['packages'][one]}" for one in packages if made["packages"].get(one)]
+    count = f"{min(counts)} or more" if len(counts) > 1 else f"{min(counts)}"
     return (
-        f"The least of {min(counts)} or more calls in turns, on {made['processor']}, "
-        f"{made['threads']} threads; Python {made['python']}, {', '.join(versions)}; gpubcast "
+        f"The least of {count} calls in turns, on {made['processor']}, {made['threads']} threads; "
+        f"Python {made['python']}, {', '.join(versions)}; gpubcast "
         f"{made['gpubcast']}, revision {made['revision'][:12]}, {made['time'][:10]}. {_load(made)}"
         f"Every sample is in `bench/results/{file}`, which `python -m tools.gallery_report` writes."
     )
