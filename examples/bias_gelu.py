@@ -22,9 +22,9 @@ def bias_gelu(x, bias):
     return 0.5 * u * (1.0 + gb.tanh(inner))
 
 
-def with_numpy(x, bias):
-    u = (x + bias).astype(np.float64)
-    inner = math.sqrt(2 / math.pi) * (u + 0.044715 * u**3)
+def with_numpy(x, bias, wide=np.float64):
+    u = (x + bias).astype(wide, copy=False)
+    inner = math.sqrt(2 / math.pi) * (u + 0.044715 * u * u * u)
     return (0.5 * u * (1 + np.tanh(inner))).astype(x.dtype)
 
 

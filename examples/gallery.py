@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import argparse
 import functools
+import inspect
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     import gpubcast as gb
+    from gpubcast.explain import Explanation
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 if (CHECKOUT / "gpubcast").is_dir():
@@ -38,7 +41,8 @@ class Case:
         function: the fused function.
         shapes: its arguments for the picture, as HLO text; Python scalars are themselves.
         operands: the NumPy arrays and Python scalars of a call, for a name in ``SIZES``.
-        numpy: what NumPy makes of them: one array, or a tuple of them.
+        numpy: what NumPy makes of them: one array, or a tuple of them. Where it computes in double
+            precision, that is its default for a parameter ``wide``.
         call: how the operands are passed and what comes back; None where it is a plain call.
         layout: of the results of a plain call; None for the inferred one.
         ulp: largest distance from NumPy's result in units in the last place; 0 is bit for bit.
@@ -93,6 +97,32 @@ class Case:
                 return f"{differing:,} elements of result {i} have other bits than NumPy's"
         return None
 
+    def check(self, size: str = "small", device: str = "cpu") -> tuple[str, bool]:
+        """What came of a call, in words, and whether it is right."""
+        operands = self.make(size)
+        expected = self.expected(operands)
+        wrong = self.wrong(self.run(operands, device), expected)
+        results = ", ".join(f"{x.dtype}{list(x.shape)}" for x in expected)
+        said = f"WRONG: {wrong}" if wrong else self.bound
+        return f"{self.title}: {results} {said}", wrong is None
+
+    def explain(self) -> Explanation:
+        """The plan of the function for the shapes of the picture."""
+        return self.function.explain(*self.shapes, out_layout=self.layout)
+
+    def timed(self, size: str = "small", seconds: float = 0.0) -> dict[str, list[float]]:
+        """Seconds of seven calls or more in turns on the CPU: gpubcast's, and NumPy's in the same
+        precision where NumPy has all of it; going on for so long at least."""
+        operands = self.make(size)
+        own = [x.copy() if isinstance(x, np.ndarray) else x for x in operands]
+        call = self.call or functools.partial(self.function, out_layout=self.layout)
+        calls = {"gpubcast": lambda: call(*own)}
+        if "wide" in inspect.signature(self.numpy).parameters:
+            calls["NumPy"] = lambda: self.numpy(*operands, wide=np.float32)
+        elif not self.ulp:
+            calls["NumPy"] = lambda: self.numpy(*operands)
+        return in_turns(calls, seconds=seconds)
+
     @property
     def bound(self) -> str:
         """The agreement that is checked, in words."""
@@ -120,6 +150,29 @@ def _tuple(results: Any) -> tuple[Any, ...]:
     return results if isinstance(results, tuple) else (results,)
 
 
+def in_turns(
+    calls: Mapping[str, Callable[[], object]], rounds: int = 7, seconds: float = 0.0
+) -> dict[str, list[float]]:
+    """Seconds of calls that take turns, so that a machine that slows down does so for all of them.
+
+    Args:
+        calls: what is timed, by name; each is called once before, untimed.
+        rounds: how many turns at least.
+        seconds: how long it goes on at least.
+    """
+    for call in calls.values():
+        call()
+    found: dict[str, list[float]] = {name: [] for name in calls}
+    end, done = time.perf_counter() + seconds, 0
+    while done < rounds or time.perf_counter() < end:
+        done += 1
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            found[name].append(time.perf_counter() - start)
+    return found
+
+
 def main(doc: str | None, cases: Sequence[Case], arguments: Sequence[str] | None = None) -> int:
     """Run, check and draw cases; 1 if one is wrong.
 
@@ -133,19 +186,20 @@ def main(doc: str | None, cases: Sequence[Case], arguments: Sequence[str] | None
     )
     parser.add_argument("--size", choices=SIZES, default="small", help="how large the arrays are")
     parser.add_argument("--device", default="cpu", help="where it runs: cpu or cuda")
+    parser.add_argument("--time", action="store_true", help="time it beside NumPy, on the CPU")
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the picture as a page")
     chosen = parser.parse_args(arguments)
     failed = 0
     for case in cases:
-        explanation = case.function.explain(*case.shapes, out_layout=case.layout)
+        explanation = case.explain()
         print(explanation)
         if chosen.html is not None:
             stem = f"{chosen.html.stem}-{case.title}" if len(cases) > 1 else chosen.html.stem
             chosen.html.with_stem(stem).write_text(explanation.html(), encoding="utf-8")
-        operands = case.make(chosen.size)
-        expected = case.expected(operands)
-        wrong = case.wrong(case.run(operands, chosen.device), expected)
-        results = ", ".join(f"{x.dtype}{list(x.shape)}" for x in expected)
-        print(f"\n{case.title}: {results} {'WRONG: ' + wrong if wrong else case.bound}\n")
-        failed += wrong is not None
+        said, right = case.check(chosen.size, chosen.device)
+        print(f"\n{said}\n")
+        failed += not right
+        if chosen.time:
+            for name, seconds in case.timed(chosen.size).items():
+                print(f"{name}: {1e3 * min(seconds):.2f} ms, the least of {len(seconds)} in turns")
     return 1 if failed else 0

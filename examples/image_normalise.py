@@ -42,8 +42,8 @@ def operands(size: str, rng: np.random.Generator) -> gallery.Arrays:
     return image, np.float32([0.485, 0.456, 0.406]), np.float32([0.229, 0.224, 0.225])
 
 
-def standardised_with_numpy(image):
-    x = image.transpose(2, 0, 1) / 255
+def standardised_with_numpy(image, wide=np.float64):
+    x = image.transpose(2, 0, 1) / wide(255)
     distance = x - x.mean(axis=(1, 2), keepdims=True)
     variance = np.square(distance).mean(axis=(1, 2), keepdims=True)
     return (distance / np.sqrt(variance + 1e-5)).astype(np.float32)

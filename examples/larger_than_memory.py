@@ -1,4 +1,4 @@
-"""An array that is larger than memory, normalised by its own statistics, and its softmax, by Dask.
+"""Larger than memory: an array normalised by its own statistics, and its softmax, by Dask.
 
 The array is a file without a name that is mapped into memory, which the system gives back when this
 process ends, however it ends. Dask goes over it block by block on threads; each block of a result
@@ -18,16 +18,22 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import dask
-import dask.array as da
 import numpy as np
-from dask.diagnostics import ProgressBar
 
 import gpubcast as gb
-import gpubcast.dask
+
+try:
+    import dask
+    import dask.array as da
+    from dask.diagnostics import ProgressBar
+
+    import gpubcast.dask
+except ImportError as missing:
+    raise SystemExit("this example needs Dask: pip install 'gpubcast[dask]'") from missing
 
 COLUMNS = 4096
 LIMIT = 4_000_000_000
@@ -216,7 +222,7 @@ def size_of(text: str) -> int:
     return int(text)
 
 
-def main(arguments: list[str] | None = None) -> int:
+def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=size_of, default=16 * UNITS["GB"], help="such as 4GB")
     parser.add_argument("--block", type=size_of, default=128 << 20, help="the size of a block")
@@ -225,16 +231,29 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--numpy", action="store_true", help="plain Dask on NumPy beside it")
     parser.add_argument("--repeat", type=int, default=1, help="times, in turns; the best is shown")
     parser.add_argument("--from-disk", action="store_true", help="read the disk in each pass")
-    given = parser.parse_args(arguments)
+    return parser.parse_args(arguments)
+
+
+@dataclass
+class Measured:
+    """What the passes took: seconds by pass and library, the most memory, and what is wrong."""
+
+    shape: tuple[int, int]
+    seconds: dict[tuple[str, str], list[float]]
+    peaks: dict[str, int]
+    failed: list[str]
+
+
+def measure(given: argparse.Namespace) -> Measured:
+    """Go through the file, by each library in turns."""
     rows, block = (max(size // (4 * COLUMNS), 1) for size in (given.size, given.block))
     libraries = ("gpubcast", "NumPy")[: 1 + given.numpy]
-    peaks = dict.fromkeys(libraries, 0)
-    times: dict[tuple[str, str], float] = {}
-    failed: list[str] = []
+    made = Measured((rows, COLUMNS), {}, dict.fromkeys(libraries, 0), [])
     dask.config.set(scheduler="threads", num_workers=given.workers)
     with mapped(rows, given.folder) as source:
-        size = source.memory.nbytes
-        print(f"f32[{rows},{COLUMNS}], {size / 1e9:.2f} GB, {given.workers} threads")
+        print(
+            f"f32[{rows},{COLUMNS}], {source.memory.nbytes / 1e9:.2f} GB, {given.workers} threads"
+        )
         if given.from_disk:
             print(f"the disk alone: {source.disk_rate() / 1e9:.2f} GB/s")
         # A block is the file's memory, not a copy of it.
@@ -250,26 +269,32 @@ def main(arguments: list[str] | None = None) -> int:
                     source.forget()
                 print(f"{name}, {library}", flush=True)
                 start = time.perf_counter()
-                with ProgressBar():
+                with ProgressBar(dt=0.01):  # so long it takes to end, at most
                     found[name] = run()
-                seconds = time.perf_counter() - start
-                times[name, library] = min(times.get((name, library), seconds), seconds)
-            peaks[library] = max(peaks[library], peak.stop())
-            failed += [f"{library}: {name} is WRONG" for name in wrong(found, source.memory, block)]
-    for name, library in times:
+                made.seconds.setdefault((name, library), []).append(time.perf_counter() - start)
+            made.peaks[library] = max(made.peaks[library], peak.stop())
+            bad = wrong(found, source.memory, block)
+            made.failed += [f"{library}: {name} is WRONG" for name in bad]
+    if made.peaks["gpubcast"] > LIMIT:
+        made.failed.append(f"more than {LIMIT / 1e9:.0f} GB of anonymous memory")
+    return made
+
+
+def main(arguments: list[str] | None = None) -> int:
+    made = measure(parsed(arguments))
+    size = 4 * made.shape[0] * made.shape[1]
+    for name, library in made.seconds:
         if library == "gpubcast":
-            own = times[name, library]
+            own = min(made.seconds[name, library])
             line = f"{name:10} {own:7.2f} s, {size / own / 1e9:5.2f} GB/s"
-            if given.numpy:
-                other = times[name, "NumPy"]
+            if (name, "NumPy") in made.seconds:
+                other = min(made.seconds[name, "NumPy"])
                 line += f"; NumPy {other:7.2f} s, {other / own:.1f} times as long"
             print(line)
-    for library, most in peaks.items():
+    for library, most in made.peaks.items():
         print(f"{library}: at most {most / 1e9:.2f} GB of anonymous memory")
-    if peaks["gpubcast"] > LIMIT:
-        failed.append(f"more than {LIMIT / 1e9:.0f} GB of anonymous memory")
-    print(*failed, sep="\n", end="\n" if failed else "")
-    return int(bool(failed))
+    print(*made.failed, sep="\n", end="\n" if made.failed else "")
+    return int(bool(made.failed))
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ def layernorm(x, gamma, beta):
     return distance * gb.rsqrt(variance + 1e-5) * gamma + beta
 
 
-def with_numpy(x, gamma, beta):
-    x = x.astype(np.float64)
+def with_numpy(x, gamma, beta, wide=np.float64):
+    x = x.astype(wide, copy=False)
     distance = x - x.mean(axis=1, keepdims=True)
     variance = np.square(distance).mean(axis=1, keepdims=True)
     return (distance / np.sqrt(variance + 1e-5) * gamma + beta).astype(np.float32)

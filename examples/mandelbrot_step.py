@@ -1,4 +1,4 @@
-"""One step of the Mandelbrot iteration, z -> z^2 + c, where z has not escaped; and its count.
+"""A Mandelbrot step: z -> z^2 + c where z has not escaped, and its count of steps.
 
 The real part of c varies along ``x``, the imaginary part along ``y``. Three results are written
 in place, over the operands that they replace.

@@ -1,4 +1,4 @@
-"""Masked softmax of attention scores, whole: its maximum and its sum are inside.
+"""Masked softmax of attention scores: whole, with its maximum and its sum inside.
 
 The mask is shared by all batches and heads, and the scale is an argument: another value needs no
 other kernel. Scores that the mask hides count as -inf, so that their results are 0.
@@ -22,9 +22,9 @@ def masked_softmax(scores, mask, scale):
     return e / gb.reduce_sum(e, "key")
 
 
-def with_numpy(scores, mask, scale):
+def with_numpy(scores, mask, scale, wide=np.float64):
     kept = np.where(mask != 0, scores * np.float32(scale), np.float32(-np.inf))
-    e = np.exp((kept - kept.max(axis=-1, keepdims=True)).astype(np.float64))
+    e = np.exp((kept - kept.max(axis=-1, keepdims=True)).astype(wide))
     return (e / e.sum(axis=-1, keepdims=True)).astype(np.float32)
 
 

@@ -21,8 +21,8 @@ def rbf_kernel_sum(x, y, b, gamma):
     return gb.reduce_sum(gb.exp(-gamma * squared) * b, "j")
 
 
-def with_numpy(x, y, b, gamma):
-    x, y, b = (one.astype(np.float64) for one in (x, y, b))
+def with_numpy(x, y, b, gamma, wide=np.float64):
+    x, y, b = (one.astype(wide, copy=False) for one in (x, y, b))
     return np.array([np.exp(-gamma * np.square(one - y).sum(axis=1)) @ b for one in x], np.float32)
 
 

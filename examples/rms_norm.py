@@ -19,8 +19,8 @@ def rms_norm(x, gamma):
     return x * gb.rsqrt(gb.nn.mean(x * x, axis="dim") + 1e-6) * gamma
 
 
-def with_numpy(x, gamma):
-    x = x.astype(np.float64)
+def with_numpy(x, gamma, wide=np.float64):
+    x = x.astype(wide, copy=False)
     mean = np.square(x).mean(axis=-1, keepdims=True)
     return (x / np.sqrt(mean + 1e-6) * gamma).astype(np.float32)
 

@@ -20,8 +20,8 @@ def softmax(x):
     return e / gb.reduce_sum(e, "col")
 
 
-def with_numpy(x):
-    e = np.exp((x - x.max(axis=1, keepdims=True)).astype(np.float64))
+def with_numpy(x, wide=np.float64):
+    e = np.exp((x - x.max(axis=1, keepdims=True)).astype(wide))
     return (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from gpubcast.explain import html, text
@@ -322,10 +322,9 @@ def _alignment(
     names: _ArrayNames,
 ) -> AlignmentGrid | None:
     """The first output's dimensions and where the operands' go; with labels, the labelled axes."""
-    pattern = expression.patterns[0] if expression.patterns else None
-    if pattern is not None and pattern[1] == tuple(range(len(shapes))):
-        called = [names.argument(i) for i in range(len(shapes))]
-        return labels.label_grid(pattern[0], shapes, called)
+    pattern = _labels(expression, shapes)
+    if pattern is not None:
+        return labels.label_grid(pattern, shapes, [names.argument(i) for i in range(len(shapes))])
     sizes = outputs[0].dimensions
     if not sizes:
         return None
@@ -343,6 +342,24 @@ def _alignment(
             label = f"{names.argument(len(shapes) + i)}: {shape.text(layout=False)}"
             rows.append(row(label, sizes, range(len(sizes)), sizes))
     return alignment_grid(rows, len(sizes))
+
+
+def _labels(expression: Expression, shapes: tuple[Shape, ...]) -> labels.LabelPattern | None:
+    """The labels of all operands; None where they are not those of one pattern. A Python scalar,
+    which has no group of its own, has no labels."""
+    if not expression.patterns:
+        return None
+    pattern, at = expression.patterns[0]
+    nodes = [expression.nodes[i] for i in at]
+    groups = {
+        node.index: group
+        for node, group in zip(nodes, pattern.operands, strict=True)
+        if isinstance(node, Parameter)
+    }
+    others = [shape for i, shape in enumerate(shapes) if i not in groups]
+    if len(groups) < len(nodes) or any(shape.rank for shape in others):
+        return None
+    return replace(pattern, operands=tuple(groups.get(i, ()) for i in range(len(shapes))))
 
 
 def _placements(

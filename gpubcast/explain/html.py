@@ -40,7 +40,7 @@ _STYLE = """
 def bundle(text: str, picture: Picture) -> dict[str, str]:
     """What notebooks show: as much of the picture as a notebook has room for."""
     grid = picture.grid
-    drawn = "" if grid is None else _arrows(grid)
+    drawn = "" if grid is None else arrows(grid)
     alone = {"image/svg+xml": svg.alone(drawn)} if drawn else {}
     arrays = sum(map(_drawable, picture.strips))
     # Sources go first, then tiles and bytes, then the pictures of memory; text says all of it.
@@ -69,7 +69,7 @@ def fragment(picture: Picture, most_bytes: int = memory.MOST_BYTES, *, linked: b
     """
     parts = [f"<style>{_STYLE}</style>", _pre("\n".join(picture.header))]
     if picture.grid is not None:
-        drawn = _arrows(picture.grid)
+        drawn = arrows(picture.grid)
         parts += [f"<figure>{drawn}</figure>"] if drawn else []
         parts.append(_grid(picture.grid, picture.legend))
     parts += [_table(part) for part in picture.tables]
@@ -106,6 +106,28 @@ def page(picture: Picture) -> str:
     )
 
 
+def arrows(grid: AlignmentGrid) -> str:
+    """The grid with an arrow from each operand's axes to the result's, as SVG."""
+    rows = []
+    result, columns = "", list(grid.columns)
+    for one in grid.rows:
+        if one.label.startswith("output"):
+            result = one.label
+            columns = [cell.text for cell in one.cells]
+            continue
+        boxes = tuple(
+            AxisBox(
+                "" if cell.state is CellState.ABSENT else cell.text,
+                cell.state in (CellState.MATCHED, CellState.EXPANDED),
+                cell.state is CellState.EXPANDED,
+                cell.state is CellState.WRONG,
+            )
+            for cell in one.cells
+        )
+        rows.append(OperandRow(one.label, boxes))
+    return alignment.picture(grid.title, columns, rows, result)
+
+
 def _pre(text: str) -> str:
     return f"<pre>{escape(text)}</pre>"
 
@@ -134,28 +156,6 @@ def _grid(grid: AlignmentGrid, legend: str) -> str:
             cells.append(f'<td class="note">{escape(row.note)}</td>')
         rows.append(_row(row.label, cells))
     return _framed("alignment", rows) + f'<div class="note">{escape(legend)}</div>'
-
-
-def _arrows(grid: AlignmentGrid) -> str:
-    """The grid with an arrow from each operand's axes to the result's."""
-    rows = []
-    result, columns = "", list(grid.columns)
-    for one in grid.rows:
-        if one.label.startswith("output"):
-            result = one.label
-            columns = [cell.text for cell in one.cells]
-            continue
-        boxes = tuple(
-            AxisBox(
-                "" if cell.state is CellState.ABSENT else cell.text,
-                cell.state in (CellState.MATCHED, CellState.EXPANDED),
-                cell.state is CellState.EXPANDED,
-                cell.state is CellState.WRONG,
-            )
-            for cell in one.cells
-        )
-        rows.append(OperandRow(one.label, boxes))
-    return alignment.picture(grid.title, columns, rows, result)
 
 
 def _drawable(part: Strip) -> bool:

@@ -1,4 +1,4 @@
-"""Launch cards tell what calls have compiled."""
+"""Launch cards tell what calls have compiled; grids have the labels of all operands."""
 
 from __future__ import annotations
 
@@ -64,3 +64,33 @@ def test_a_bound_call_shows_the_strides_of_its_arrays() -> None:
     facts = dict(shown.cards[0].facts)
     assert facts["operands"] == "SECOND f32 -> LINEAR f32"
     assert facts["kernel"].endswith(": hit, in this process")
+
+
+def test_a_python_scalar_has_a_row_without_labels() -> None:
+    @gb.fuse(", i d, j d -> i")
+    def sums(gamma, x, y):
+        return gb.reduce_sum(gb.exp(-gamma * gb.reduce_sum(gb.square(x - y), "d")), "j")
+
+    array = sums.explain("f32[]", "f32[4,3]", "f32[5,3]").grid
+    scalar = sums.explain(0.5, "f32[4,3]", "f32[5,3]").grid
+    assert array is not None and array.columns == ("i", "d", "j")
+    texts = [(row.label, [cell.text for cell in row.cells]) for row in array.rows]
+    assert texts[0] == ("gamma: f32[]", ["·", "·", "·"])
+    assert texts[1:] == [("x: f32[4,3]", ["4", "3", "·"]), ("y: f32[5,3]", ["·", "3", "5"])]
+    assert scalar is not None
+    assert {(row.label, row.cells) for row in scalar.rows} == {
+        (row.label, row.cells) for row in array.rows
+    }
+
+
+def test_labels_of_some_operands_are_not_the_grid() -> None:
+    @gb.fuse("a b -> a b")
+    def inner(x):
+        return x + 1.0
+
+    @gb.fuse
+    def outer(x, bias):
+        return gb.add(inner(x), bias, broadcast_dimensions=(1,))
+
+    grid = outer.explain("f32[4,3]", "f32[3]").grid
+    assert grid is not None and grid.title == "output dimension"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -89,7 +90,50 @@ def test_the_list_names_every_script() -> None:
     text = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     listed = [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")]
     assert sorted(listed) == sorted({path.name for path in EXAMPLES.glob("*.py")} - {"gallery.py"})
-    assert set(listed) - {f"{name}.py" for name in NAMES} == {"larger_than_memory.py"}
+    others = {f"{name}.py" for name in ("larger_than_memory", "stablehlo_module", "torch_operator")}
+    assert set(listed) - {f"{name}.py" for name in NAMES} == others
+
+
+def test_calls_that_take_turns_are_timed_after_one_of_each(gallery: ModuleType) -> None:
+    called: list[str] = []
+    found = gallery.in_turns({name: lambda x=name: called.append(x) for name in "ab"}, rounds=3)
+    assert "".join(called) == "abababab"
+    assert {name: len(seconds) for name, seconds in found.items()} == {"a": 3, "b": 3}
+    assert min(found["a"] + found["b"]) >= 0
+
+
+def test_turns_go_on_for_so_long(gallery: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(100)  # a second passes whenever it is looked at
+    monkeypatch.setattr(gallery.time, "perf_counter", lambda: next(clock))
+    # A turn looks three times: whether to go on, and before and after the call.
+    assert gallery.in_turns({"a": int}, rounds=1, seconds=8) == {"a": [1, 1, 1]}
+
+
+# A module that is None in the table of modules cannot be imported.
+_WITHOUT = """
+import runpy, sys
+sys.path.insert(0, "")
+sys.modules["{library}"] = None
+sys.argv = ["{name}.py"]
+runpy.run_path("{name}.py", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "library", "needs"),
+    [
+        ("larger_than_memory", "dask", "this example needs Dask: pip install 'gpubcast[dask]'"),
+        ("stablehlo_module", "jaxlib", 'pip install "gpubcast[jax]"'),
+        ("torch_operator", "torch", "this example needs PyTorch: pip install 'gpubcast[torch]'"),
+    ],
+)
+def test_a_library_that_is_missing_is_named(name: str, library: str, needs: str) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", _WITHOUT.format(library=library, name=name)],
+        cwd=EXAMPLES, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 1
+    assert needs in run.stderr and "Traceback" not in run.stderr
 
 
 # --- the check itself -------------------------------------------------------------------------

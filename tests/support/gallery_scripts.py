@@ -8,5 +8,5 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NAMES = sorted(
     path.stem
     for path in EXAMPLES.glob("*.py")
-    if "import gallery\n" in path.read_text(encoding="utf-8")
+    if "gallery.main(" in path.read_text(encoding="utf-8")
 )

@@ -21,6 +21,8 @@ PAGES = {
     "examples/README.md": "gallery/index.md",
 }
 
+# A script of the gallery has a page; what the scripts share has none.
+_EXAMPLE = re.compile(r"examples/(?!gallery\.py)(\w+)\.py")
 _LINK = re.compile(r"(?<!!)\[([^\]\[]+)\]\(([^()\s]+)\)")
 _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[^\n]*$", re.MULTILINE | re.DOTALL)
 
@@ -42,6 +44,8 @@ def on_site(text: str, source: str, page: str) -> str:
         file = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
         if file in PAGES:
             there = PAGES[file]
+        elif example := _EXAMPLE.fullmatch(file):
+            there = f"gallery/{example[1]}.md"
         elif file.startswith("docs/"):
             there = file.removeprefix("docs/")
         else:

@@ -54,6 +54,8 @@ def test_a_folder_without_pages_is_no_site(tmp_path: Path) -> None:
     [
         ("[a](rules.md#x)", "[a](../rules.md#x)"),
         ("[a](../examples/README.md)", "[a](../gallery/index.md)"),
+        ("[a](../examples/softmax.py)", "[a](../gallery/softmax.md)"),
+        ("[a](../examples/gallery.py)", "a"),
         ("[a](../gpubcast/nn.py)", "a"),
         ("[a](#here) [b](https://x.org/y)", "[a](#here) [b](https://x.org/y)"),
         ("```\n[a](../no.md)\n```", "```\n[a](../no.md)\n```"),
