@@ -25,7 +25,11 @@ def pages(root: Path) -> dict[str, str]:
     results = root / "bench" / "results"
     reports = sorted(path for path in results.glob("*.md") if path.name != "README.md")
     found = {f"performance/{path.stem.lower()}.md": page(path) for path in reports}
-    listed = "\n".join(Path(name).stem for name in found)
+    # Reports of one machine have one title; what they are of is in their names.
+    listed = "\n".join(
+        f"{text.splitlines()[0].removeprefix('# ')} ({Path(name).stem}) <{Path(name).stem}>"
+        for name, text in found.items()
+    )
     return {"performance/index.md": f"{INDEX}{listed}\n```\n", **found}
 
 
