@@ -59,7 +59,7 @@ def test_random_calls(seed: int) -> None:
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::gpubcast.SplitWarning")
-@pytest.mark.parametrize("seed", range(4, 34))
+@pytest.mark.parametrize("seed", range(4, 20))
 def test_more_random_calls(seed: int) -> None:
     check_seed(seed, 100)
 
