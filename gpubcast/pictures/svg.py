@@ -77,7 +77,7 @@ def figure(width: float, height: float, parts: Iterable[str], words: str) -> str
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" '
         f'role="img" aria-label="{escape(words)}" fill="currentColor" font-size="{FONT}" '
-        'font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" '
+        'font-family="ui-monospace,Menlo,Consolas,monospace" '
         'style="max-width:100%;height:auto;print-color-adjust:exact">'
         f"<title>{escape(words)}</title>{''.join(parts)}</svg>"
     )
