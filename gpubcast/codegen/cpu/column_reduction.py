@@ -1,8 +1,10 @@
 """COLUMN_REDUCTION: vectors across sequences that lie beside each other, a tile of them at a time.
 
-Lanes are walked in their order, as memory lies, and half of them wait for the other half. Chunks
-are walked in the order in which their tree combines neighbours first, 0, 32, 16, 48 and so on, so
-that few of their results wait; one that has no element counts as one that changes nothing.
+Of cheap values a lane is combined with the one that waits for it as both are read, in a chunk of at
+most 128 elements four lanes, so that few tiles are written; costly ones are computed lane by lane
+in their order, as memory lies. Chunks are walked in the order in which their tree combines
+neighbours first, 0, 32, 16, 48 and so on, so that few of their results wait; one that has no
+element counts as one that changes nothing.
 """
 
 from __future__ import annotations
@@ -133,18 +135,7 @@ class _ColumnLoops(ReductionLoops):
 
     def _pass(self, chosen: list[Combination]) -> list[str]:
         """A walk over the sequences of a tile, and what some reductions make of it."""
-        waits = f"l * {self.tile} + c"
-        tree = [one.taken(waits, one.load(f"(l + half) * {self.tile} + c")) for one in chosen]
-        lanes = [
-            f"for lane in range(min(count, {LANES})):",
-            *indented(self._lane(chosen)),
-            f"half = {_WAITING // 2}",
-            "while half > 0:",
-            f"    for l in range(min(half, min(count, {_WAITING}) - half)):",
-            "        for c in range(width):",
-            *indented(tree, 3),
-            "    half = half // 2",
-        ]
+        lanes = self._lanes(chosen)
         above = f"({_CHUNKS} + above) * {self.tile} + c"
         moved = [one.store(above, one.load("c")) for one in chosen]
         chunk = [
@@ -183,6 +174,40 @@ class _ColumnLoops(ReductionLoops):
         body = [one.store(f"{tile} * {self.tile} + c", one.identity) for one in chosen]
         return ["for c in range(width):", *indented(body)]
 
+    def _lanes(self, chosen: list[Combination]) -> list[str]:
+        """The lanes of a chunk of ``count`` elements, combined in their first tile."""
+        tree = [
+            one.taken(f"l * {self.tile} + c", one.load(f"(l + half) * {self.tile} + c"))
+            for one in chosen
+        ]
+        alone = [
+            f"for lane in range(min(count, {LANES})):",
+            *indented(self._lane(chosen)),
+        ]
+        steps = [
+            f"half = {_WAITING // 2}",
+            "while half > 0:",
+            "    for l in range(min(half, held - half)):",
+            "        for c in range(width):",
+            *indented(tree, 3),
+            "    half = half // 2",
+        ]
+        held = f"held = min(count, {_WAITING})"
+        if not self.cheap:
+            return [*alone, held, *steps]
+        return [
+            held,
+            f"if 2 < count <= {LANES}:",
+            *indented(self._single(chosen)),
+            f"elif count == {CHUNK}:",
+            f"    for l in range({_WAITING}):",
+            *indented(self._pair(chosen, full=True), 2),
+            "else:",
+            "    for l in range(held):",
+            *indented(self._pair(chosen, full=False), 2),
+            *steps,
+        ]
+
     def _lane(self, chosen: list[Combination]) -> list[str]:
         """The elements of a lane combined in their order, and with the lane that waits for it."""
         values = self._below([one.operand for one in chosen])
@@ -191,7 +216,7 @@ class _ColumnLoops(ReductionLoops):
         waits = f"(lane - {_WAITING}) * {self.tile} + c"
         first = [one.store(buffer, one.entered(f"v{one.operand}")) for one in chosen]
         more = [one.taken(buffer, one.entered(f"v{one.operand}")) for one in chosen]
-        some = [
+        return [
             *self._rows(slots, "begin + lane", 0),
             *self._across(values, 0, first),
             f"for r in range(1, (count - lane + {LANES - 1}) // {LANES}):",
@@ -204,29 +229,75 @@ class _ColumnLoops(ReductionLoops):
             "    for c in range(width):",
             *indented([one.taken(waits, one.load(buffer)) for one in chosen], 2),
         ]
-        if not self.cheap:
-            return some
-        whole, body = [], []
-        for r in range(PER_LANE):
-            whole += self._rows(slots, f"begin + lane + {LANES * r}", r)
-            body += [self._value(v, r) for v in values]
+
+    def _entered(
+        self, chosen: list[Combination], rows: list[str], present: list[str]
+    ) -> tuple[list[str], list[str]]:
+        """Statements of a lane and statements of a place in it: ``a<value>_<r>`` is an element of
+        row r as it is combined, or what changes nothing where that row is not present."""
+        values = self._below([one.operand for one in chosen])
+        slots = [v for v in values if v < self.reads]
+        before, inside = [], []
+        for r, row in enumerate(rows):
+            before += self._rows(slots, f"begin + {row}", r)
+            inside += [self._value(v, r) for v in values]
             for one in chosen:
-                value = one.entered(f"v{one.operand}")
-                text = one.combined(f"a{one.value}", value) if r else value
-                body.append(f"a{one.value} = {text}")
-        whole += [
-            f"if lane < {_WAITING}:",
-            "    for c in range(width):",
-            *indented(body + [one.store(place, f"a{one.value}") for one in chosen], 2),
-            "else:",
-            "    for c in range(width):",
-            *indented(body + [one.taken(waits, f"a{one.value}") for one in chosen], 2),
+                text = one.entered(f"v{one.operand}")
+                choice = f" if {present[r]} else {one.identity}" if present[r] else ""
+                inside.append(f"a{one.value}_{r} = {text}{choice}")
+        return before, inside
+
+    def _pair(self, chosen: list[Combination], *, full: bool) -> list[str]:
+        """Lane l and the one that it is combined with first, of a full chunk or of a shorter one;
+        the elements that it lacks are those of lane l again, and count as none."""
+        ends = [
+            f"l + {LANES * r + _WAITING * k}" if r or k else "l"
+            for k in range(2)
+            for r in range(PER_LANE)
         ]
+        before: list[str] = []
+        rows, present = ends, [""] * len(ends)
+        if not full:
+            before = [f"present{r} = {end} < count" for r, end in enumerate(ends) if r]
+            rows = ["l", *(f"({end} if present{r} else l)" for r, end in enumerate(ends) if r)]
+            present = ["", *(f"present{r}" for r in range(1, len(ends)))]
+        steps, inside = self._entered(chosen, rows, present)
+        for one in chosen:
+            lanes = []
+            for k in (0, PER_LANE):
+                text = f"a{one.value}_{k}"
+                for r in range(k + 1, k + PER_LANE):
+                    text = one.combined(text, f"a{one.value}_{r}")
+                lanes.append(text)
+            inside.append(one.store(f"l * {self.tile} + c", one.combined(*lanes)))
+        return [*before, *steps, "for c in range(width):", *indented(inside)]
+
+    def _single(self, chosen: list[Combination]) -> list[str]:
+        """Lanes of one element each: the first two steps of their tree as elements are read."""
+        rows = ["l", "l + half", "l + quarter", "l + half + quarter"]
+        body = []
+        for test, some in (
+            ("if l + half + quarter < count:", rows),
+            ("elif l + half < count:", rows[:3]),
+            ("else:", rows[::2]),
+        ):
+            before, inside = self._entered(chosen, some, [""] * 4)
+            for one in chosen:
+                own = [f"a{one.value}_{r}" for r in range(len(some))]
+                if len(own) > 2:
+                    own = [one.combined(own[0], own[1]), *own[2:]]
+                if len(own) > 2:
+                    own = [own[0], one.combined(own[1], own[2])]
+                inside.append(one.store(f"l * {self.tile} + c", one.combined(*own)))
+            body += [test, *indented([*before, "for c in range(width):", *indented(inside)])]
         return [
-            f"if lane + {LANES * (PER_LANE - 1)} < count:",
-            *indented(whole),
-            "else:",
-            *indented(some),
+            "half = 2",
+            "while half * 2 < count:",
+            "    half = half * 2",
+            "quarter = half // 2",
+            "for l in range(quarter):",
+            *indented(body),
+            "held = quarter",
         ]
 
     # --- results ---------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ _EXPENSIVE = 2
 STRETCH = 4096
 # Values of sequences beside each other that wait to be combined: how many tiles, and how many bytes
 # each has, where they come from the caches and where they come from memory.
-TILES, TILE_BYTES, FAR_TILE_BYTES = 72, 512, 4096
+TILES, TILE_BYTES, FAR_TILE_BYTES = 72, 1024, 4096
 # Bytes of a vector, and how many bytes behind a stretch vectors may write.
 VECTOR = 64
 # How far streamed kernels ask for memory ahead, in bytes: one page, or half of one, is less good.
