@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from gpubcast.arrays import Array
-from gpubcast.errors import ElementTypeError, brief
+from gpubcast.errors import ElementTypeError, ShapeError, brief
 from gpubcast.fusion.fused_function import Fused
-from gpubcast.jax.primitives import NamedGraph, apply, shape_of
+from gpubcast.jax.primitives import NamedGraph, apply, element_type_of, shape_of
 from gpubcast.runtime.operands import is_scalar, scalar_view
 
 
@@ -77,5 +77,13 @@ def _jax_array(fused: Fused[..., Any], index: int, x: Any) -> Any:
             "arrays",
             rule="A3",
             kind="gpubcast:not an array",
+        )
+    element_type_of(x)
+    if not all(type(size) is int for size in x.shape):
+        raise ShapeError(
+            f"{fused._arguments.named(index)} has the sizes {tuple(x.shape)}: the kernels of "
+            "gpubcast.jax.call are made for sizes that are numbers; export a program for each",
+            rule="S1",
+            kind="gpubcast:not integers",
         )
     return jnp.asarray(x)

@@ -150,6 +150,32 @@ def test_what_is_refused() -> None:
     assert caught.value.rule == "J1"
 
 
+@pytest.mark.parametrize("what", ["str", "object", "key"])
+def test_what_has_no_element_type_is_refused(what: str) -> None:
+    x = jax.random.key(0) if what == "key" else np.full((7, 33), None, what)
+    for call in (lambda: gpubcast.jax.call(plain, x, x, 1), lambda: gb.from_jax(lambda x: x, x)):
+        with pytest.raises(gb.ElementTypeError) as caught:
+            call()
+        assert caught.value.rule == "T1"
+
+
+def test_sizes_that_are_no_numbers_are_refused() -> None:
+    x = jax.ShapeDtypeStruct(jax.export.symbolic_shape("n,4"), "f4")
+    with pytest.raises(gb.ShapeError, match=r"argument x .* sizes \(n, 4\)") as caught:
+        jax.export.export(jax.jit(lambda x: gpubcast.jax.call(plain, x, x, 1.0)))(x)
+    assert caught.value.rule == "S1"
+
+
+def test_without_jit_it_runs_all_the_same() -> None:
+    def loss(x: Any) -> Any:
+        return gpubcast.jax.call(plain, x, X, 2.0).sum()
+
+    wanted = plain(X, X, 2.0), jax.grad(loss)(X)
+    with jax.disable_jit():
+        same(gpubcast.jax.call(plain, X, X, 2.0), wanted[0])
+        same(jax.grad(loss)(X), np.asarray(wanted[1]))
+
+
 def test_without_machine_code_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpubcast.jax import custom_call
 
@@ -191,6 +217,22 @@ def test_names_stand_for_sizes() -> None:
     with pytest.raises(gb.ShapeError, match="the specification 'm'") as caught:
         f(X, V[:4])
     assert caught.value.rule == "H8"
+
+
+def test_an_argument_that_is_not_used_is_an_operand() -> None:
+    for shapes in (("f32[7,33]", "f32[33]"), ("f32[n,m]", "f32[m]")):
+        same(gb.from_jax(lambda x, gain: gain * 2, *shapes)(X, V), V * 2)
+    dropped = gb.from_stablehlo(jax.jit(lambda x, gain: gain * 2).lower(X, V))
+    with pytest.raises(gb.Error, match="keep_unused=True") as caught:
+        dropped(X, V)
+    assert caught.value.rule == "H5"
+
+
+@pytest.mark.parametrize("text", ["f32[n-]", "f32[n,n n]", "f32[_]"])
+def test_sizes_that_jax_does_not_read_are_refused(text: str) -> None:
+    with pytest.raises(gb.ShapeError, match="JAX reads no sizes") as caught:
+        gb.from_jax(lambda x: x, text)
+    assert caught.value.rule == "S8"
 
 
 def test_argmax_structures_and_64_bits() -> None:
