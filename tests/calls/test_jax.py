@@ -150,6 +150,39 @@ def test_what_is_refused() -> None:
     assert caught.value.rule == "J1"
 
 
+class _Variable:
+    """A variable as JAX's libraries have them."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = jax.numpy.asarray(value)
+        self.shape, self.dtype = self.value.shape, self.value.dtype
+
+    def __jax_array__(self) -> Any:
+        return self.value
+
+
+class _Exporter:
+    """What has a shape and a type, and is no array of JAX's or NumPy's."""
+
+    shape, dtype = X.shape, X.dtype
+
+    def __array__(self, *given: Any, **how: Any) -> Any:
+        return X
+
+
+def test_what_carries_more_than_numbers_is_refused() -> None:
+    one = gb.fuse(lambda x: x + 1.0)
+    for x in (np.ma.masked_array(X, X > 0), _Exporter(), jax.ShapeDtypeStruct((3,), "f4")):
+        with pytest.raises(gb.ElementTypeError, match="takes JAX and NumPy arrays") as caught:
+            gpubcast.jax.call(one, x)
+        assert caught.value.rule == "A3"
+    pandas = doors.library("pandas")
+    with pytest.raises(gb.ElementTypeError, match="Series of pandas") as caught:
+        gpubcast.jax.call(one, pandas.Series(V))
+    assert caught.value.rule == "A3"
+    same(gpubcast.jax.call(one, _Variable(X)), X + 1)
+
+
 @pytest.mark.parametrize("what", ["str", "object", "key"])
 def test_what_has_no_element_type_is_refused(what: str) -> None:
     x = jax.random.key(0) if what == "key" else np.full((7, 33), None, what)
