@@ -202,6 +202,16 @@ def _linear_transposed(
     return [*[None] * residuals, *found]
 
 
+def _not_transposed(gradients: Sequence[Any], *operands: Any, graph: NamedGraph) -> Any:
+    raise ElementTypeError(
+        f"{graph.name} is not known to be linear, so a call of it has no transpose: take "
+        "jax.vjp(f, x)[1], or transpose its tangents, jax.linearize(f, x)[1] [G1]",
+        rule="G1",
+        kind="gpubcast:no derivative",
+    )
+
+
+ad.primitive_transposes[graph_p] = _not_transposed
 ad.primitive_jvps[graph_p] = _differentiated
 ad.primitive_jvps[linear_p] = _linear_differentiated
 ad.primitive_transposes[linear_p] = _linear_transposed

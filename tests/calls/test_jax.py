@@ -150,6 +150,14 @@ def test_what_is_refused() -> None:
     assert caught.value.rule == "J1"
 
 
+@pytest.mark.parametrize("of", [jax.jit, jax.vmap, lambda f: jax.jvp(f, (X,), (X,))])
+def test_a_direct_call_inside_of_a_transformation_says_what_to_call(of: Any) -> None:
+    for function in (gb.neg, gb.fuse(lambda x: x + 1.0)):
+        with pytest.raises(gb.ElementTypeError, match=r"gpubcast\.jax\.call") as caught:
+            of(lambda x, f=function: f(x))(X)
+        assert caught.value.rule == "A3"
+
+
 class _Variable:
     """A variable as JAX's libraries have them."""
 
