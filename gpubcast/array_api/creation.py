@@ -18,13 +18,14 @@ from gpubcast.array_api.dtypes import (
     Scalar,
     as_dtype,
     default_dtype,
+    iinfo,
     scalar_of,
     with_scalar,
 )
-from gpubcast.errors import ElementTypeError, ShapeError, brief
+from gpubcast.errors import ElementTypeError, Error, ShapeError, brief
 from gpubcast.runtime.foreign_libraries import is_foreign, refusal
 from gpubcast.runtime.operands import strided_of
-from gpubcast.shapes.element_types import element_type
+from gpubcast.shapes.element_types import ElementType, element_type
 from gpubcast.shapes.shape import Shape
 
 __all__ = [
@@ -146,8 +147,12 @@ def _typed(obj: Any, wanted: Any) -> np.ndarray[Any, Any]:
             return np.asarray(obj)
         if own:
             return np.asarray(obj, default_dtype(obj))
+        if wanted is not None and isinstance(obj, int):
+            _check_range(np.asarray(obj), wanted)
         return np.asarray(obj, None if wanted is None else wanted.dtype)
     except (OverflowError, TypeError, ValueError) as error:
+        if isinstance(error, Error):
+            raise
         raise ElementTypeError(
             f"asarray: {error}", rule="N1", kind="gpubcast:namespace operand"
         ) from None
@@ -162,15 +167,34 @@ def _nested(obj: Any, wanted: Any) -> np.ndarray[Any, Any]:
         return x.__array__() if isinstance(x, (StandardArray, arrays.Array)) else x
 
     try:
-        found = np.asarray(plain(obj))
-        if wanted is not None and found.dtype != wanted.dtype:
-            found = found.astype(wanted.dtype)
+        values = plain(obj)
+        found = np.asarray(values)
+        as_dtype(found.dtype)
+        if wanted is None or found.dtype == wanted.dtype:
+            return found
+        _check_range(found, wanted)
+        # Of the values themselves, so that NumPy refuses what the type cannot hold.
+        return np.asarray(values, wanted.dtype)
     except (ValueError, TypeError, OverflowError) as error:
+        if isinstance(error, Error):
+            raise
         raise ElementTypeError(
             f"asarray: {error}", rule="N1", kind="gpubcast:namespace operand"
         ) from None
-    as_dtype(found.dtype)
-    return found
+
+
+def _check_range(found: np.ndarray[Any, Any], wanted: ElementType) -> None:
+    """Refuse integers that a type of integers has not: a conversion would keep their last bits."""
+    if found.dtype.kind not in "iu" or not wanted.is_integral or not found.size:
+        return
+    limits = iinfo(wanted.dtype)
+    if found.min() < limits.min or found.max() > limits.max:
+        outside = found.min() if found.min() < limits.min else found.max()
+        raise ElementTypeError(
+            f"asarray: the integer {outside} is out of bounds for {wanted.dtype}",
+            rule="N1",
+            kind="gpubcast:namespace operand",
+        )
 
 
 def astype(

@@ -33,8 +33,13 @@ def promoted(name: str, x1: Any, x2: Any) -> tuple[Array, Array]:
 def matmul(x1: Any, x2: Any) -> Array:
     """The product of matrices, or of a matrix and a vector; stacks broadcast."""
     a, b = promoted("matmul", x1, x2)
-    found: Array = views.call("matmul", a, b)
-    return found
+    return _of_type_of(a, views.call("matmul", a, b))
+
+
+def _of_type_of(x: Array, found: Array) -> Array:
+    """What NumPy computes of types that it has not itself (bf16, f8, s4), in the type of these."""
+    own = x.xla_shape.element_type
+    return found if found.xla_shape.element_type is own else converted(found, own)
 
 
 def matrix_transpose(x: Array) -> Array:
@@ -71,12 +76,10 @@ def vecdot(x1: Any, x2: Any, axis: Any) -> Array:
             rule="N4",
             kind="gpubcast:namespace shape",
         )
-    found: Array = views.call("vecdot", a, b, axis=axis)
-    return found
+    return _of_type_of(a, views.call("vecdot", a, b, axis=axis))
 
 
 def tensordot(x1: Any, x2: Any, axes: Any) -> Array:
     """The sum of products along pairs of axes."""
     a, b = promoted("tensordot", x1, x2)
-    found: Array = views.call("tensordot", a, b, axes=axes)
-    return found
+    return _of_type_of(a, views.call("tensordot", a, b, axes=axes))

@@ -112,7 +112,14 @@ def expanded(x: Array, shape: tuple[int, ...]) -> Array:
     """A view of a shape that the array broadcasts to: new axes have stride 0. No copy."""
     if x.shape == shape:
         return x
-    return of(host(x).broadcast_to(x.view(), shape), x.device)
+    try:
+        return of(host(x).broadcast_to(x.view(), shape), x.device)
+    except ValueError as error:
+        raise ShapeError(
+            f"broadcast_to of {x.shape} to {shape}: {error}",
+            rule="N4",
+            kind="gpubcast:namespace shape",
+        ) from None
 
 
 def with_rank(x: Array, rank: int) -> Array:

@@ -21,7 +21,7 @@ def add(command: argparse.ArgumentParser) -> None:
         "made up: for each parameter a file or a shape. Without any, every parameter is made up.",
         epilog="example: gpubcast stablehlo run module.mlir x.npy 'f32[8]' --output results.npz",
     )
-    running.add_argument("--seed", type=int, default=0, help="of made up numbers (0)")
+    running.add_argument("--seed", type=_seed, default=0, help="of made up numbers (0)")
     running.add_argument("--output", type=Path, metavar="FILE", help="write results to an .npz")
     running.set_defaults(run=_run)
     explaining = actions.add_parser(
@@ -39,6 +39,13 @@ def add(command: argparse.ArgumentParser) -> None:
         one.add_argument("--function", metavar="NAME", help="default: main")
 
 
+def _seed(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is negative")
+    return number
+
+
 def _function(given: argparse.Namespace) -> gb.StablehloFunction:
     return gb.from_stablehlo(given.file, function=given.function)
 
@@ -51,6 +58,15 @@ def _loaded(text: str) -> Any:
         return np.load(text, allow_pickle=False)
     except (OSError, ValueError) as error:
         raise gb.Error(f"{text} cannot be read: {error}") from error
+
+
+def _operand(x: Any, random: np.random.Generator) -> Any:
+    if not isinstance(x, gb.Shape):
+        return x
+    try:
+        return _made_up(x, random)
+    except (MemoryError, ValueError) as error:  # NumPy's, of sizes that no memory has
+        raise gb.Error(f"{x.text(layout=False)} cannot be made up: {error}") from error
 
 
 def _made_up(shape: gb.Shape, random: np.random.Generator) -> Any:
@@ -67,19 +83,26 @@ def _made_up(shape: gb.Shape, random: np.random.Generator) -> Any:
 def _run(given: argparse.Namespace) -> int:
     function = _function(given)
     random = np.random.default_rng(given.seed)
+    if not given.operands and any("?" in text for text in function.parameters):
+        raise gb.Error(
+            f"the sizes of {', '.join(function.parameters)} are open: give a file or a shape for "
+            "each parameter"
+        )
     operands = [_loaded(text) for text in given.operands or function.parameters]
-    arrays = [_made_up(x, random) if isinstance(x, gb.Shape) else x for x in operands]
-    made = function(*arrays)
+    made = function(*(_operand(x, random) for x in operands))
     results = made if isinstance(made, tuple) else (made,)
     for number, x in enumerate(results):
         print(f"result {number}: {gb.Shape(x.dtype, x.shape).text(layout=False)}")
         print(np.array2string(x, threshold=64, edgeitems=3))
     if given.output is not None:
+        # NumPy adds the ending where it is missing.
+        path = given.output
+        path = path if path.suffix == ".npz" else Path(f"{path}.npz")
         try:
-            np.savez(given.output, *results)
+            np.savez(path, *results)
         except OSError as error:
-            raise gb.Error(f"{given.output} cannot be written: {error.strerror}") from error
-        print(f"wrote {given.output}")
+            raise gb.Error(f"{path} cannot be written: {error.strerror}") from error
+        print(f"wrote {path}")
     return 0
 
 

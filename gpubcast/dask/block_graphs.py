@@ -49,7 +49,8 @@ def block_graph(axes: Axes, output: int) -> BlockGraph:
     """
     graph = axes.expression
     needed = reachable(graph.nodes, (output,))
-    if graph.outputs == (output,) and not any(_depends(graph.nodes[i]) for i in needed):
+    # Of nodes that other results had, too: those of a graph are resolved whether needed or not.
+    if graph.outputs == (output,) and not any(map(_depends, graph.nodes)):
         taken = [graph.nodes[i] for i in sorted(needed)]
         parameters = [node.index for node in taken if isinstance(node, Parameter)]
         if parameters == list(range(graph.num_parameters)):

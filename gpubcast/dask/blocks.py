@@ -12,9 +12,11 @@ import numpy as np
 
 from gpubcast import config
 from gpubcast.backends import calling_thread
+from gpubcast.errors import ElementTypeError
 from gpubcast.hlo.expression import Expression
 from gpubcast.runtime import eager_call
 from gpubcast.runtime.operands import scalar_view, view_of
+from gpubcast.runtime.view import View
 from gpubcast.shapes.element_types import ELEMENT_TYPES
 
 
@@ -26,10 +28,12 @@ class BlockFunction:
 
     Attributes:
         expression: the graph.
+        declared: what the Dask arrays say of each operand: element type and number of dimensions.
         scalars: operands that are the same for all blocks: number, value, element type.
     """
 
     expression: Expression
+    declared: tuple[tuple[str, int], ...]
     scalars: tuple[tuple[int, Any, str], ...] = ()
 
     def __call__(self, *blocks: Any) -> Any:
@@ -42,10 +46,25 @@ class BlockFunction:
             for number in range(self.expression.num_parameters)
         ]
         views = tuple(
-            bound[number] if number in bound else view_of(x) for number, x in enumerate(operands)
+            bound[number] if number in bound else self._view(number, x)
+            for number, x in enumerate(operands)
         )
         with calling_thread.restricted(on_own_thread()):
             return eager_call.finish(self.expression, (None, tuple(operands), None), views, None)
+
+    def _view(self, number: int, block: Any) -> View:
+        view = view_of(block)
+        shape = view.operand.shape
+        if (shape.element_type.name, shape.rank) != self.declared[number]:
+            element_type, rank = self.declared[number]
+            raise ElementTypeError(
+                f"a block is {shape.text(layout=False)}, and its Dask array says {element_type} in "
+                f"{rank} dimensions: say its true type, as by dtype= or meta= where it is made "
+                "[A3]",
+                rule="A3",
+                kind="gpubcast:not an array",
+            )
+        return view
 
     def __dask_tokenize__(self) -> Any:
         graph = self.expression
@@ -107,6 +126,13 @@ def _is_cupy(x: Any) -> bool:
 def _only(block: Any) -> Any:
     """The block itself: along an axis that a result lacks, Dask hands over a list of blocks."""
     while isinstance(block, list):
+        if len(block) != 1:
+            raise ElementTypeError(
+                "a block is a list, and its Dask array says that it is an array: what makes it "
+                "gives one by numpy.asarray [A3]",
+                rule="A3",
+                kind="gpubcast:not an array",
+            )
         (block,) = block
     return block
 

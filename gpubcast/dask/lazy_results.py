@@ -102,7 +102,7 @@ class _LazyGraph:
                 new_axes[indices[-1]] = self._axes.size(axis)
             else:
                 indices.append(cuts.numbers[axis])
-        function = BlockFunction(made.expression, self._scalars(made))
+        function = self._function(made, made.expression)
         element_type = self._axes.inferred[output].shape.element_type
         return self._blockwise(
             function, tuple(indices), cuts, arrays, element_type, new_axes=new_axes
@@ -111,9 +111,13 @@ class _LazyGraph:
     def _arrays(self, made: BlockGraph) -> dict[int, Any]:
         return {i: x for i in made.parameters if not isinstance(x := self._operands[i], tuple)}
 
-    def _scalars(self, made: BlockGraph) -> tuple[tuple[int, Any, str], ...]:
-        given = ((k, self._operands[i]) for k, i in enumerate(made.parameters))
-        return tuple((k, *x) for k, x in given if isinstance(x, tuple))
+    def _function(self, made: BlockGraph, graph: Expression) -> BlockFunction:
+        given = [(self._operands[i], self._shapes[i]) for i in made.parameters]
+        return BlockFunction(
+            graph,
+            tuple((shape.element_type.name, shape.rank) for _, shape in given),
+            tuple((k, *x) for k, (x, _) in enumerate(given) if isinstance(x, tuple)),
+        )
 
     def _blockwise(
         self,
@@ -267,7 +271,7 @@ class _LazyGraph:
             for i in arrays
         )
         function = PartialReduction(
-            BlockFunction(partial_graph(made, element_type), self._scalars(made)),
+            self._function(made, partial_graph(made, element_type)),
             len(own),
             length,
             along,
@@ -286,8 +290,9 @@ class _LazyGraph:
         """Partial results reduced along their first axes."""
         joined = partial.rechunk({d: -1 for d in range(count)}, method="tasks")
         graph = combining_graph(op, element_type, count)
+        function = BlockFunction(graph, ((partial_type(op, element_type), joined.ndim),))
         every = tuple(range(joined.ndim))
-        return self._made(BlockFunction(graph), every[count:], [joined, every], element_type)
+        return self._made(function, every[count:], [joined, every], element_type)
 
 
 def _without(graph: Expression, node: int) -> Expression:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 from jax import ShapeDtypeStruct
 
 from gpubcast.arrays import Array
-from gpubcast.errors import ElementTypeError, Error, brief, plain_text
+from gpubcast.errors import ElementTypeError, Error, ShapeError, brief, plain_text
+from gpubcast.jax.primitives import element_type_of
 from gpubcast.shapes.element_types import element_type
 from gpubcast.shapes.shape import Shape, as_shape
 from gpubcast.stablehlo.function import StablehloFunction, from_stablehlo
@@ -44,24 +46,30 @@ def from_jax(function: Callable[..., Any], *shapes: Any) -> StablehloFunction:
     """
     if not callable(function):
         raise Error(f"from_jax takes a function of arrays, not {brief(function)}", rule="H1")
+    # An argument that is not used is an operand all the same.
+    kept = functools.partial(jax.jit, keep_unused=True)
     matched = [_SYMBOLIC.fullmatch(plain_text(one) or "") for one in shapes]
     if any(matched):
         scope = jax.export.SymbolicScope()
         structs = [
-            _struct(one)
-            if found is None
-            else ShapeDtypeStruct(
-                jax.export.symbolic_shape(found[2], scope=scope), element_type(found[1]).dtype
-            )
+            _struct(one) if found is None else _symbolic(found, scope)
             for one, found in zip(shapes, matched, strict=True)
         ]
         with jax.enable_x64(_is_wide(structs)):
-            return from_stablehlo(
-                jax.export.export(jax.jit(function), platforms=("cpu",))(*structs)
-            )
+            return from_stablehlo(jax.export.export(kept(function), platforms=("cpu",))(*structs))
     structs = [_struct(one) for one in shapes]
     with jax.enable_x64(_is_wide(structs)):
-        return from_stablehlo(jax.jit(function).lower(*structs))
+        return from_stablehlo(kept(function).lower(*structs))
+
+
+def _symbolic(text: re.Match[str], scope: Any) -> Any:
+    dtype = element_type(text[1]).dtype
+    try:
+        return ShapeDtypeStruct(jax.export.symbolic_shape(text[2], scope=scope), dtype)
+    except ValueError as error:
+        raise ShapeError(
+            f"{text[0]}: JAX reads no sizes: {error}", rule="S8", kind="gpubcast:shape text"
+        ) from None
 
 
 def _is_wide(structs: list[Any]) -> bool:
@@ -77,7 +85,7 @@ def _struct(x: Any) -> Any:
     elif isinstance(x, Array):
         shape = x.xla_shape
     elif hasattr(x, "shape") and hasattr(x, "dtype"):
-        return ShapeDtypeStruct(tuple(x.shape), element_type(np.dtype(x.dtype)).dtype)
+        return ShapeDtypeStruct(tuple(x.shape), element_type_of(x).dtype)
     else:
         raise ElementTypeError(
             f"from_jax takes shapes and arrays, not {type(x).__name__}; close over other values",

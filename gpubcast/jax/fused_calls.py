@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from gpubcast.arrays import Array
-from gpubcast.errors import ElementTypeError, brief
+from gpubcast.errors import ElementTypeError, ShapeError, brief
 from gpubcast.fusion.fused_function import Fused
-from gpubcast.jax.primitives import NamedGraph, apply, shape_of
-from gpubcast.runtime.operands import is_scalar, scalar_view
+from gpubcast.jax.primitives import NamedGraph, apply, element_type_of, shape_of
+from gpubcast.runtime.foreign_libraries import is_foreign, refusal
+from gpubcast.runtime.operands import is_masked, is_scalar, scalar_view
+
+_ARRAYS = (jax.Array, np.ndarray, np.generic)
 
 
 def call(fused: Fused[..., Any], *args: Any, **keywords: Any) -> Any:
@@ -71,11 +75,23 @@ def call(fused: Fused[..., Any], *args: Any, **keywords: Any) -> Any:
 
 
 def _jax_array(fused: Fused[..., Any], index: int, x: Any) -> Any:
-    if isinstance(x, Array) or not (hasattr(x, "dtype") and hasattr(x, "shape")):
+    if is_foreign(x):
+        raise refusal(x)
+    # A variable of a JAX library (flax.nnx.Param) says by __jax_array__ what array it is.
+    taken = isinstance(x, _ARRAYS) or hasattr(type(x), "__jax_array__")
+    if not taken or isinstance(x, Array) or is_masked(x):
         raise ElementTypeError(
             f"{fused._arguments.named(index)} is {brief(x)}; gpubcast.jax.call takes JAX and NumPy "
             "arrays",
             rule="A3",
             kind="gpubcast:not an array",
+        )
+    element_type_of(x)
+    if not all(type(size) is int for size in x.shape):
+        raise ShapeError(
+            f"{fused._arguments.named(index)} has the sizes {tuple(x.shape)}: the kernels of "
+            "gpubcast.jax.call are made for sizes that are numbers; export a program for each",
+            rule="S1",
+            kind="gpubcast:not integers",
         )
     return jnp.asarray(x)

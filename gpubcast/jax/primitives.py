@@ -8,7 +8,7 @@ them to derivatives of every order, forward, backward, and both.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,11 +18,13 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from gpubcast.errors import ElementTypeError
 from gpubcast.hlo.batching import batched
 from gpubcast.hlo.expression import Expression
 from gpubcast.hlo.linearization import linearized
 from gpubcast.jax import custom_call
 from gpubcast.plans import Plan
+from gpubcast.shapes.element_types import ElementType, element_type
 from gpubcast.shapes.shape import Shape
 
 
@@ -44,6 +46,22 @@ class NamedGraph:
     def plan(self, shapes: tuple[Shape, ...]) -> Plan:
         """Its plan for operands of some shapes."""
         return Plan(self.name, self.expression, shapes)
+
+
+def element_type_of(x: Any) -> ElementType:
+    """The element type of an array of JAX's or NumPy's.
+
+    Raises:
+        ElementTypeError: T1, it has none.
+    """
+    if jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended):
+        raise ElementTypeError(
+            f"JAX's {x.dtype} is no element type of XLA; the numbers of a key are "
+            "jax.random.key_data(key)",
+            rule="T1",
+            kind="gpubcast:unknown element type",
+        )
+    return element_type(np.dtype(x.dtype))
 
 
 def shape_of(x: Any) -> Shape:
@@ -101,10 +119,21 @@ def _lowered_linear(
     return _run(forward, operands)
 
 
-graph_p.def_impl(_compiled)
+def _at_once(compiled: Callable[..., Any]) -> Callable[..., Any]:
+    """What JAX runs outside of a program: compiled under ``jax.disable_jit``, too, as its own
+    primitives are."""
+
+    def run(*operands: Any, **said: Any) -> Any:
+        with jax.disable_jit(False):
+            return compiled(*operands, **said)
+
+    return run
+
+
+graph_p.def_impl(_at_once(_compiled))
 graph_p.def_abstract_eval(lambda *given, graph: _results(graph, given))
 mlir.register_lowering(graph_p, mlir.lower_fun(_lowered, multiple_results=True))
-linear_p.def_impl(_compiled_linear)
+linear_p.def_impl(_at_once(_compiled_linear))
 linear_p.def_abstract_eval(lambda *given, forward, backward, residuals: _results(forward, given))
 mlir.register_lowering(linear_p, mlir.lower_fun(_lowered_linear, multiple_results=True))
 
@@ -173,6 +202,16 @@ def _linear_transposed(
     return [*[None] * residuals, *found]
 
 
+def _not_transposed(gradients: Sequence[Any], *operands: Any, graph: NamedGraph) -> Any:
+    raise ElementTypeError(
+        f"{graph.name} is not known to be linear, so a call of it has no transpose: take "
+        "jax.vjp(f, x)[1], or transpose its tangents, jax.linearize(f, x)[1] [G1]",
+        rule="G1",
+        kind="gpubcast:no derivative",
+    )
+
+
+ad.primitive_transposes[graph_p] = _not_transposed
 ad.primitive_jvps[graph_p] = _differentiated
 ad.primitive_jvps[linear_p] = _linear_differentiated
 ad.primitive_transposes[linear_p] = _linear_transposed

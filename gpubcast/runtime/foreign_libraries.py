@@ -40,6 +40,11 @@ def refusal(x: Any) -> ElementTypeError:
     )
 
 
+def is_tracer(x: Any) -> bool:
+    """Whether an object stands for an array that JAX has yet to compute."""
+    return library(x) == "jax" and type(x).__name__.endswith("Tracer")
+
+
 def buffer_of(x: Any) -> memoryview | None:
     """The memory of an object that exports a buffer of numbers; None where it exports none. Bytes
     are text as often as numbers: what they are, ``memoryview(x)`` says."""

@@ -15,7 +15,7 @@ from gpubcast.planning.plan import Operand
 from gpubcast.runtime import execute, state
 from gpubcast.runtime.array_libraries import library_of
 from gpubcast.runtime.device import CPU, Device
-from gpubcast.runtime.foreign_libraries import buffer_of, is_foreign, refusal
+from gpubcast.runtime.foreign_libraries import buffer_of, is_foreign, is_tracer, refusal
 from gpubcast.runtime.overlap import overlaps_itself
 from gpubcast.runtime.strides import strided_over
 from gpubcast.runtime.view import View
@@ -174,6 +174,11 @@ def strided_of(x: Any, *, written: bool = False) -> tuple[Any, Device]:
     except (Error, MemoryError):
         raise
     except Exception as error:
+        if is_tracer(x):
+            raise _no_array(
+                f"{type(x).__name__} of jax has no elements while JAX traces: inside of jax.jit, "
+                "vmap and grad a fused function is called by gpubcast.jax.call(function, x)"
+            ) from error
         # Whatever a foreign object's own protocol raises.
         raise _no_array(f"{type(x).__name__} is no array of numbers: {error}") from error
     raise _no_array(

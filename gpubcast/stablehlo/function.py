@@ -166,8 +166,10 @@ class StablehloFunction:
 
     def _check_number(self, count: int) -> None:
         if count != len(self._types):
+            unused = "; jax.jit leaves out what is not used, unless keep_unused=True"
             raise Error(
-                f"@{self.name} takes {len(self._types)} operands, got {count}",
+                f"@{self.name} takes {len(self._types)} operands, got {count}"
+                f"{unused if count > len(self._types) else ''}",
                 rule="H5",
                 kind="gpubcast:stablehlo operands",
             )

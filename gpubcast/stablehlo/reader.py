@@ -83,6 +83,8 @@ def _parsed(source: Any, context: Any, ir: Any, stablehlo: Any) -> Any:
             return stablehlo.deserialize_portable_artifact(context, raw)
         return ir.Module.parse(raw)
     if isinstance(source, str):
+        if source.strip() and not set(source) & set("{(\n"):
+            raise _no_module(f"{brief(source)} is text; a file is given as pathlib.Path(...)")
         return ir.Module.parse(source)
     if hasattr(source, "operation"):
         # Its context may be another one, whose values outlive no garbage collection here.
@@ -123,6 +125,8 @@ class _Reader:
         self, name: str, region: Any, outer: dict[Any, int], public: bool = True
     ) -> Function:
         blocks = list(region.blocks)
+        if not blocks:
+            raise _no_module(f"@{name} is declared, and has no body")
         if len(blocks) != 1:
             raise _no_module(f"@{name} has {len(blocks)} blocks; control flow is refused")
         values = dict(outer)

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.library import CustomOpDef
+from torch.library import CustomOpDef, Library
 
 from gpubcast.errors import Error, brief
 from gpubcast.fusion.decorator import fuse
@@ -21,12 +21,14 @@ from gpubcast.hlo.batching import batched
 from gpubcast.hlo.expression import Expression, Parameter, Size
 from gpubcast.hlo.transposition import Transposed, transposed
 from gpubcast.plans import Plan
-from gpubcast.runtime.operands import operand_of
+from gpubcast.runtime.operands import is_scalar, operand_of
 from gpubcast.shapes.element_types import ELEMENT_TYPES
 from gpubcast.shapes.shape import Shape
 from gpubcast.torch import tensors
 
 Shapes = tuple[Shape, ...]
+# Where a tensor may have a tangent, which PyTorch's kernel for these keys drops without a word.
+_WITH_TANGENTS = ("AutogradCPU", "AutogradCUDA")
 # Sizes that stand for those that a compiler has not seen.
 _PRIMES = (10007, 10009, 10037, 10039, 10061, 10067, 10069, 10079, 10091, 10093, 10099, 10103)
 
@@ -57,13 +59,17 @@ def op(
     Raises:
         Error: F5, the function or the arguments are none.
     """
-    if not isinstance(function, Fused):
-        raise _refused(f"op takes a function made by gb.fuse, not {brief(function)}")
-    bound, names = _bound(function, dict(arguments or {}))
+    bound, names = _bound("op", function, arguments)
     pattern = function._pattern
+    if results is not None and (type(results) is not int or results < 1):
+        raise _refused(f"results is the number of results, 1 or more, not {brief(results)}")
     count = results or (1 if pattern is None else len(pattern.outputs))
+    if not (name is None or isinstance(name, str)):
+        raise _refused(f"name is a text, not {brief(name)}")
     home = f"{function.__module__}_{function.__qualname__}"  # type: ignore[attr-defined]
-    own = _free_name(re.sub(r"\W+|_+", "_", name or home).strip("_"))
+    own = _free_name(re.sub(r"[\W_]+", "_", name or home, flags=re.ASCII).strip("_"))
+    if not own.isidentifier():
+        raise _refused(f"name begins with a letter of ASCII, as {brief(name)} does not")
     graph = functools.lru_cache(4096)(lambda shapes: _expression(bound, shapes))
     return _Operator(own, names, count, graph, bound, 2).definition
 
@@ -85,7 +91,7 @@ def gradient_plan(
     Raises:
         ElementTypeError: G1, an operation has no derivative.
     """
-    bound, _ = _bound(function, dict(arguments or {}))
+    bound, _ = _bound("gradient_plan", function, arguments)
     known = [_shapes((x,))[0] if isinstance(x, Tensor) else x for x in operands]
     plan = bound.plan(*known)
     made = transposed(plan.expression, plan.shapes, conjugated=True)
@@ -100,9 +106,20 @@ def _refused(what: str) -> Error:
 
 
 def _bound(
-    function: Fused[..., Any], given: dict[str, Any]
+    caller: str, function: Fused[..., Any], arguments: Mapping[str, Any] | None
 ) -> tuple[Fused[..., Any], tuple[str, ...]]:
     """The function of its tensors alone, and what these are called."""
+    if not isinstance(function, Fused):
+        raise _refused(f"{caller} takes a function made by gb.fuse, not {brief(function)}")
+    if not (arguments is None or isinstance(arguments, Mapping)):
+        raise _refused(f"arguments= is a dictionary of values by name, not {brief(arguments)}")
+    given = dict(arguments or {})
+    for name, value in given.items():
+        if hasattr(value, "dtype") and not is_scalar(value):
+            raise _refused(
+                f"arguments= has an array for {name!r}, and what it holds is part of the code: "
+                "leave it out, and pass a tensor with each call"
+            )
     parameters = inspect.signature(function).parameters
     fixed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if any(p.kind not in fixed and name not in given for name, p in parameters.items()):
@@ -183,10 +200,15 @@ class _Operator:
         self.definition: CustomOpDef = torch.library.custom_op(
             f"gpubcast::{name}", self._run, mutates_args=(), schema=schema
         )
+        # Modules that hold an operator are copied; there is one of it in a process.
+        self.definition.__deepcopy__ = lambda memo: self.definition
         self.definition.register_fake(self._fake)
         self.definition.register_vmap(self._vmap)
         if orders:
             self.definition.register_autograd(self._backward, setup_context=self._save)
+        self._looking = Library("gpubcast", "FRAGMENT")
+        for key in _WITH_TANGENTS:
+            self._looking.impl(name, self._without_tangents(key), key, with_keyset=True)
 
     # --- forward ---------------------------------------------------------------------------------
 
@@ -233,6 +255,17 @@ class _Operator:
             dtype = tensors.dtype_of(shape.element_type)
             made.append(torch.empty_strided(sizes, strides, dtype=dtype, device=given[0].device))
         return tuple(made) if self._results > 1 else made[0]
+
+    def _without_tangents(self, key: str) -> Callable[..., Any]:
+        """PyTorch's kernel for a key, of tensors that have no tangents."""
+        kernel = torch.library.get_kernel(f"gpubcast::{self._name}", key)
+
+        def checked(keys: Any, *given: Tensor) -> Any:
+            if tensors.have_tangents(given):
+                raise tensors.tangent_refusal()
+            return kernel.call_boxed(keys, *given)
+
+        return checked
 
     # --- backward --------------------------------------------------------------------------------
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor, from_numpy
+from torch.autograd import forward_ad
 from torch.autograd.graph import increment_version
 from torch.nn import Parameter
 
 from gpubcast.backends.array_types import DeviceArray
-from gpubcast.errors import DeviceError, ElementTypeError, LayoutError
+from gpubcast.errors import DeviceError, ElementTypeError, LayoutError, brief
 from gpubcast.runtime import state
 from gpubcast.runtime.array_libraries import library_of
 from gpubcast.runtime.entry_point import EntryPoint
@@ -107,7 +108,7 @@ def before(entry: EntryPoint, function: Callable[..., Any]) -> Callable[..., Any
 
     def in_general(what: Any, operands: Any = (), out: Any = None, *rest: Any) -> Any:
         arrays: tuple[Any, ...] = ()
-        if out is None or type(out) is Tensor:
+        if (out is None or type(out) is Tensor) and forward_ad._current_level < 0:
             try:
                 if Tensor in [*map(type, operands)]:
                     arrays = tuple([x.numpy() if type(x) is Tensor else x for x in operands])
@@ -134,7 +135,9 @@ def before(entry: EntryPoint, function: Callable[..., Any]) -> Callable[..., Any
     ) -> Any:
         # Up to two operands, the first a tensor, and up to two keywords: without lists and *rest,
         # which would take a tenth of the call.
-        if out is None and not more and operands and type(x := operands[0]) is Tensor:
+        # Inside of a dual level numpy() would drop a tangent.
+        plain = out is None and not more and forward_ad._current_level < 0
+        if plain and operands and type(x := operands[0]) is Tensor:
             arrays: tuple[Any, ...] = ()
             try:
                 if len(operands) == 2:
@@ -188,7 +191,9 @@ def strided(x: Tensor, written: bool) -> Any:
         raise _refused(
             "a tensor that torch.func transforms (vmap, grad, jvp); use gpubcast.torch.op(function)"
         )
-    if x.is_nested or x.layout is not torch.strided:
+    if x.is_nested:
+        raise _refused("a nested tensor; use torch.nested.to_padded_tensor(x, 0.0)")
+    if x.layout is not torch.strided:
         raise _refused(f"a tensor of layout {x.layout}; use x.to_dense()")
     if x.is_quantized:
         raise _refused("a quantised tensor; use x.dequantize() or x.int_repr()")
@@ -197,6 +202,8 @@ def strided(x: Tensor, written: bool) -> Any:
             f"a tensor that requires gradients, and {where} of a plain call passes none on; use "
             "gpubcast.torch.op(function), x.detach() or torch.no_grad()"
         )
+    if have_tangents((x,)):
+        raise tangent_refusal()
     if x.is_neg() or x.is_conj():
         raise _refused(
             "a view whose memory holds other elements (torch negates or conjugates them when they "
@@ -218,6 +225,25 @@ def strided(x: Tensor, written: bool) -> Any:
     else:
         array, _ = state.backend("cuda").adopt(plain, written=written)
     return array if bits is None else array.view(ELEMENT_TYPES[name].dtype)
+
+
+def have_tangents(given: Iterable[Tensor]) -> bool:
+    """Whether forward-mode derivatives are asked of one of some tensors."""
+    # -1 outside of every dual level, which torch.func.jvp opens too.
+    return forward_ad._current_level >= 0 and any(
+        forward_ad.unpack_dual(x).tangent is not None for x in given
+    )
+
+
+def tangent_refusal() -> ElementTypeError:
+    """The refusal of forward-mode derivatives."""
+    return ElementTypeError(
+        "forward-mode derivatives (torch.func.jvp, jacfwd, torch.autograd.forward_ad) do not go "
+        "through calls of gpubcast, which would drop the tangent: use torch.autograd, as by "
+        "torch.autograd.functional.jacobian, and gpubcast.torch.op(function) [A3]",
+        rule="A3",
+        kind="gpubcast:not an array",
+    )
 
 
 def lacking(dtype: torch.dtype) -> ElementTypeError:
@@ -259,6 +285,13 @@ def tensor_over(array: Any) -> Tensor:
     """
     if isinstance(array, DeviceArray):
         array = array.view()
+    if not (hasattr(array, "dtype") and hasattr(array, "strides")):
+        raise ElementTypeError(
+            f"asarray takes gpubcast, NumPy and CuPy arrays, not {brief(array)}, which "
+            "torch.tensor copies [A3]",
+            rule="A3",
+            kind="gpubcast:not an array",
+        )
     name = element_type(array.dtype).name
     dtype = dtype_of(ELEMENT_TYPES[name])
     strides = array.strides

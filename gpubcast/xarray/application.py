@@ -23,6 +23,7 @@ from gpubcast.xarray.dimensions import NamedOperand, refused
 
 _NAMED = (xarray.DataArray, xarray.Dataset, xarray.Variable)
 _SAME_SIZES = ("exact", "override")
+_JOINS = ("exact", "inner", "outer", "left", "right", "override")
 _OPERATIONS = frozenset(row.name for row in OPS.values() if row.public and row.rule.reduces is None)
 
 
@@ -103,6 +104,13 @@ class _Call:
     def applied(self, join: str, dataset_join: str, keep_attrs: bool | str | None) -> Any:
         """The results of ``xarray.apply_ufunc``, which has every label as a core dimension; those
         of ``...`` are its loop's dimensions, or where a result lacks them core dimensions too."""
+        for keyword, value in (("join", join), ("dataset_join", dataset_join)):
+            # xarray looks at it where there are two of what is joined.
+            if value not in _JOINS:
+                raise refused(
+                    f"{self.name}: {keyword}= is one of {', '.join(_JOINS)}, not {brief(value)}",
+                    "V3",
+                )
         if any(_is_lazy(one.value) for one in self.operands):
             import gpubcast.dask  # noqa: F401, has the blocks' arrays recognised
         dimensions.check(self.name, self.pattern, self.operands, join in _SAME_SIZES)

@@ -50,6 +50,11 @@ class NamedOperand:
         else:
             yield None, self.name, dict(self.value.sizes)
 
+    def dimensions(self) -> Iterator[tuple[str, tuple[Hashable, ...]]]:
+        """Each variable's name in messages, and its dimensions."""
+        for key, shown, _ in self.variables():
+            yield shown, (self.value if key is None else self.value[key]).dims
+
     def remaining(self, sizes: Iterable[Hashable]) -> tuple[Hashable, ...]:
         """The dimensions that its group does not name: those of ``...``."""
         return tuple(dim for dim in sizes if dim not in self.group)
@@ -110,6 +115,15 @@ def check(name: str, pattern: LabelPattern, operands: Sequence[NamedOperand], eq
         ShapeError: V1, a dimension is missing or has no label, or ``...`` stands for other
             dimensions than in an operand before; X6, two sizes for one label.
     """
+    for one in operands:
+        for shown, dims in one.dimensions():
+            twice = next((dim for dim in dims if dims.count(dim) > 1), None)
+            if twice is not None:
+                raise refused(
+                    f"{name}: {shown} has the dimension {brief(twice)} twice, and a label stands "
+                    f"once in a group: give one of them another name",
+                    "V1",
+                )
     seen = [(one, key, shown, sizes) for one in operands for key, shown, sizes in one.variables()]
     free: dict[Hashable | None, tuple[str, tuple[Hashable, ...]]] = {}
     found: dict[tuple[Hashable | None, Hashable], tuple[str, int]] = {}

@@ -57,6 +57,15 @@ REFUSED: list[tuple[str, type[Exception], Callable[[], Any]]] = [
     ("N3", TypeError, lambda: xp.iinfo(xp.float32)),
     ("N4", ValueError, lambda: xp.broadcast_to(X, (4, 3, 2))),
     ("N4", ValueError, lambda: xp.broadcast_shapes((2,), (3,))),
+    ("N1", TypeError, lambda: xp.asarray([300, 1], dtype=xp.int8)),
+    ("N1", TypeError, lambda: xp.asarray([[1], [-1]], dtype=xp.uint64)),
+    ("N1", TypeError, lambda: xp.asarray([2**63], dtype=xp.int64)),
+    ("N1", TypeError, lambda: xp.asarray([8], dtype="s4")),
+    ("N1", TypeError, lambda: xp.asarray(-9, dtype="s4")),
+    ("N1", TypeError, lambda: xp.asarray([float("nan")], dtype=xp.int32)),
+    ("N1", TypeError, lambda: xp.asarray([1e300], dtype=xp.int64)),
+    ("N1", TypeError, lambda: xp.asarray([1j], dtype=xp.float32)),
+    ("N4", ValueError, lambda: xp.broadcast_to(X[0, 0], (2**62, 2**10))),
     ("N4", ValueError, lambda: xp.remainder(X, xp.asarray([1.0, 2.0]))),
     ("N4", ValueError, lambda: xp.reshape(X, (4, -1))),
     ("N4", ValueError, lambda: xp.squeeze(X, 0)),
@@ -164,6 +173,21 @@ def test_promotion_of_scalars(dtype: str, scalar: Any, wanted: str) -> None:
     x = xp.zeros(2, dtype=np.dtype(dtype))
     found = x ^ scalar if dtype == "bool" else x + scalar
     assert found.dtype == np.dtype(wanted)
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f8e4m3fn", "f16", "s4", "u4"])
+def test_products_have_the_type_of_their_operands(dtype: str) -> None:
+    x = xp.asarray([[1, 2], [0, 1]], dtype=dtype)
+    for made in (x @ x, x[0, :] @ x[0, :], xp.vecdot(x, x), xp.tensordot(x, x, axes=1)):
+        assert made.dtype == x.dtype
+    np.testing.assert_array_equal(np.asarray(x @ x).astype("f4"), [[1, 4], [0, 1]])
+
+
+def test_lists_are_converted_where_their_type_holds_them() -> None:
+    assert xp.asarray([7, -8], dtype="s4").dtype == xp.asarray([1], dtype="s4").dtype
+    found = [xp.asarray(given, dtype=xp.int8) for given in ([127, -128], [1.5], [True], [])]
+    assert [np.asarray(x).tolist() for x in found] == [[127, -128], [1], [1], []]
+    assert np.asarray(xp.asarray([2**64 - 1], dtype=xp.uint64)).tolist() == [2**64 - 1]
 
 
 def test_views_share_memory() -> None:

@@ -150,6 +150,73 @@ def test_what_is_refused() -> None:
     assert caught.value.rule == "J1"
 
 
+@pytest.mark.parametrize("of", [jax.jit, jax.vmap, lambda f: jax.jvp(f, (X,), (X,))])
+def test_a_direct_call_inside_of_a_transformation_says_what_to_call(of: Any) -> None:
+    for function in (gb.neg, gb.fuse(lambda x: x + 1.0)):
+        with pytest.raises(gb.ElementTypeError, match=r"gpubcast\.jax\.call") as caught:
+            of(lambda x, f=function: f(x))(X)
+        assert caught.value.rule == "A3"
+
+
+class _Variable:
+    """A variable as JAX's libraries have them."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = jax.numpy.asarray(value)
+        self.shape, self.dtype = self.value.shape, self.value.dtype
+
+    def __jax_array__(self) -> Any:
+        return self.value
+
+
+class _Exporter:
+    """What has a shape and a type, and is no array of JAX's or NumPy's."""
+
+    shape, dtype = X.shape, X.dtype
+
+    def __array__(self, *given: Any, **how: Any) -> Any:
+        return X
+
+
+def test_what_carries_more_than_numbers_is_refused() -> None:
+    one = gb.fuse(lambda x: x + 1.0)
+    for x in (np.ma.masked_array(X, X > 0), _Exporter(), jax.ShapeDtypeStruct((3,), "f4")):
+        with pytest.raises(gb.ElementTypeError, match="takes JAX and NumPy arrays") as caught:
+            gpubcast.jax.call(one, x)
+        assert caught.value.rule == "A3"
+    pandas = doors.library("pandas")
+    with pytest.raises(gb.ElementTypeError, match="Series of pandas") as caught:
+        gpubcast.jax.call(one, pandas.Series(V))
+    assert caught.value.rule == "A3"
+    same(gpubcast.jax.call(one, _Variable(X)), X + 1)
+
+
+@pytest.mark.parametrize("what", ["str", "object", "key"])
+def test_what_has_no_element_type_is_refused(what: str) -> None:
+    x = jax.random.key(0) if what == "key" else np.full((7, 33), None, what)
+    for call in (lambda: gpubcast.jax.call(plain, x, x, 1), lambda: gb.from_jax(lambda x: x, x)):
+        with pytest.raises(gb.ElementTypeError) as caught:
+            call()
+        assert caught.value.rule == "T1"
+
+
+def test_sizes_that_are_no_numbers_are_refused() -> None:
+    x = jax.ShapeDtypeStruct(jax.export.symbolic_shape("n,4"), "f4")
+    with pytest.raises(gb.ShapeError, match=r"argument x .* sizes \(n, 4\)") as caught:
+        jax.export.export(jax.jit(lambda x: gpubcast.jax.call(plain, x, x, 1.0)))(x)
+    assert caught.value.rule == "S1"
+
+
+def test_without_jit_it_runs_all_the_same() -> None:
+    def loss(x: Any) -> Any:
+        return gpubcast.jax.call(plain, x, X, 2.0).sum()
+
+    wanted = plain(X, X, 2.0), jax.grad(loss)(X)
+    with jax.disable_jit():
+        same(gpubcast.jax.call(plain, X, X, 2.0), wanted[0])
+        same(jax.grad(loss)(X), np.asarray(wanted[1]))
+
+
 def test_without_machine_code_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpubcast.jax import custom_call
 
@@ -191,6 +258,22 @@ def test_names_stand_for_sizes() -> None:
     with pytest.raises(gb.ShapeError, match="the specification 'm'") as caught:
         f(X, V[:4])
     assert caught.value.rule == "H8"
+
+
+def test_an_argument_that_is_not_used_is_an_operand() -> None:
+    for shapes in (("f32[7,33]", "f32[33]"), ("f32[n,m]", "f32[m]")):
+        same(gb.from_jax(lambda x, gain: gain * 2, *shapes)(X, V), V * 2)
+    dropped = gb.from_stablehlo(jax.jit(lambda x, gain: gain * 2).lower(X, V))
+    with pytest.raises(gb.Error, match="keep_unused=True") as caught:
+        dropped(X, V)
+    assert caught.value.rule == "H5"
+
+
+@pytest.mark.parametrize("text", ["f32[n-]", "f32[n,n n]", "f32[_]"])
+def test_sizes_that_jax_does_not_read_are_refused(text: str) -> None:
+    with pytest.raises(gb.ShapeError, match="JAX reads no sizes") as caught:
+        gb.from_jax(lambda x: x, text)
+    assert caught.value.rule == "S8"
 
 
 def test_argmax_structures_and_64_bits() -> None:

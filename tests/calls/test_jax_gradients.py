@@ -178,6 +178,12 @@ def test_vmap_of_tangents_of_one_point_and_of_one_direction_and_their_transpose(
     agree(*linear)
 
 
+def test_a_call_that_is_not_known_to_be_linear_has_no_transpose() -> None:
+    with pytest.raises(gb.ElementTypeError, match="not known to be linear") as caught:
+        jax.linear_transpose(lambda x: ours(x, GAIN), X)(ours(X, GAIN))
+    assert caught.value.rule == "G1"
+
+
 def test_transformations_of_jax_that_differentiate_for_themselves() -> None:
     agree(jax.grad(jax.checkpoint(OURS))(X, GAIN), jax.grad(JAXS)(X, GAIN))
     _, push = jax.linearize(OURS, X, GAIN)

@@ -435,6 +435,13 @@ def test_what_is_no_module_is_refused() -> None:
         with pytest.raises(gb.Error) as caught:
             gb.from_stablehlo(source)
         assert caught.value.rule == "H1"
+    for source, says in (
+        ("module.mlir", r"pathlib\.Path"),
+        ("func.func private @main(tensor<3xf32>) -> tensor<3xf32>", "@main is declared"),
+    ):
+        with pytest.raises(gb.Error, match=says) as caught:
+            gb.from_stablehlo(source)
+        assert caught.value.rule == "H1"
     quantised = "func.func @main(%x: tensor<4x!quant.uniform<i8:f32, 0.5>>) { return }"
     with pytest.raises(
         gb.ElementTypeError, match=r"parameter 0 of @main: .*quant\.uniform"

@@ -43,3 +43,36 @@ def test_the_command_runs_and_explains(tmp_path: Any, capsys: pytest.CaptureFixt
     assert "takes 2 operands, got 1 [H5]" in capsys.readouterr().err
     assert main(["stablehlo", "run", str(tmp_path / "none.mlir")]) != 0
     assert "cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("operands", "says"),
+    [
+        ([], r"f32[?,6], f32[6] are open: give a file or a shape"),
+        (["f32[99999999,6000000]", "f32[6]"], "f32[99999999,6000000] cannot be made up"),
+        (["f32[4,6]", "f32[6]", "--seed", "-1"], "-1 is negative"),
+    ],
+    ids=["open", "memory", "seed"],
+)
+def test_what_is_not_made_up_is_said(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str], operands: list[str], says: str
+) -> None:
+    module = tmp_path / "m.mlir"
+    module.write_text(TEXT)
+    try:
+        status = main(["stablehlo", "run", str(module), *operands])
+    except SystemExit as left:
+        status = left.code
+    assert status not in (0, None)
+    assert says in capsys.readouterr().err
+
+
+def test_results_are_where_the_command_says(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = tmp_path / "m.mlir"
+    module.write_text(TEXT)
+    out = tmp_path / "out.of"
+    assert main(["stablehlo", "run", str(module), "f32[4,6]", "f32[6]", "--output", str(out)]) == 0
+    assert f"wrote {out}.npz\n" in capsys.readouterr().out
+    assert np.load(f"{out}.npz")["arr_0"].shape == (4, 6)

@@ -106,6 +106,15 @@ def test_dimensions_that_are_no_labels_are_refused() -> None:
     refused(lambda: door.apply(scaled, x, m), "F5", "gain")
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate dimension names")
+def test_a_dimension_that_stands_twice_is_refused() -> None:
+    x = xr.DataArray(X[:3, :3], dims=("row", "row"))
+    softened = gb.fuse("... row -> ... row")(lambda x: x + 1.0)
+    for function in (softened, gb.neg, gb.fuse("row col -> row")(lambda x: x)):
+        for given in (x, x.variable, xr.Dataset({"x": x})):
+            refused(lambda f=function, y=given: door.apply(f, y), "V1", "dimension 'row' twice")
+
+
 def test_labels_that_are_no_names_are_refused() -> None:
     x, m = named(X, "row", "col"), named(M, "row")
     plain = gb.fuse(lambda x: x + 1)
@@ -147,6 +156,8 @@ def test_join_says_what_becomes_of_other_coordinates() -> None:
     m = named(M, "row", coords={"row": [3, 4, 1]})
     refused(lambda: door.apply(scaled, x, m, G), "V3", "join='exact'", "'row'")
     refused(lambda: door.apply(scaled, x, m, G, join="near"), "V3", "near")
+    refused(lambda: door.apply(gb.neg, x, join="near"), "V3", "join= is one of exact, inner")
+    refused(lambda: door.apply(gb.neg, x, dataset_join="near"), "V3", "dataset_join= is one of")
     inner = door.apply(scaled, x, m, G, join="inner")
     same(inner, ("row", "col"), scaled(X[[0, 2]], M[[2, 0]], G))
     assert inner.row.values.tolist() == [1, 3]

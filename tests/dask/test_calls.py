@@ -43,6 +43,16 @@ def _same(lazy, expected, **how):
     assert found.dtype == expected.dtype and found.tobytes() == expected.tobytes()
 
 
+@gb.fuse("row col, row -> row, row col, row col", valid={"col": "lengths"})
+def of_valid(x, lengths):
+    return gb.reduce_sum(x, "col"), x * x, x + x
+
+
+def _delayed(block, shape):
+    """A Dask array of one block that says f32, whatever the block is."""
+    return da.from_delayed(dask.delayed(block, pure=True), shape, dtype="f4")
+
+
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
 def test_a_fused_function_is_one_blockwise(scheduler):
     x, mean = da.from_array(X, chunks=(25, 30)), da.from_array(ROW, chunks=7)
@@ -109,6 +119,26 @@ def test_an_error_is_one_of_the_graph():
         with pytest.raises(gb.Error) as told:
             call()
         assert told.value.rule == rule, rule
+
+
+def test_several_results_that_keep_what_is_not_valid():
+    lengths = (np.arange(60) % 71).astype("i4")
+    for given in (lengths, da.from_array(lengths, chunks=9)):
+        made = of_valid(da.from_array(X, chunks=(25, 70)), given)
+        for lazy, expected in zip(made, of_valid(X, lengths), strict=True):
+            _same(lazy, expected)
+
+
+@pytest.mark.parametrize(
+    "block", [np.ones((3, 4)), np.ones(3, "f4"), [[1.0, 2.0]]], ids=["type", "rank", "list"]
+)
+def test_a_block_that_is_not_what_its_array_says_is_refused_in_its_task(block):
+    # The sum, too: each of its stages looks at what it is given.
+    for call in (gb.neg, gb.fuse("row col -> row")(lambda x: gb.reduce_sum(x, "col"))):
+        lazy = call(_delayed(block, (3, 4)))
+        with pytest.raises(gb.ElementTypeError, match=r"a block is .* Dask array says") as told:
+            lazy.compute(scheduler="synchronous")
+        assert told.value.rule == "A3"
 
 
 _BEFORE = """

@@ -87,13 +87,13 @@ def test_blocks_are_not_what_the_array_said():
     wrong = {
         "A3": lambda block: np.ma.masked_array(block),
         "T1": lambda block: block.astype(">f4"),
-        "T5": lambda block: block.astype("f8"),
+        "A3 of types": lambda block: block.astype("f8"),
     }
     for rule, change in wrong.items():
         lazy = gb.add(x, x.map_blocks(change, meta=meta))
         with pytest.raises(gb.Error) as told:
             _computed(lazy)
-        assert told.value.rule == rule
+        assert told.value.rule == rule[:2]
 
 
 def test_the_other_door_does_not_take_the_result():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 
 import numpy as np
@@ -256,7 +257,74 @@ def test_gradcheck_of_choices(name):
     assert torch.autograd.gradcheck(gt.op(chosen), (x, y, z))
 
 
+def _with_forward_ad(function):
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(torch.ones(2, 3), torch.ones(2, 3))
+        return torch.autograd.forward_ad.unpack_dual(function(dual)).tangent
+
+
+# torch.jit, which PyTorch itself loads for forward mode.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize(
+    "derive",
+    [
+        _with_forward_ad,
+        lambda f: torch.func.jvp(f, (torch.ones(2, 3),), (torch.ones(2, 3),))[1],
+        lambda f: torch.func.jacfwd(f)(torch.ones(2, 3)),
+        lambda f: torch.func.jvp(
+            torch.func.vmap(f), (torch.ones(4, 2, 3),), (torch.ones(4, 2, 3),)
+        ),
+    ],
+    ids=["dual", "jvp", "jacfwd", "vmap"],
+)
+def test_a_tangent_is_refused_not_dropped(norm, derive):
+    with pytest.raises(gb.ElementTypeError, match="forward-mode") as told:
+        derive(lambda x: norm(x, torch.ones(3), torch.ones(3)))
+    assert told.value.rule == "A3"
+    # What has none passes, and what is computed from it has its own.
+    one = norm(torch.ones(2, 3), torch.ones(3), torch.ones(3))
+    assert torch.equal(_with_forward_ad(lambda x: x * norm(one, one[0], one[0])), one)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_plain_call_refuses_a_tangent():
+    for call in (gb.exp, lambda x: gb.add(x, x), lambda x: gb.add(torch.ones(2, 3), x)):
+        with pytest.raises(gb.ElementTypeError, match="forward-mode"):
+            _with_forward_ad(call)
+
+
+def test_a_module_with_an_operator_is_copied(norm):
+    module = torch.nn.Module()
+    module.norm = norm
+    assert copy.deepcopy(module).norm is norm
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"results": 0}, "number of results"),
+        ({"results": -1}, "number of results"),
+        ({"results": "2"}, "number of results"),
+        ({"name": 3}, "a text"),
+        ({"name": "1st"}, "a letter of ASCII"),
+        ({"arguments": [1]}, "dictionary"),
+        ({"arguments": {"m": np.ones(3, "f4")}}, "an array for 'm'"),
+        ({"arguments": {"m": torch.ones(3)}}, "an array for 'm'"),
+    ],
+)
+def test_an_operator_is_made_of_what_is_said(given, says):
+    with pytest.raises(gb.Error, match=says) as told:
+        gt.op(pair, **given)
+    assert told.value.rule == "F5"
+
+
+def test_a_name_in_other_letters_is_shortened():
+    assert gt.op(gb.fuse(lambda x: x + 1.0), name="größe")(torch.ones(2)).tolist() == [2, 2]
+
+
 def test_refusals(norm):
+    with pytest.raises(gb.Error, match=r"gradient_plan takes a function made by gb\.fuse"):
+        gt.gradient_plan(lambda x: x, torch.ones(3))
     with pytest.raises(gb.Error, match=r"made by gb\.fuse"):
         gt.op(lambda x: x)
     with pytest.raises(gb.Error, match="no parameter 'sigma'"):

@@ -152,7 +152,7 @@ def _refused():
     yield "quantised", torch.quantize_per_tensor(x, 0.1, 0, torch.qint8), "quantised"
     yield "complex32", x.to(torch.complex32), "complex32"
     yield "f8", x.to(torch.float8_e4m3fnuz), "float8_e4m3fnuz"
-    yield "nested", torch.nested.nested_tensor([x, x]), "layout|requires"
+    yield "nested", torch.nested.nested_tensor([x, x]), "to_padded_tensor|requires"
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -196,6 +196,12 @@ def test_a_call_on_a_gpu_is_on_the_current_stream_of_pytorch(monkeypatch):
         assert gpu.driver.get_current_stream().ptr == 16
         with tensors._stream((torch.ones(3), np.ones(3))):
             assert gpu.driver.get_current_stream().ptr == 16
+
+
+def test_what_is_no_array_is_no_tensor():
+    for what in ([1, 2], 3.0, None, memoryview(b"ab").tolist()):
+        with pytest.raises(gb.ElementTypeError, match=r"torch\.tensor copies"):
+            gt.asarray(what)
 
 
 def test_views_that_no_tensor_has():
