@@ -9,6 +9,8 @@ element counts as one that changes nothing.
 
 from __future__ import annotations
 
+import functools
+
 from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
@@ -198,13 +200,10 @@ class _ColumnLoops(ReductionLoops):
         return [
             held,
             f"if 2 < count <= {LANES}:",
-            *indented(self._single(chosen)),
-            f"elif count == {CHUNK}:",
-            f"    for l in range({_WAITING}):",
-            *indented(self._pair(chosen, full=True), 2),
+            *indented(self._quarters(chosen)),
             "else:",
             "    for l in range(held):",
-            *indented(self._pair(chosen, full=False), 2),
+            *indented(self._pair(chosen), 2),
             *steps,
         ]
 
@@ -230,73 +229,51 @@ class _ColumnLoops(ReductionLoops):
             *indented([one.taken(waits, one.load(buffer)) for one in chosen], 2),
         ]
 
-    def _entered(
-        self, chosen: list[Combination], rows: list[str], present: list[str]
-    ) -> tuple[list[str], list[str]]:
-        """Statements of a lane and statements of a place in it: ``a<value>_<r>`` is an element of
-        row r as it is combined, or what changes nothing where that row is not present."""
+    def _taken(self, chosen: list[Combination], rows: list[str], tree: list[int]) -> list[str]:
+        """Elements of some lanes at every place of the tile combined, and stored as lane ``l``.
+
+        Args:
+            chosen: the reductions.
+            rows: where the elements are in their chunk; the first is there.
+            tree: how many of them, in order, are combined with each other before the next are, and
+                so on until one is left.
+        """
         values = self._below([one.operand for one in chosen])
         slots = [v for v in values if v < self.reads]
-        before, inside = [], []
+        # What is not there is row l again, and counts as what changes nothing.
+        before = [f"present{r} = {row} < count" for r, row in enumerate(rows) if r]
+        inside = []
         for r, row in enumerate(rows):
-            before += self._rows(slots, f"begin + {row}", r)
+            at = f"({row} if present{r} else l)" if r else row
+            before += self._rows(slots, f"begin + {at}", r)
             inside += [self._value(v, r) for v in values]
             for one in chosen:
-                text = one.entered(f"v{one.operand}")
-                choice = f" if {present[r]} else {one.identity}" if present[r] else ""
-                inside.append(f"a{one.value}_{r} = {text}{choice}")
-        return before, inside
-
-    def _pair(self, chosen: list[Combination], *, full: bool) -> list[str]:
-        """Lane l and the one that it is combined with first, of a full chunk or of a shorter one;
-        the elements that it lacks are those of lane l again, and count as none."""
-        ends = [
-            f"l + {LANES * r + _WAITING * k}" if r or k else "l"
-            for k in range(2)
-            for r in range(PER_LANE)
-        ]
-        before: list[str] = []
-        rows, present = ends, [""] * len(ends)
-        if not full:
-            before = [f"present{r} = {end} < count" for r, end in enumerate(ends) if r]
-            rows = ["l", *(f"({end} if present{r} else l)" for r, end in enumerate(ends) if r)]
-            present = ["", *(f"present{r}" for r in range(1, len(ends)))]
-        steps, inside = self._entered(chosen, rows, present)
+                choice = f" if present{r} else {one.identity}" if r else ""
+                inside.append(f"a{one.value}_{r} = {one.entered(f'v{one.operand}')}{choice}")
         for one in chosen:
-            lanes = []
-            for k in (0, PER_LANE):
-                text = f"a{one.value}_{k}"
-                for r in range(k + 1, k + PER_LANE):
-                    text = one.combined(text, f"a{one.value}_{r}")
-                lanes.append(text)
-            inside.append(one.store(f"l * {self.tile} + c", one.combined(*lanes)))
-        return [*before, *steps, "for c in range(width):", *indented(inside)]
+            left = [f"a{one.value}_{r}" for r in range(len(rows))]
+            for count in tree:
+                groups = [left[k : k + count] for k in range(0, len(left), count)]
+                left = [functools.reduce(one.combined, group) for group in groups]
+            inside.append(one.store(f"l * {self.tile} + c", left[0]))
+        return [*before, "for c in range(width):", *indented(inside)]
 
-    def _single(self, chosen: list[Combination]) -> list[str]:
-        """Lanes of one element each: the first two steps of their tree as elements are read."""
+    def _pair(self, chosen: list[Combination]) -> list[str]:
+        """Lane l and the one that it is combined with first."""
+        lanes = (0, _WAITING)
+        rows = [f"l + {LANES * r + k}" if r or k else "l" for k in lanes for r in range(PER_LANE)]
+        return self._taken(chosen, rows, [PER_LANE, 2])
+
+    def _quarters(self, chosen: list[Combination]) -> list[str]:
+        """The first two steps of the tree of lanes of one element each."""
         rows = ["l", "l + half", "l + quarter", "l + half + quarter"]
-        body = []
-        for test, some in (
-            ("if l + half + quarter < count:", rows),
-            ("elif l + half < count:", rows[:3]),
-            ("else:", rows[::2]),
-        ):
-            before, inside = self._entered(chosen, some, [""] * 4)
-            for one in chosen:
-                own = [f"a{one.value}_{r}" for r in range(len(some))]
-                if len(own) > 2:
-                    own = [one.combined(own[0], own[1]), *own[2:]]
-                if len(own) > 2:
-                    own = [own[0], one.combined(own[1], own[2])]
-                inside.append(one.store(f"l * {self.tile} + c", one.combined(*own)))
-            body += [test, *indented([*before, "for c in range(width):", *indented(inside)])]
         return [
             "half = 2",
             "while half * 2 < count:",
             "    half = half * 2",
             "quarter = half // 2",
             "for l in range(quarter):",
-            *indented(body),
+            *indented(self._taken(chosen, rows, [2, 2])),
             "held = quarter",
         ]
 
