@@ -43,7 +43,7 @@ FAULTS = {
         r"v1 = float32\(float32\(0\.0\) \+ c1\)", "v1 = c1", (2, 512), (1,), "zeros"
     ),
     "no +0.0 in a column": Fault(
-        r"float32\(float32\(0\.0\) \+ (load_f32\(t1, \d+ \+ c\))\)", r"\1", (70, 9), (0,), "zeros"
+        r"float32\(float32\(0\.0\) \+ (load_f32\(t1, \d+ \+ c\))\)", r"\1", (128, 9), (0,), "zeros"
     ),
     "no carry from axis to axis": Fault(r"\n +i\d \+= 1\n", "\n", (4, 3, 90), (0, 2)),
     "no tail chunk": Fault(
@@ -53,8 +53,14 @@ FAULTS = {
         r"chunk = 0\n( +)left = q(?s:.*?)begin = first", r"chunk = q\n\1begin = first",
         (4_000, 9), (0,),
     ),
-    "a lane of a column twice": Fault(
-        r"range\(1, \(count - lane", "range(0, (count - lane", (200, 9), (0,)
+    "an element of a column twice": Fault(
+        r"(a1_5 = v0) if present5 else float32\(0\.0\)", r"\1", (200, 9), (0,)
+    ),
+    "an element of a short column twice": Fault(
+        r"(a1_3 = v0) if present3 else float32\(0\.0\)", r"\1", (99, 9), (0,)
+    ),
+    "lanes of a short column in their order": Fault(
+        r"held = quarter\n", "held = half\n", (99, 9), (0,)
     ),
     "chunk results in their order": Fault(
         r"( +)c1 = lanes_reduce_sum_f32\(t1\)(\n +v1 =)", _IN_ORDER + r"\2", (9_000,), (0,)
