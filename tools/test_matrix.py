@@ -25,6 +25,17 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENTS = ROOT / ".matrix"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 BUSY = 12
+# What versions decide: compiled code, and what arrays of NumPy, ml_dtypes and CuPy are and do.
+_OF_VERSIONS = (
+    "tests/cpu",
+    *(
+        f"tests/calls/test_{name}.py"
+        for name in (
+            *("arrays", "array_exchange", "array_methods", "array_api_rules", "array_api_values"),
+            *("calls", "call_table", "gpu_copies", "gpu_exchange", "pickles", "scalar_operands"),
+        )
+    ),
+)
 _CHECKOUT = ("-e", f"{ROOT}[test]")
 _EMULATION = ("qemu-aarch64", "aarch64-linux-gnu-gcc", "aarch64-linux-gnu-objcopy")
 _EMULATED = (
@@ -134,7 +145,7 @@ def _at_lowest_versions() -> None:
         lowest = sys.executable
     python = _environment("lowest", lowest, lowest_versions(), *_CHECKOUT)
     _run([python, "-W", "error", "-c", "import cupy; print('cupy', cupy.__version__)"])
-    _tests(python, "tests/cpu", "tests/calls")
+    _tests(python, *_OF_VERSIONS)
 
 
 def _as_published() -> None:

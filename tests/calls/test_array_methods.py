@@ -87,33 +87,6 @@ class TestEveryArray:
                     a.reshape(sizes, copy=False)
                 assert (told.value.rule, told.value.kind) == ("A10", "gpubcast:reshape copies")
 
-    def test_reductions_are_gpubcasts(self, name: str, a: gb.Array) -> None:
-        """Bit for bit; and near NumPy's."""
-        axes = [None, *range(-a.ndim, a.ndim), *itertools.combinations(range(a.ndim), 2)]
-        for axis in axes:
-            numbers = (
-                tuple(range(a.ndim))
-                if axis is None
-                else tuple(d % a.ndim for d in (axis if isinstance(axis, tuple) else (axis,)))
-            )
-            for method, function in (
-                ("sum", gb.reduce_sum),
-                ("prod", gb.reduce_prod),
-                ("max", gb.reduce_max),
-                ("min", gb.reduce_min),
-            ):
-                made = getattr(a, method)(axis)
-                same = function(a, numbers)
-                assert made.numpy().tobytes() == same.numpy().tobytes()
-                if a.size:
-                    expected = getattr(a.view(), method)(axis=axis, keepdims=True)
-                    wide = getattr(a, method)(axis=axis, keepdims=True)
-                    assert wide.shape == expected.shape
-                    np.testing.assert_allclose(wide.numpy(), expected, rtol=1e-5)
-            for method in ("all", "any"):
-                expected = getattr(a.view() > 3, method)(axis=axis)
-                np.testing.assert_array_equal(getattr(a > 3, method)(axis).numpy(), expected)
-
     def test_indices_are_numpys(self, name: str, a: gb.Array) -> None:
         x = a.view()
         mask = x > 5
@@ -134,7 +107,50 @@ def _numpys(key: Any) -> Any:
     return key.numpy() if isinstance(key, gb.Array) else key
 
 
-@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16", "f64", "c64", "f8e5m2"])
+# A reduction is compiled for each layout and axis.
+@pytest.mark.parametrize(
+    ("name", "a"),
+    [
+        pytest.param(*one, id=one[0], marks=pytest.mark.long if number % 5 else ())
+        for number, one in enumerate(arrays())
+    ],
+)
+def test_reductions_are_gpubcasts(name: str, a: gb.Array) -> None:
+    """Bit for bit; and near NumPy's."""
+    axes = [None, *range(-a.ndim, a.ndim), *itertools.combinations(range(a.ndim), 2)]
+    for axis in axes:
+        numbers = (
+            tuple(range(a.ndim))
+            if axis is None
+            else tuple(d % a.ndim for d in (axis if isinstance(axis, tuple) else (axis,)))
+        )
+        for method, function in (
+            ("sum", gb.reduce_sum),
+            ("prod", gb.reduce_prod),
+            ("max", gb.reduce_max),
+            ("min", gb.reduce_min),
+        ):
+            made = getattr(a, method)(axis)
+            same = function(a, numbers)
+            assert made.numpy().tobytes() == same.numpy().tobytes()
+            if a.size:
+                expected = getattr(a.view(), method)(axis=axis, keepdims=True)
+                wide = getattr(a, method)(axis=axis, keepdims=True)
+                assert wide.shape == expected.shape
+                np.testing.assert_allclose(wide.numpy(), expected, rtol=1e-5)
+        for method in ("all", "any"):
+            expected = getattr(a.view() > 3, method)(axis=axis)
+            np.testing.assert_array_equal(getattr(a > 3, method)(axis).numpy(), expected)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "f32",
+        "bf16",
+        *(pytest.param(t, marks=pytest.mark.long) for t in ("f16", "f64", "c64", "f8e5m2")),
+    ],
+)
 def test_statistics_are_those_of_nn(dtype: str) -> None:
     """Bit for bit, on every axis; the two write the same graph down."""
     rng = np.random.default_rng(5)
