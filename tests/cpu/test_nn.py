@@ -68,7 +68,8 @@ def test_jax(function: str) -> None:
 @pytest.mark.parametrize("kind", EPSILON)
 @pytest.mark.parametrize("function", [*ALONG, *ELEMENTWISE])
 def test_jax_on_every_type_and_axis(function: str, kind: str) -> None:
-    for row in chosen((kind,), (function,), every=True):
+    """Of a type every other axis, and of the next type the others."""
+    for row in chosen((kind,), (function,), every=True)[list(EPSILON).index(kind) % 2 :: 2]:
         check(row)
 
 
