@@ -337,7 +337,16 @@ def test_without_memory_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result(2.0) == 3).all()
 
 
-def test_resident_memory_stays() -> None:
+def test_resident_memory_stays(repository: Path) -> None:
+    """In a process where no other library's threads allocate."""
+    code = "from tests.cpu import test_result_pool; test_result_pool.check_resident_memory()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=repository, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def check_resident_memory() -> None:
     for _ in range(50):
         result()
     before = resident()
