@@ -11,6 +11,7 @@ import numpy as np
 from gpubcast.arrays import Array, array, from_strided
 from gpubcast.errors import ElementTypeError, Error, ShapeError
 from gpubcast.plans import Plan
+from gpubcast.runtime.array_libraries import library_of
 from gpubcast.runtime.device import device_name
 from gpubcast.runtime.operands import is_scalar, scalar_view, strided_of
 from gpubcast.shapes.layout import Layout
@@ -106,13 +107,20 @@ class StablehloFunction:
             device: where a function without arrays runs; otherwise the operands' device, if given.
 
         Returns:
-            The result; several are a tuple. gpubcast Arrays if any operand is one, else CuPy or
-            NumPy, by the device.
+            The result; several are a tuple. gpubcast Arrays if any operand is one, else tensors if
+            any is one and ``gpubcast.torch`` is imported, else CuPy or NumPy, by the device.
 
         Raises:
             Error: H5, an operand is no array of its parameter's type and sizes; H2, H3, H6 to H9,
                 a rule refuses an operation, whose location the text names.
         """
+        library = library_of(operands)
+        if library is not None and not library.lazy:
+            return library.call(self._run, None, operands, None, device)
+        return self._run(None, operands, None, device)
+
+    def _run(self, what: None, operands: tuple[Any, ...], out: None, device: str | None) -> Any:
+        """A call with NumPy, CuPy or gpubcast arrays, as an ``ArrayLibrary`` calls it."""
         if self._only is not None and device is None:
             try:
                 made = self._only(*operands)

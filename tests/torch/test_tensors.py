@@ -265,3 +265,23 @@ def test_the_import_finds_calls_that_machine_code_does_already():
         assert type(gb.add(t, 1.0, out=t)) is torch.Tensor and float(t[0]) == 2.0
     """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=600)
+
+
+def test_a_stablehlo_function_takes_tensors():
+    doors.library("jaxlib")
+    function = gb.from_stablehlo(
+        "func.func @main(%a: tensor<2x?xbf16>, %b: tensor<2x?xbf16>)"
+        " -> (tensor<2x?xbf16>, tensor<2x?xbf16>) {\n"
+        " %0 = stablehlo.subtract %a, %b : tensor<2x?xbf16>\n"
+        " %1 = stablehlo.negate %a : tensor<2x?xbf16>\n"
+        " return %0, %1 : tensor<2x?xbf16>, tensor<2x?xbf16>\n}"
+    )
+    x = _values(torch.bfloat16)
+    for other in (x, gb.array(x)):
+        found = function(x, other)
+        kind = torch.Tensor if other is x else gb.Array
+        assert [type(one) for one in found] == [kind, kind]
+        values = [one.float() if other is x else one.numpy().astype("f4") for one in found]
+        assert np.array_equal(values, [(x - x).float(), (-x).float()])
+    with pytest.raises(gb.ElementTypeError, match="requires gradients"):
+        function(x.requires_grad_(), x)
