@@ -110,7 +110,7 @@ def test_the_means_and_what_is_behind_follow_from_the_reports_rows(repository: P
                 product *= float(row["NumPy"]) / float(row["gpubcast"])
                 count += 1
         (mean,) = re.findall(r"times to ours: ([\d.]+)\.$", page, re.MULTILINE)
-        assert float(mean) == pytest.approx(product ** (1 / count), rel=2e-3)
+        assert float(mean) == pytest.approx(product ** (1 / count), rel=5e-3)
         (said,) = re.findall(r"^Slower than the best of them: (.*)\.$", page, re.MULTILINE)
         assert set(behind) <= set(re.findall(r"([a-z_\d]+ f\d\d) \(", said))
 
