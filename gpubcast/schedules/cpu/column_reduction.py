@@ -66,6 +66,11 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
 
     reductions = sum(one.sequence > 0 for one in plan.program.code)
     far = plan.num_bytes >= target.streaming_bytes and reductions <= MOST_FAR
+    costly = any(map(plan.program.expensive, plan.program.code))
+    tile = _tile(plan, far=far, costly=costly)
+    if split == axis and (far or not costly):
+        # Parts of less than a tile would read memory in shorter runs; each thread has as many.
+        parts = min(parts, max(iterations // tile // target.threads, 1) * target.threads)
 
     def pattern(access: Access) -> AccessPattern:
         if access.by_value:
@@ -85,16 +90,17 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
         granularity=64 if split == axis else 1,
         sequences=plan.sequences,
         chunked=plan.chunked,
-        tile=_tile(plan, far=far),
+        tile=tile,
         far=far,
         vector_axis=axis,
     )
 
 
-def _tile(plan: BroadcastPlan, *, far: bool) -> int:
-    """How many values of the largest type make a tile."""
+def _tile(plan: BroadcastPlan, *, far: bool, costly: bool) -> int:
+    """How many values of the largest type make a tile. Of costly values as many tiles wait as there
+    are lanes to combine, and all of them are to stay in the nearest cache."""
     largest = max(_bytes(one.element_type) for one in plan.program.code)
-    return (FAR_TILE_BYTES if far else TILE_BYTES) // largest
+    return (FAR_TILE_BYTES if far else TILE_BYTES // (1 + costly)) // largest
 
 
 def _bytes(element_type: ElementType) -> int:
