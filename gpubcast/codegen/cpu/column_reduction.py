@@ -229,7 +229,9 @@ class _ColumnLoops(ReductionLoops):
             *indented([one.taken(waits, one.load(buffer)) for one in chosen], 2),
         ]
 
-    def _taken(self, chosen: list[Combination], rows: list[str], tree: list[int]) -> list[str]:
+    def _combined_rows(
+        self, chosen: list[Combination], rows: list[str], tree: list[int]
+    ) -> list[str]:
         """Elements of some lanes at every place of the tile combined, and stored as lane ``l``.
 
         Args:
@@ -262,7 +264,7 @@ class _ColumnLoops(ReductionLoops):
         """Lane l and the one that it is combined with first."""
         lanes = (0, _WAITING)
         rows = [f"l + {LANES * r + k}" if r or k else "l" for k in lanes for r in range(PER_LANE)]
-        return self._taken(chosen, rows, [PER_LANE, 2])
+        return self._combined_rows(chosen, rows, [PER_LANE, 2])
 
     def _quarters(self, chosen: list[Combination]) -> list[str]:
         """The first two steps of the tree of lanes of one element each."""
@@ -273,7 +275,7 @@ class _ColumnLoops(ReductionLoops):
             "    half = half * 2",
             "quarter = half // 2",
             "for l in range(quarter):",
-            *indented(self._taken(chosen, rows, [2, 2])),
+            *indented(self._combined_rows(chosen, rows, [2, 2])),
             "held = quarter",
         ]
 

@@ -17,7 +17,8 @@ _EXPENSIVE = 2
 # Elements of the inner axis for which values are hoisted at a time: they stay in the cache.
 STRETCH = 4096
 # Values of sequences beside each other that wait to be combined: how many tiles, and how many bytes
-# each has, where they come from the caches and where they come from memory.
+# each has, where they come from the caches (costly ones half as many) and where they come from
+# memory.
 TILES, TILE_BYTES, FAR_TILE_BYTES = 72, 1024, 4096
 # Bytes of a vector, and how many bytes behind a stretch vectors may write.
 VECTOR = 64
