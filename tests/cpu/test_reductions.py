@@ -293,6 +293,23 @@ def test_short_rows(function: Any, columns: int) -> None:
         assert same(whole(given), alone)
 
 
+@pytest.mark.parametrize("columns", [1, 2, 3, 16, 17, 64, 65, 127, 128, 200, 520, 600, 2049])
+def test_what_has_no_identity_beside_what_has(columns: int) -> None:
+    """A product of complex numbers, which no value leaves as it is: lanes without an element are
+    skipped by it, and are the identity for the reductions that share its pass."""
+    both = gb.fuse("r c -> r, r, r")(
+        lambda x: (
+            gb.reduce_prod(x, "c"),
+            gb.reduce_sum(gb.real(x), "c"),
+            gb.reduce_max(gb.imag(x), "c"),
+        )
+    )
+    x = numbers("c64", 5, columns)
+    assert same(both(x)[0], reduced("reduce_prod", x, (1,)))
+    assert same(both(x)[1], reduced("reduce_sum", x.real, (1,)))
+    assert same(both(x)[2], reduced("reduce_max", x.imag, (1,)))
+
+
 def test_softmax_in_place() -> None:
     softmax = gb.fuse("r c -> r c")(_softmax)
     x = numbers("f32", 20, 700)

@@ -231,6 +231,8 @@ def elementwise(step: Step, args: list[Array]) -> Array:
             return np.asarray(gb.exp(args[0].reshape(-1))).reshape(args[0].shape)
         if step.name == "convert_element_type":
             return args[0].astype(dtype_of(step.index))
+        if step.name in ("real", "imag"):
+            return np.array(getattr(args[0], step.name))
         if step.name == "mul" and dtype.kind == "c":
             return product(*args)
         wide = [wider(x) for x in args]
@@ -348,6 +350,10 @@ class _Maker:
         if kind in _WIDENED and rng.random() < 0.1:
             to = _WIDENED[kind]
             self._add(Step("convert_element_type", (number,), index=to), to, own)
+            return
+        if kind in COMPLEXES and rng.random() < 0.3:
+            name, part = rng.choice(("real", "imag")), {"c64": "f32", "c128": "f64"}[kind]
+            self._add(Step(name, (number,)), part, own)
             return
         names = names_for(kind)
         if fast_math and kind in (*FLOATS, *COMPLEXES):

@@ -104,10 +104,10 @@ class ReductionLoops:
             return -1
         return max((self.parallel.index(axis) + 1 for axis in self.varies[value]), default=0)
 
-    def value(self, value: int, index: str) -> str:
+    def value(self, value: int, index: str, *, apart: bool = False) -> str:
         """The statement that computes a value; that of an access, at an index."""
         if value < self.reads:
-            return self.table.load(value, index)
+            return self.table.load(value, index, apart=apart)
         return f"v{value} = {expression(self.program, value)}"
 
     # --- positions in a sequence -----------------------------------------------------------------

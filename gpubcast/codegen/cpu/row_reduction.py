@@ -10,17 +10,19 @@ from collections.abc import Callable
 
 from gpubcast.codegen.cpu.combination import (
     ELEMENTS,
+    FEW,
     INNER,
     RESULTS,
     SHORT,
     Combination,
     indented,
 )
+from gpubcast.codegen.cpu.nontemporal_stores import nontemporal_stores, stores_elements
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.codegen.cpu.scalar_code import scratch_type
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
-from gpubcast.schedules.cpu.cost import STRETCH
+from gpubcast.schedules.cpu.cost import AHEAD, STRETCH
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 from gpubcast.schedules.schedule import AccessPattern
 
@@ -39,13 +41,15 @@ class _RowLoops(ReductionLoops):
         super().__init__(table, schedule, tuple(range(table.plan.num_parallel)))
         self.stored, self.packed = schedule.stored, schedule.packed
         self.long, self.far, self.streamed = schedule.long, schedule.far, schedule.streamed
+        first = self.plan.writes[0].element_type
+        self.streams_elements = self.streamed and stores_elements(first)
         self.available = set[int]()  # the values that are stored by now
 
     def lines(self) -> list[str]:
         lines = [one.allocation() for one in self.combinations.values()]
         scratch = "long_scratch" if self.long else "scratch"
         lines += [f"t{v} = {scratch}_{self._memory(v)}()" for v in self.stored]
-        if self.streamed:
+        if self.streamed and not self.streams_elements:
             lines.append(f"r0 = scratch_{self.plan.writes[0].element_type.name}()")
         body = self.span()
         for number in self.passes:
@@ -92,7 +96,7 @@ class _RowLoops(ReductionLoops):
             def gathered(place: str) -> list[str]:
                 return [f"b{one.value} = {one.load(f'{ELEMENTS} + {place}')}" for one in chosen]
 
-            return lines + self._combined(chosen, count, gathered)
+            return lines + self._combined(chosen, count, gathered, far=False)
         values = self._values_of(sequence, [one.operand for one in chosen])
         new = [v for v in self.stored if v in values and v not in self.available]
         stores = [f"store_{self._memory(v)}(t{v}, j, v{v})" for v in new]
@@ -106,13 +110,13 @@ class _RowLoops(ReductionLoops):
             def loaded(place: str) -> list[str]:
                 return [f"b{one.value} = {one.load(f'{ELEMENTS} + {place}')}" for one in chosen]
 
-            return lines + self._combined(chosen, count, loaded)
+            return lines + self._combined(chosen, count, loaded, far=False)
 
         def elements(place: str) -> list[str]:
             found = self._elements(sequence, values, f"{begin} + {place}")
             return found + [f"b{one.value} = {one.entered(f'v{one.operand}')}" for one in chosen]
 
-        return lines + self._combined(chosen, count, elements)
+        return lines + self._combined(chosen, count, elements, far=self.far)
 
     def _is_expensive(self, value: int) -> bool:
         code = self.program.code
@@ -125,12 +129,12 @@ class _RowLoops(ReductionLoops):
             return []
         return self._fetched(f"s{{}}_{self.parallel[-1]} + {begin}", CHUNK, self.parallel[-1])
 
-    def _ahead(self, place: str, count: int) -> list[str]:
-        """Asks for elements that follow others, where they come from memory once."""
+    def _ahead(self, chosen: list[Combination], place: str, count: int) -> list[str]:
+        """Asks for elements that follow others, in the pass in which they come from memory."""
         axes = self.plan.axes_of(1)
-        if len(self.passes) > 1 or len(self.plan.sequences) > 1 or len(axes) != 1:
+        if self.after[chosen[0].value] > 1 or len(self.plan.sequences) > 1 or len(axes) != 1:
             return []
-        return self._fetched(place, count, axes[0], ahead=2048)
+        return self._fetched(place, count, axes[0], ahead=AHEAD)
 
     def _fetched(self, place: str, count: int, axis: int, ahead: int = 0) -> list[str]:
         """Asks for elements of the reads that an axis moves."""
@@ -143,15 +147,20 @@ class _RowLoops(ReductionLoops):
         return lines
 
     def _combined(
-        self, chosen: list[Combination], count: str, elements: Callable[[str], list[str]]
+        self,
+        chosen: list[Combination],
+        count: str,
+        elements: Callable[[str], list[str]],
+        *,
+        far: bool,
     ) -> list[str]:
         """The elements of a chunk, which ``elements`` calls ``b<value>`` at a place of it, combined
-        as ``c<value>``: those of a lane at once, but from memory in an order in which a processor
-        reads ahead."""
+        as ``c<value>``: those of a lane at once, but where they are ``far`` in an order in which a
+        processor reads ahead."""
         # Two streams 512 bytes apart were read fastest from memory (measured on Zen 4).
         wide = max(one.element_type.bits for one in chosen) > 32
-        width = PER_LANE if not self.far else 1 if wide else 2
-        halves = 2 if self.far and wide and not any(one.has_key for one in chosen) else 1
+        width = PER_LANE if not far else 1 if wide else 2
+        halves = 2 if far and wide and not any(one.has_key for one in chosen) else 1
         full = []
         for first in range(0, PER_LANE, width):
             body = []
@@ -164,21 +173,22 @@ class _RowLoops(ReductionLoops):
                         text = one.combined(f"a{one.value}", own) if number else own
                         body.append(f"a{one.value} = {text}")
                 body += [one.store(lane, f"a{one.value}") for one in chosen]
-            full += self._ahead(f"begin + {LANES * first}", LANES * width)
+            full += self._ahead(chosen, f"begin + {LANES * first}", LANES * width)
             full += [f"for l in range({LANES // halves}):", *indented(body)]
-        begin, some = "0", [line for one in chosen for line in one.cleared()]
-        if any(one.lacks_identity for one in chosen):
-            body = elements("l") + [one.store("l", f"b{one.value}") for one in chosen]
-            begin = str(LANES)
-            some = [f"for l in range(min({LANES}, {count})):", *indented(body)]
+        # The first elements of the lanes, and the identity in those that have none.
+        body = elements("l") + [one.store("l", f"b{one.value}") for one in chosen]
+        layer = [f"for l in range(min({LANES}, {count})):", *indented(body)]
+        layered = [*layer, *(line for one in chosen for line in one.cleared(count, LANES))]
         body = elements("k + l") + [one.taken("l", f"b{one.value}") for one in chosen]
-        some += [
-            f"for k in range({begin}, {count}, {LANES}):",
+        layered += [
+            f"for k in range({LANES}, {count}, {LANES}):",
             f"    for l in range(min({LANES}, {count} - k)):",
             *indented(body, 2),
         ]
-        lines = [f"if {count} == {CHUNK}:", *indented(full), "else:", *indented(some)]
-        return lines + [line for one in chosen for line in one.tree(count)]
+        long = [f"if {count} == {CHUNK}:", *indented(full), "else:", *indented(layered)]
+        long += [line for one in chosen for line in one.tree(count)]
+        lines = [*layer, *(line for one in chosen for line in one.short_tree(count))]
+        return [f"if {count} <= {FEW}:", *indented(lines), "else:", *indented(long)]
 
     def _values_of(self, sequence: int, results: list[int]) -> list[int]:
         """The values in a sequence that some others are computed from."""
@@ -363,11 +373,19 @@ class _RowLoops(ReductionLoops):
         results = [self.program.results[slot - self.reads] for slot in full]
         body = [f"j = i{axes[-1]}"]
         steps = {axis: f"i{axis}" for axis in axes}
+        verb = "read" if self.streams_elements else "load"
         for v in self._values_of(1, results):
             if v in self.stored:
-                body.append(f"v{v} = load_{self._memory(v)}(t{v}, j)")
+                body.append(f"v{v} = {verb}_{self._memory(v)}(t{v}, j)")
             else:
-                body.append(self.value(v, self._along(v, 1, steps)))
+                index = self._along(v, 1, steps)
+                body.append(self.value(v, index, apart=self.streams_elements))
+        if self.streams_elements:
+            write, value = self.plan.writes[full[0] - self.reads], f"v{results[0]}"
+            to = f"p{full[0]} + {write.element_type.itemsize} * ({self.offset(full[0])})"
+            index, length = f"i{axes[0]}", f"n{axes[0]}"
+            stores = nontemporal_stores(write.element_type, to, length, index, body, value)
+            return lines + stores
         if self.streamed:
             return lines + self._streamed_store(full[0], body)
         for slot, result in zip(full, results, strict=True):

@@ -8,6 +8,7 @@ that is streamed is computed in two: where it lies in whole lines of memory, and
 
 from __future__ import annotations
 
+from gpubcast.codegen.cpu.nontemporal_stores import nontemporal_stores, stores_elements
 from gpubcast.codegen.cpu.parameter_table import INDENT, ParameterTable
 from gpubcast.codegen.cpu.scalar_code import expression, scratch_type
 from gpubcast.schedules.cpu.cost import AHEAD, VECTOR
@@ -36,9 +37,7 @@ class _RunLoops:
         self.last = table.rank - 1
         self.materialized = schedule.materialized
         self.streams = schedule.streams
-        # Shorter elements are narrowed by instructions that store what they make themselves.
-        sizes = [write.element_type.itemsize for write in self.plan.writes]
-        single = len(sizes) == 1 and sizes[0] >= 4
+        single = len(self.plan.writes) == 1 and stores_elements(self.plan.writes[0].element_type)
         self.streams_elements = self.streams and single and not self._lies(0)
         self.far = self._far()
         self.varies = self._varies()
@@ -193,7 +192,8 @@ class _RunLoops:
                 continue
             size = write.element_type.itemsize
             if self.streams_elements:
-                return lines + self._streamed_elements(slot, name, length, body, result)
+                to = f"p{slot} + {size} * a{slot}"
+                return lines + nontemporal_stores(write.element_type, to, length, "j", body, result)
             source = self._lies(output)
             if source is None:
                 source = f"r{output}"
@@ -202,26 +202,6 @@ class _RunLoops:
         if stores:
             lines += [f"for j in range({length}):", *(INDENT + line for line in body + stores)]
         return lines + after
-
-    def _streamed_elements(
-        self, slot: int, name: str, length: str, body: list[str], result: str
-    ) -> list[str]:
-        """The loop over the whole lines of a stretch of the result, and that over what lies before
-        and behind them."""
-        size = ELEMENT_TYPES[name].itemsize
-        lines = [*body, f"line_{name}(line, j - head, {result})"]
-        edges = [*body, f"write_{name}(to, j, {result})"]
-        return [
-            f"to = p{slot} + {size} * a{slot}",
-            f"head = min((-to & {VECTOR - 1}) // {size}, {length})",
-            f"whole = ({length} - head) & {-VECTOR // size}",
-            f"line = (to + {size} * head) & {-VECTOR}",
-            "for j in range(head, head + whole):",
-            *(INDENT + line for line in lines),
-            f"for first, end in ((0, head), (head + whole, {length})):",
-            f"{INDENT}for j in range(first, end):",
-            *(2 * INDENT + line for line in edges),
-        ]
 
     def _lies(self, output: int) -> str | None:
         """Where all of a stretch of a result is that need not be computed, if there is such a

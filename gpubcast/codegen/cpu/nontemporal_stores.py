@@ -1,0 +1,38 @@
+"""Stores of a run of results past the caches, element by element.
+
+They are vectors where whole lines of memory are written. What lies before and behind them is
+written as everything is: a line of which a part goes past the caches is written twice.
+"""
+
+from __future__ import annotations
+
+from gpubcast.codegen.cpu.parameter_table import INDENT
+from gpubcast.schedules.cpu.cost import VECTOR
+from gpubcast.shapes.element_types import ElementType
+
+
+def nontemporal_stores(
+    element_type: ElementType, to: str, length: str, index: str, body: list[str], value: str
+) -> list[str]:
+    """The loops over ``length`` elements from the address ``to`` on: ``body`` computes ``value`` of
+    the element whose number ``index`` names."""
+    name, size = element_type.name, element_type.itemsize
+    lines = [*body, f"line_{name}(line, {index} - head, {value})"]
+    edges = [*body, f"write_{name}(to, {index}, {value})"]
+    return [
+        f"to = {to}",
+        f"head = min((-to & {VECTOR - 1}) // {size}, {length})",
+        f"whole = ({length} - head) & {-VECTOR // size}",
+        f"line = (to + {size} * head) & {-VECTOR}",
+        f"for {index} in range(head, head + whole):",
+        *(INDENT + line for line in lines),
+        f"for first, end in ((0, head), (head + whole, {length})):",
+        f"{INDENT}for {index} in range(first, end):",
+        *(2 * INDENT + line for line in edges),
+    ]
+
+
+def stores_elements(element_type: ElementType) -> bool:
+    """Whether vectors of a type are stored so: shorter elements are narrowed by instructions that
+    store what they make themselves."""
+    return element_type.itemsize >= 4
