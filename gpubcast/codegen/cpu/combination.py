@@ -20,8 +20,6 @@ from gpubcast.shapes.element_types import ELEMENT_TYPES
 _KEYS = {Identity.LOWEST: "key_above", Identity.HIGHEST: "key_below"}
 # Where the parts of the memory begin.
 RESULTS, ELEMENTS, INNER, SHORT = (LANES + parts * CHUNK for parts in range(4))
-# Elements that are combined as so many lanes and no more: all of 128 take longer than few elements.
-FEWEST, FEW = 16, 64
 
 
 def indented(lines: list[str], levels: int = 1) -> list[str]:
@@ -95,68 +93,54 @@ class Combination:
         """A value combined with one in memory."""
         return self.store(index, self.combined(self.load(index), text))
 
-    def cleared(self, first: str, last: int) -> list[str]:
-        """Lanes from one on as if nothing were in them, where any other value is changed by
-        nothing."""
+    def cleared(self, count: str, first: int = 0) -> list[str]:
+        """Lanes that so many elements leave empty as if nothing were in them, where something
+        changes no other value; lane 0 is at ``first``."""
         if self.lacks_identity:
             return []
-        return [f"for l in range({first}, {last}):", INDENT + self.store("l", self.identity)]
+        place = f"{first} + l" if first else "l"
+        return [f"for l in range({count}, {LANES}):", INDENT + self.store(place, self.identity)]
 
-    def tree(self, count: str) -> list[str]:
-        """The lanes of so many elements combined, as ``c<value>``; all other lanes have been
-        cleared."""
-        return self._tree(count, LANES)
-
-    def short_tree(self, count: str) -> list[str]:
-        """The same of at most ``FEW`` elements, of which each has a lane; nothing else has been
-        cleared."""
-        if not self._has_lanes:
-            return self._tree(count, FEW)
-        fewest = [*self.cleared(count, FEWEST), *self._tree(count, FEWEST)]
-        few = [*self.cleared(count, FEW), *self._tree(count, FEW)]
-        return [f"if {count} <= {FEWEST}:", *indented(fewest), "else:", *indented(few)]
-
-    @property
-    def _has_lanes(self) -> bool:
-        return not self.element_type.is_complex and self.element_type.bits != 4
-
-    def _tree(self, count: str, most: int) -> list[str]:
-        own = f"c{self.value}"
-        if self._has_lanes:
-            return [f"{own} = lanes_{self._operation}_{self._memory}_{most}(t{self.value})"]
-        lanes = f"min({count}, {most})"
+    def tree(self, count: str, first: int = 0) -> list[str]:
+        """The lanes of so many elements combined, as ``c<value>``; lane 0 is at ``first``."""
+        own, memory = f"c{self.value}", f"t{self.value}"
+        if not self.element_type.is_complex and self.element_type.bits != 4:
+            if first:
+                memory += f" + {first * ELEMENT_TYPES[self._memory].itemsize}"
+            return [f"{own} = lanes_{self._operation}_{self._memory}({memory})"]
+        before = f"{first} + " if first else ""
+        lanes = f"min({count}, {LANES})"
         return [
-            f"half = {most // 2}",
+            f"half = {LANES // 2}",
             "while half > 0:",
             f"    for l in range(min(half, {lanes} - half)):",
-            2 * INDENT + self.taken("l", self.load("l + half")),
+            2 * INDENT + self.taken(f"{before}l", self.load(f"{before}l + half")),
             "    half = half // 2",
-            f"{own} = {self.load('0')}",
+            f"{own} = {self.load(str(first))}",
         ]
 
     def from_memory(self, first: int, count: str) -> list[str]:
-        """Elements that lie in the memory, two or more, combined as ``c<value>``."""
-        own, a, b = f"c{self.value}", f"a{self.value}", f"b{self.value}"
-        few = [
-            f"{a} = {self.load(f'{first}')}",
-            f"{b} = {self.load(f'{first} + 1')}",
-            f"if {count} > 2:",
-            f"{INDENT}{a} = {self.combined(a, self.load(f'{first} + 2'))}",
-            f"if {count} > 3:",
-            f"{INDENT}{b} = {self.combined(b, self.load(f'{first} + 3'))}",
-            f"{own} = {self.combined(a, b)}",
-        ]
-        place = self.store("l", self.load(f"{first} + l"))
+        """Elements that lie in the memory, two or more, combined as ``c<value>``: many as lanes,
+        of which the first are there, and few one by one."""
+        own, a, b = (f"{letter}{self.value}" for letter in "cab")
+        at = [self.load(f"{first + k}") for k in range(4)]
         many = [
-            f"for l in range(min({LANES}, {count})):",
-            INDENT + place,
-            *self.cleared(count, LANES),
+            *self.cleared(count, first),
             f"for k in range({LANES}, {count}, {LANES}):",
             f"{INDENT}for l in range(min({LANES}, {count} - k)):",
-            2 * INDENT + self.taken("l", self.load(f"{first} + k + l")),
-            *self.tree(count),
+            2 * INDENT + self.taken(f"{first} + l", self.load(f"{first} + k + l")),
+            *self.tree(count, first),
         ]
-        return [f"if {count} <= 4:", *indented(few), "else:", *indented(many)]
+        return [
+            f"{a}, {b} = {at[0]}, {at[1]}",
+            f"if {count} > 2:",
+            f"{INDENT}{a} = {self.combined(a, at[2])}",
+            f"if {count} > 3:",
+            f"{INDENT}{b} = {self.combined(b, at[3])}",
+            f"{own} = {self.combined(a, b)}",
+            f"if {count} > 4:",
+            *indented(many),
+        ]
 
     def final(self, text: str) -> str:
         """The expression of the reduction's value, of what its elements came to."""

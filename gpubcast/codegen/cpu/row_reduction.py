@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 from gpubcast.codegen.cpu.combination import (
     ELEMENTS,
-    FEW,
     INNER,
     RESULTS,
     SHORT,
@@ -175,20 +174,18 @@ class _RowLoops(ReductionLoops):
                 body += [one.store(lane, f"a{one.value}") for one in chosen]
             full += self._ahead(chosen, f"begin + {LANES * first}", LANES * width)
             full += [f"for l in range({LANES // halves}):", *indented(body)]
-        # The first elements of the lanes, and the identity in those that have none.
+        # The first element of each lane, and the identity in those that have none.
         body = elements("l") + [one.store("l", f"b{one.value}") for one in chosen]
-        layer = [f"for l in range(min({LANES}, {count})):", *indented(body)]
-        layered = [*layer, *(line for one in chosen for line in one.cleared(count, LANES))]
+        some = [f"for l in range(min({LANES}, {count})):", *indented(body)]
+        some += [line for one in chosen for line in one.cleared(count)]
         body = elements("k + l") + [one.taken("l", f"b{one.value}") for one in chosen]
-        layered += [
+        some += [
             f"for k in range({LANES}, {count}, {LANES}):",
             f"    for l in range(min({LANES}, {count} - k)):",
             *indented(body, 2),
         ]
-        long = [f"if {count} == {CHUNK}:", *indented(full), "else:", *indented(layered)]
-        long += [line for one in chosen for line in one.tree(count)]
-        lines = [*layer, *(line for one in chosen for line in one.short_tree(count))]
-        return [f"if {count} <= {FEW}:", *indented(lines), "else:", *indented(long)]
+        lines = [f"if {count} == {CHUNK}:", *indented(full), "else:", *indented(some)]
+        return lines + [line for one in chosen for line in one.tree(count)]
 
     def _values_of(self, sequence: int, results: list[int]) -> list[int]:
         """The values in a sequence that some others are computed from."""

@@ -87,14 +87,14 @@ def has_lanes(element_type: ElementType) -> bool:
     return not element_type.is_complex and element_type.bits != 4
 
 
-def _lanes(operation: str, element_type: ElementType, most: int) -> Any:
+def _lanes(operation: str, element_type: ElementType) -> Any:
     memory = memory_type(element_type)
 
     def lanes(typing_context: Any, address: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             at = builder.inttoptr(args[0], ir.PointerType())
-            found = builder.load(at, typ=ir.VectorType(memory, most), align=element_type.itemsize)
-            count = most
+            found = builder.load(at, typ=ir.VectorType(memory, LANES), align=element_type.itemsize)
+            count = LANES
             while count > 1:
                 count //= 2
                 halves = [
@@ -129,9 +129,8 @@ def functions() -> dict[str, Any]:
         )
     }
     return keys | {
-        f"lanes_{operation}_{row.name}_{most}": _lanes(operation, row, most)
+        f"lanes_{operation}_{row.name}": _lanes(operation, row)
         for row in ELEMENT_TYPES.values()
         for operation in _COMBINATIONS
-        for most in (LANES, 64, 16)
         if has_lanes(row) and not (row.is_floating and row.rounds)
     }
