@@ -33,7 +33,7 @@ from gpubcast.pictures.shown import Shown
 from gpubcast.plans import Plan
 from gpubcast.runtime import call_cache, eager_call, state
 from gpubcast.runtime.array_libraries import library_of
-from gpubcast.runtime.entry_point import EntryPoint
+from gpubcast.runtime.entry_point import Call, EntryPoint
 from gpubcast.runtime.operands import is_scalar
 from gpubcast.runtime.protocols import OutsT
 from gpubcast.shapes.element_types import ElementType
@@ -170,11 +170,16 @@ class Fused(Shown, Generic[P, R]):
         values = self._arguments.ordered(args, keywords)
         library = library_of(values, out)
         if library is not None:
-            return library.call(self._run, None, values, out, out_layout)
-        return self._run(None, values, out, out_layout)
+            return library.call(self._run_ordered, values, out, out_layout)
+        return self._run_ordered(values, out, out_layout)
 
-    def _run(self, what: Any, values: tuple[Any, ...], out: Any, out_layout: Any) -> Any:
-        """A call with its arguments in order; ``what`` is None where it was given otherwise."""
+    def _run_ordered(self, values: tuple[Any, ...], out: Any, out_layout: Any) -> Any:
+        """A call that named arguments, which are in order here."""
+        return self._run((None, values, out, out_layout), values)
+
+    def _run(self, call: Call, values: tuple[Any, ...]) -> Any:
+        """A call, as it was made, with its arguments in order and defaults filled in."""
+        _, given, out, out_layout = call
         if any([isinstance(x, Tracer) for x in values]):
             if out is not None or out_layout is not None:
                 told = "out and out_layout belong to the outermost fused function"
@@ -183,8 +188,7 @@ class Fused(Shown, Generic[P, R]):
         out_layout = self._layouts(out_layout)
         if self._composition is not None:
             return self._run_composed(self._composition, values, out, out_layout)
-        # What is static or None changes the code, so such calls are not looked up.
-        call = (what, values, out, out_layout)
+        # A call that gives what is static or None is not looked up: that changes the code.
         made = call_cache.again(self, call) if out_layout is None else None
         if made is not None:
             return made
@@ -194,7 +198,7 @@ class Fused(Shown, Generic[P, R]):
             self._arguments.scalar(i, values[i], element_type) if views[i] is None else views[i]
             for i, element_type in zip(graph.sources, graph.types, strict=True)
         ]
-        prefix = self if graph.sources == tuple(range(len(values))) else None
+        prefix = self if graph.sources == tuple(range(len(given))) else None
         return eager_call.finish(graph.expression, call, tuple(operands), out_layout, prefix)
 
     def _run_composed(
@@ -432,7 +436,7 @@ def _unpickled(
 
 def _called(fused: Fused[..., Any], args: tuple[Any, ...], out: Any, out_layout: Any) -> Any:
     values = fused._arguments.ordered(args, {})
-    return fused._run(fused if values is args else None, values, out, out_layout)
+    return fused._run((fused, args, out, out_layout), values)
 
 
 _CALLED = EntryPoint(_called)

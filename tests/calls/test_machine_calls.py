@@ -67,6 +67,9 @@ SAME: dict[str, Callable[[], Any]] = {
     "fused": lambda: scaled(X, X),
     "fused with a scalar": lambda: scaled(X, 0.5),
     "labels": lambda: normalised(X, COLUMN, ROW),
+    "a default that is static": lambda: gb.nn.softmax(X),
+    "a default that is None": lambda: gb.nn.layer_norm(X),
+    "arrays for some defaults": lambda: gb.nn.layer_norm(X, ROW, ROW),
     "two results": lambda: both(X, X),
     "a result in a tuple": lambda: wrapped(X),
     "empty": lambda: gb.add(X[:0], X[:0]),
@@ -263,9 +266,16 @@ def test_defaults_and_statics_are_pythons() -> None:
     for _ in range(4):
         np.testing.assert_array_equal(fused(X, X), base + 2 * X)
         np.testing.assert_array_equal(fused(X, X, X), base + 3 * X)
-    power = gb.fuse(static=("n",))(lambda x, n: gb.integer_pow(x, n))
+    power = gb.fuse(static=("n",))(lambda x, n=2: gb.integer_pow(x, n))
     for n in (2, 3, 2, 3, 2, 3):
         np.testing.assert_array_equal(power(X, n), X**n)
+        np.testing.assert_array_equal(power(X, n=n), X**n)
+        np.testing.assert_array_equal(power(X), X**2)
+    scale = gb.fuse(lambda x, factor=2.0: x * factor)
+    for factor in (3.0, np.float32(4), X, 3.0):
+        for _ in range(3):
+            np.testing.assert_array_equal(scale(X), 2 * X)
+            np.testing.assert_array_equal(scale(X, factor), X * factor)
 
 
 def test_the_public_functions_are_functions_still() -> None:

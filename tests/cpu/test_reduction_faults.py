@@ -32,8 +32,8 @@ class Fault(NamedTuple):
 _IN_ORDER = r"\1c1 = float32(0.0)\n\1for l in range(128):\n\1    c1 = c1 + load_f32(t1, l)"
 FAULTS = {
     "64 lanes": Fault(
-        r"range\(0, count, 128\):\n( +)for l in range\(min\(128",
-        r"range(0, count, 64):\n\1for l in range(min(64", (3, 300), (1,),
+        r"range\(128, count, 128\):\n( +)for l in range\(min\(128",
+        r"range(64, count, 64):\n\1for l in range(min(64", (3, 300), (1,),
     ),
     "a lane is never read": Fault(r"min\(128, count - k\)", "min(127, count - k)", (300,), (0,)),
     "lanes in their order": Fault(
@@ -63,7 +63,18 @@ FAULTS = {
         r"held = quarter\n", "held = half\n", (99, 9), (0,)
     ),
     "chunk results in their order": Fault(
-        r"( +)c1 = lanes_reduce_sum_f32\(t1\)(\n +v1 =)", _IN_ORDER + r"\2", (9_000,), (0,)
+        r"( +)c1 = lanes_reduce_sum_f32\(t1 \+ 512\)",
+        _IN_ORDER.replace("t1, l", "t1, 128 + l"), (9_000,), (0,),
+    ),
+    "few chunk results in their order": Fault(
+        r"b1 = float32\(b1 \+ load_f32\(t1, 131\)\)", "a1 = float32(a1 + load_f32(t1, 131))",
+        (2_000,), (0,),
+    ),
+    "a transposed element of the next row": Fault(
+        r"m_1 = i1 \* (\d+)", r"m_1 = i1 * \1 + 1", (99, 9), (1,)
+    ),
+    "a tile that begins where the last one did": Fault(
+        r"\(column \* s0_0\), s0_1", "(low * s0_0), s0_1", (990, 9), (1,)
     ),
 }  # fmt: skip
 

@@ -281,7 +281,7 @@ def _rms_norm(x: Any) -> Any:
 
 
 @pytest.mark.parametrize("function", [_softmax, _rms_norm])
-@pytest.mark.parametrize("columns", [1, 2, 3, 8, 16, 17])
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 8, 15, 16, 17, 40, 63, 64, 65])
 def test_short_rows(function: Any, columns: int) -> None:
     """Their vectors go across them; a row alone has vectors along itself."""
     whole = gb.fuse("r c -> r c")(function)

@@ -1,4 +1,5 @@
-"""COLUMN_REDUCTION: vectors across sequences that lie beside each other, a tile of them at a time.
+"""COLUMN_REDUCTION: vectors across sequences, a tile of them at a time. Where the elements of a
+short sequence are neighbours, tiles are transposed in memory of the kernel's own.
 
 Of cheap values a lane is combined with the one that waits for it as both are read, in a chunk of at
 most 128 elements four lanes, so that few tiles are written; costly ones are computed lane by lane
@@ -19,6 +20,7 @@ from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
 from gpubcast.schedules.cpu.column_reduction import ColumnReduction
 from gpubcast.schedules.cpu.cost import MOST_SCRATCH
 from gpubcast.schedules.schedule import AccessPattern
+from gpubcast.shapes.element_types import ElementType
 
 # Tiles of a reduction's memory: those of lanes, those of chunks, and the result.
 _WAITING = LANES // 2
@@ -33,7 +35,9 @@ def loops(table: ParameterTable, schedule: ColumnReduction) -> list[str]:
 class _ColumnLoops(ReductionLoops):
     """Names: ``column`` is where a tile begins along the vector axis and ``width`` how many
     sequences it has, ``c`` is a place in it; ``q<slot>_<r>`` is how far an access is at an element
-    of the sequence, in the tile's first sequence."""
+    of the sequence, in the tile's first sequence. ``x<slot>`` is the transposed tile of an access,
+    ``r<slot>`` that of a result as it lies in memory, ``y<value>`` the tile of a value that is
+    stored; ``m_<r>`` is where an element of the sequence begins in them."""
 
     def __init__(self, table: ParameterTable, schedule: ColumnReduction) -> None:
         self.vector, self.tile, self.far = schedule.vector_axis, schedule.tile, schedule.far
@@ -48,6 +52,10 @@ class _ColumnLoops(ReductionLoops):
             if pattern is AccessPattern.GATHERED and not self.cheap
             if self.table.moves(slot, self.vector)
         ][:MOST_SCRATCH]
+        every = enumerate(self.table.patterns)
+        self.crossed = [slot for slot, pattern in every if pattern is AccessPattern.CROSSED]
+        self.stored, self.streamed = schedule.stored, schedule.streamed
+        self.available = set[int]()  # the values that are stored by now
         self.waiting = [
             v
             for v in self.needed
@@ -59,21 +67,65 @@ class _ColumnLoops(ReductionLoops):
         lines = [one.allocation(memory) for one in self.combinations.values()]
         lines += [f"t{v} = scratch_{scratch_type(self.program.type_of(v))}()" for v in self.waiting]
         lines += [f"g{slot} = scratch_{self._type(slot)}()" for slot in self.copied]
+        lines += [f"x{slot} = scratch_{self._element(slot).name}()" for slot in self.crossed]
+        if self.streamed:
+            slots = [slot for slot in self.crossed if slot >= self.reads]
+            lines += [f"r{slot} = scratch_{self._element(slot).name}()" for slot in slots]
+        lines += [f"y{v} = scratch_{scratch_type(self.program.type_of(v))}()" for v in self.stored]
         body = self.span()
         for number in self.passes:
             body += self._pass(self.reduced_by(number))
             body += self._columns([v for v in self.waiting if self.after[v] == number + 1])
         split = self.vector == self.split
         low, high = ("low", "high") if split else ("0", f"n{self.vector}")
-        body = [f"width = min({self.tile}, {high} - column)", *body, *self._stores()]
+        width = f"width = min({self.tile}, {high} - column)"
+        body = [width, *self._transposed(reads=True), *body, *self._stores()]
         tiles = [f"for column in range({low}, {high}, {self.tile}):", *indented(body)]
-        return lines + self.values_at(0) + self.loop(0, tiles)
+        fence = ["fence()"] * self.streamed
+        return lines + self.values_at(0) + self.loop(0, tiles) + fence
 
     # --- values ----------------------------------------------------------------------------------
 
     def _type(self, slot: int) -> str:
         value = slot if slot < self.reads else self.program.results[slot - self.reads]
         return scratch_type(self.program.type_of(value))
+
+    def _element(self, slot: int) -> ElementType:
+        """The type of an access in memory."""
+        return self.plan.accesses[slot].element_type
+
+    def _transposed(self, *, reads: bool) -> list[str]:
+        """The tiles of all reads made from memory, or memory from those of all writes. Where these
+        go past the caches, the next tile is asked for: its rows follow each other."""
+        lines = []
+        for slot in self.crossed:
+            if (slot < self.reads) != reads:
+                continue
+            (axis,), size = self.plan.axes_of(1), self._element(slot).itemsize
+            place = self.along(slot, self.offset(slot), {self.vector: "column"})
+            at, step = f"p{slot} + {size} * ({place})", f"{size} * s{slot}_{self.vector}"
+            pitch = size * self.tile
+            length, verb = f"n{axis}", f"transpose_{size}"
+            if reads:
+                given = f"{at}, s{slot}_{axis}, {step}, x{slot}, {pitch}, {length}, width"
+                lines.append(f"{verb}({given})")
+                if self.streamed:
+                    ahead = f"fetch({at} + {self.tile} * {step}, {self.tile} * {step})"
+                    lines += [f"if s{slot}_{self.vector} == {length}:", f"    {ahead}"]
+                continue
+            direct = f"{verb}(x{slot}, 1, {pitch}, {at}, {step}, width, {length})"
+            if not self.streamed:
+                lines.append(direct)
+                continue
+            row = f"{size} * {length}"
+            lines += [
+                f"if s{slot}_{self.vector} == {length}:",
+                f"    {verb}(x{slot}, 1, {pitch}, r{slot}, {row}, width, {length})",
+                f"    stream({at}, r{slot}, {row} * width)",
+                "else:",
+                f"    {direct}",
+            ]
+        return lines
 
     def _across(self, values: list[int], row: int, ends: list[str]) -> list[str]:
         """Values at each place of the tile, and what is done with them."""
@@ -95,6 +147,11 @@ class _ColumnLoops(ReductionLoops):
         if value in self.waiting:
             name = scratch_type(self.program.type_of(value))
             return f"v{value} = load_{name}(t{value}, c)"
+        if value in self.available:
+            name = scratch_type(self.program.type_of(value))
+            return f"v{value} = load_{name}(y{value}, m_{row} + c)"
+        if value < self.reads and value in self.crossed:
+            return f"v{value} = load_{self._element(value).name}(x{value}, m_{row} + c)"
         if value >= self.reads:
             return self.value(value, "")
         return self.value(value, self._place(value, row))
@@ -108,17 +165,16 @@ class _ColumnLoops(ReductionLoops):
     def _rows(self, slots: list[int], element: str, row: int) -> list[str]:
         """How far accesses are at an element of the sequence."""
         axes = self.plan.axes_of(1)
-        moving = [s for s in slots if any(self.table.moves(s, axis) for axis in axes)]
-        if not moving:
-            return []
         steps = {axis: f"i{axis}" for axis in axes}
-        return self.position(1, element) + [
-            f"q{slot}_{row} = {self.along(slot, self.offset(slot), steps)}" for slot in moving
-        ]
+        lines = [f"m_{row} = i{axes[0]} * {self.tile}"] if self.crossed else []
+        for slot in slots:
+            if slot not in self.crossed and any(self.table.moves(slot, axis) for axis in axes):
+                lines.append(f"q{slot}_{row} = {self.along(slot, self.offset(slot), steps)}")
+        return [*self.position(1, element), *lines] if lines else []
 
     def _below(self, results: list[int]) -> list[int]:
         """The values of a tile that some others are computed from, in order."""
-        stop = (*self.combinations, *self.waiting)
+        stop = (*self.combinations, *self.waiting, *self.available)
         return [
             v for v in self.program.needed(tuple(results), stop) if self._level(v) < 0 or v in stop
         ]
@@ -211,16 +267,18 @@ class _ColumnLoops(ReductionLoops):
         """The elements of a lane combined in their order, and with the lane that waits for it."""
         values = self._below([one.operand for one in chosen])
         slots = [v for v in values if v < self.reads]
+        new = [v for v in self.stored if v in values and v not in self.available]
+        kept = [f"store_{scratch_type(self.program.type_of(v))}(y{v}, m_0 + c, v{v})" for v in new]
         place, buffer = f"lane * {self.tile} + c", f"{_RESULT * self.tile} + c"
         waits = f"(lane - {_WAITING}) * {self.tile} + c"
         first = [one.store(buffer, one.entered(f"v{one.operand}")) for one in chosen]
         more = [one.taken(buffer, one.entered(f"v{one.operand}")) for one in chosen]
-        return [
-            *self._rows(slots, "begin + lane", 0),
-            *self._across(values, 0, first),
+        lines = self._rows(slots, "begin + lane", 0)
+        lines += [
+            *self._across(values, 0, first + kept),
             f"for r in range(1, (count - lane + {LANES - 1}) // {LANES}):",
             *indented(self._rows(slots, f"begin + lane + {LANES} * r", 0)),
-            *indented(self._across(values, 0, more)),
+            *indented(self._across(values, 0, more + kept)),
             f"if lane < {_WAITING}:",
             "    for c in range(width):",
             *indented([one.store(place, one.load(buffer)) for one in chosen], 2),
@@ -228,6 +286,8 @@ class _ColumnLoops(ReductionLoops):
             "    for c in range(width):",
             *indented([one.taken(waits, one.load(buffer)) for one in chosen], 2),
         ]
+        self.available.update(new)
+        return lines
 
     def _combined_rows(
         self, chosen: list[Combination], rows: list[str], tree: list[int]
@@ -294,6 +354,10 @@ class _ColumnLoops(ReductionLoops):
             ends, copies = [], []
             for k in outputs:
                 text, slot = f"v{self.program.results[k]}", self.reads + k
+                if slot in self.crossed:
+                    name = self._element(slot).name
+                    ends.append(f"store_{name}(x{slot}, m_0 + c, {text})")
+                    continue
                 store = self.table.store(k, self._place(slot, 0), text)
                 if slot in self.copied:
                     ends.append(f"store_{self._type(slot)}(g{slot}, c, {text})")
@@ -305,7 +369,7 @@ class _ColumnLoops(ReductionLoops):
             if inside:
                 tile = ["for s in range(length):", *indented(self._rows(slots, "s", 0) + tile)]
             lines += tile
-        return lines
+        return lines + self._transposed(reads=False)
 
 
 def _reversed(name: str, number: str, count: str) -> list[str]:

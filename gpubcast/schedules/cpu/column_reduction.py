@@ -7,15 +7,29 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gpubcast.planning.plan import Access, BroadcastPlan
-from gpubcast.schedules.cpu.cost import FAR_TILE_BYTES, TILE_BYTES, along, divided, said_of
+from gpubcast.schedules.cpu.cost import (
+    FAR_TILE_BYTES,
+    MOST_SCRATCH,
+    STRETCH,
+    TILE_BYTES,
+    along,
+    divided,
+    said_of,
+)
+from gpubcast.schedules.cpu.row_reduction import stored_values
 from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget
 from gpubcast.shapes.element_types import ElementType
 
 # The fewest sequences beside each other that make vectors worth while.
 FEWEST = 4
-# The most elements of sequences whose own elements are neighbours: vectors along longer ones are
-# full, and need not gather what they load.
-LONGEST_ACROSS = 16
+# The most elements of sequences whose own elements are neighbours: along longer ones vectors are
+# full. They are transposed, a tile at a time, in memory for so many or for few, which then has room
+# for more of them; those of several axes, and what is too short for that, are gathered.
+LONGEST_ACROSS, FEW = 64, 16
+# How many accesses are transposed: their tiles lie on a thread's stack.
+MOST_CROSSED = 4
+# The bytes of the shortest sequence that is transposed in registers.
+SHORTEST_CROSSED = 16
 # How many reductions of a kernel may have tiles for memory: they lie on a thread's stack.
 MOST_FAR = 2
 
@@ -29,6 +43,8 @@ class ColumnReduction(CpuScheduleBase):
         tile: how many sequences are walked at a time.
         far: whether elements come from memory, which is then read in longer runs.
         vector_axis: the parallel axis along which sequences lie beside each other.
+        stored: values along the sequence that are stored for a later pass over it.
+        streamed: whether tiles of results are written past the caches.
     """
 
     name: ClassVar[str] = "COLUMN_REDUCTION"
@@ -38,11 +54,13 @@ class ColumnReduction(CpuScheduleBase):
     tile: int
     far: bool
     vector_axis: int
+    stored: tuple[int, ...]
+    streamed: bool
 
     @property
     def streams(self) -> bool:
-        """Results are written through the caches."""
-        return False
+        """Whether results are written past the caches."""
+        return self.streamed
 
     @property
     def pattern_axes(self) -> range:
@@ -54,32 +72,44 @@ class ColumnReduction(CpuScheduleBase):
         if self.chunked:
             parts.append("by chunks")
         parts.append(f"tiles of {self.tile} along {self.vector_axis}")
+        if self.stored:
+            parts.append(f"store {', '.join(f'%{value}' for value in self.stored)}")
+        if self.streamed:
+            parts.append("streamed")
         return " | ".join([*parts, *self.split_key])
 
 
 def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction | None:
     """The schedule of a plan whose sequences lie beside each other; None for others."""
-    axis = _vector_axis(plan)
+    large = plan.num_bytes >= target.streaming_bytes
+    axis = _vector_axis(plan, large=large)
     if axis is None:
         return None
     split, iterations, parts = divided(plan, target, plan.num_parallel)
 
     reductions = sum(one.sequence > 0 for one in plan.program.code)
-    far = plan.num_bytes >= target.streaming_bytes and reductions <= MOST_FAR
     costly = any(map(plan.program.expensive, plan.program.code))
+    crossed = _crossed(plan, axis, large=large)
+    far = not crossed and large and reductions <= MOST_FAR
     tile = _tile(plan, far=far, costly=costly)
+    if crossed:
+        few = plan.axes[plan.axes_of(1)[0]].size <= FEW
+        tile = min(tile, STRETCH // (FEW if few else LONGEST_ACROSS))
     if split == axis and (far or not costly):
         # Parts of less than a tile would read memory in shorter runs; each thread has as many.
         parts = min(parts, max(iterations // tile // target.threads, 1) * target.threads)
 
-    def pattern(access: Access) -> AccessPattern:
+    def pattern(slot: int, access: Access) -> AccessPattern:
         if access.by_value:
             return AccessPattern.VALUE
+        if slot in crossed:
+            return AccessPattern.CROSSED
         return AccessPattern.LINEAR if access.strides[axis] == 1 else AccessPattern.GATHERED
 
+    patterns = tuple(map(pattern, range(len(plan.accesses)), plan.accesses))
     return ColumnReduction(
-        reads=tuple(map(pattern, plan.reads)),
-        writes=tuple(map(pattern, plan.writes)),
+        reads=patterns[: len(plan.reads)],
+        writes=patterns[len(plan.reads) :],
         reason="COLUMN_REDUCTION: vectors across the sequences that are reduced"
         + said_of(split, parts),
         rank=plan.rank,
@@ -93,7 +123,31 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
         tile=tile,
         far=far,
         vector_axis=axis,
+        stored=stored_values(plan)[: MOST_SCRATCH - len(crossed)] if crossed else (),
+        streamed=large and any(slot >= len(plan.reads) for slot in crossed),
     )
+
+
+def _crossed(plan: BroadcastPlan, vector: int, *, large: bool) -> tuple[int, ...]:
+    """The slots of accesses whose neighbours are those of a short sequence. What is only read from
+    memory is read at its speed without transposing it."""
+    sequence = plan.axes_of(1)
+    if large and not plan.along_sequence():
+        return ()
+    if len(sequence) != 1 or not FEWEST <= plan.axes[sequence[0]].size <= LONGEST_ACROSS:
+        return ()
+    (axis,), length = sequence, plan.axes[sequence[0]].size
+
+    def crosses(slot: int, access: Access) -> bool:
+        if access.by_value or access.generated or abs(access.strides[vector]) < 2:
+            return False
+        step = access.strides[axis]
+        if length * access.element_type.itemsize < SHORTEST_CROSSED:
+            return False
+        return step == 1 or (step == -1 and slot < len(plan.reads))
+
+    found = [slot for slot, access in enumerate(plan.accesses) if crosses(slot, access)]
+    return tuple(found[:MOST_CROSSED])
 
 
 def _tile(plan: BroadcastPlan, *, far: bool, costly: bool) -> int:
@@ -108,7 +162,7 @@ def _bytes(element_type: ElementType) -> int:
     return max(element_type.itemsize, 4) if element_type.is_floating else element_type.itemsize
 
 
-def _vector_axis(plan: BroadcastPlan) -> int | None:
+def _vector_axis(plan: BroadcastPlan, *, large: bool) -> int | None:
     """The parallel axis along which the largest read that is reduced has neighbours, or, where
     sequences are short, the longest one."""
     if len(plan.sequences) != 1 or any(one.lacks_identity for one in plan.program.code):
@@ -126,7 +180,9 @@ def _vector_axis(plan: BroadcastPlan) -> int | None:
     )
     parallel = [k for k in range(plan.num_parallel - plan.chunked) if plan.axes[k].size >= FEWEST]
     if not sequence or abs(largest.strides[sequence[-1]]) == 1:
-        if math.prod(plan.axes[k].size for k in sequence) > LONGEST_ACROSS:
-            return None
-        return max(parallel, key=lambda k: plan.axes[k].size, default=None)
+        found = max(parallel, key=lambda k: plan.axes[k].size, default=None)
+        length = math.prod(plan.axes[k].size for k in sequence)
+        if length <= FEW or found is None:
+            return found
+        return found if length <= LONGEST_ACROSS and _crossed(plan, found, large=large) else None
     return next((k for k in parallel if largest.strides[k] == 1), None)

@@ -70,7 +70,7 @@ def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
     """The schedule of any plan with a sequence."""
     parallel = plan.num_parallel
     split, iterations, parts = divided(plan, target, parallel) if parallel else (-1, 1, 1)
-    found = _stored(plan)
+    found = stored_values(plan)
     return RowReduction(
         reads=tuple(map(walk_pattern, plan.reads)),
         writes=tuple(map(_written, plan.writes)),
@@ -120,7 +120,7 @@ def _written(access: Access) -> AccessPattern:
     return AccessPattern.LINEAR if access.inner == 1 else AccessPattern.GATHERED
 
 
-def _stored(plan: BroadcastPlan) -> tuple[int, ...]:
+def stored_values(plan: BroadcastPlan) -> tuple[int, ...]:
     """Expensive values along the sequence that two passes need."""
     sequence = plan.axes_of(1)
     if len(sequence) != 1 or plan.axes[sequence[0]].size > LONGEST_SEQUENCE:

@@ -383,7 +383,10 @@ def test_the_shape_of_a_result(
     ("text", "axes", "kind"),
     [
         ("f32[30,700]", (1,), RowReduction),
-        ("f32[30,700]{0,1}", (0,), RowReduction),
+        ("f32[300,700]{0,1}", (0,), RowReduction),
+        ("f32[30,700]{0,1}", (0,), ColumnReduction),
+        ("f32[700,64]", (1,), ColumnReduction),
+        ("f32[700,65]", (1,), RowReduction),
         ("f32[70000]", (0,), RowReduction),
         ("f32[700,30]", (0,), ColumnReduction),
         ("f32[30,700]{0,1}", (1,), ColumnReduction),
@@ -409,7 +412,9 @@ def test_sizes_are_in_no_key() -> None:
         plans = gb.plan("reduce_sum", text, axes=(1,)).broadcast_plans
         return {schedule(p, QUIET, (0,) * len(p.accesses)).key_part for p in plans}
 
-    assert keys("f32[30,700]") == keys("f32[3,900]") == keys("f32[300,20]")
+    assert keys("f32[30,700]") == keys("f32[3,900]") == keys("f32[300,65]")
+    assert keys("f32[30,64]") == keys("f32[900,17]") == keys("f32[300,20]")
+    assert keys("f32[30,16]") == keys("f32[900,4]") == keys("f32[300,7]")
 
 
 def _written_and_read(call: Any) -> list[tuple[tuple[int, ...], int]]:
