@@ -293,6 +293,29 @@ def test_short_rows(function: Any, columns: int) -> None:
         assert same(whole(given), alone)
 
 
+@pytest.mark.parametrize("streaming", ["on", "off"])
+@pytest.mark.parametrize("kind", ["f64", "f32", "bf16", "s8", "c64"])
+@pytest.mark.parametrize("columns", [5, 13, 64, 700])
+def test_results_that_go_past_the_caches(
+    columns: int, kind: str, streaming: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As wide as their memory, or not; at the beginning of a line, or not; in parts."""
+    monkeypatch.setenv("GPUBCAST_STREAMING", streaming)
+    monkeypatch.setenv("GPUBCAST_THREADS", "2")
+    less = gb.fuse("r c -> r c")(lambda x: x - gb.reduce_sum(x, "c"))
+    rows = 130 if columns == 700 else 1111
+    x = numbers(kind, rows, columns)
+    wanted = np.concatenate([np.asarray(less(x[r : r + 1])) for r in range(rows)])
+    memory = np.zeros((rows + 1) * (columns + 3), x.dtype)
+    for begin, pitch in ((0, columns), (1, columns), (2, columns + 3)):
+        step = x.itemsize
+        out = np.lib.stride_tricks.as_strided(memory[begin:], (rows, columns), (pitch * step, step))
+        memory[:] = 0
+        assert less(x, out=out) is out and same(out, wanted)
+        out[:] = 0
+        assert not memory.tobytes().strip(b"\0")
+
+
 @pytest.mark.parametrize("columns", [1, 2, 3, 16, 17, 64, 65, 127, 128, 200, 520, 600, 2049])
 def test_what_has_no_identity_beside_what_has(columns: int) -> None:
     """A product of complex numbers, which no value leaves as it is: lanes without an element are
