@@ -170,12 +170,12 @@ class Fused(Shown, Generic[P, R]):
         values = self._arguments.ordered(args, keywords)
         library = library_of(values, out)
         if library is not None:
-            return library.call(self._run_ordered, values, out, out_layout)
-        return self._run_ordered(values, out, out_layout)
+            return library.call(self._run_ordered, None, values, out, out_layout)
+        return self._run_ordered(None, values, out, out_layout)
 
-    def _run_ordered(self, values: tuple[Any, ...], out: Any, out_layout: Any) -> Any:
-        """A call that named arguments, which are in order here."""
-        return self._run((None, values, out, out_layout), values)
+    def _run_ordered(self, *call: Any) -> Any:
+        """A call that named arguments; what it gives is in order."""
+        return self._run(call, call[1])
 
     def _run(self, call: Call, values: tuple[Any, ...]) -> Any:
         """A call, as it was made, with its arguments in order and defaults filled in."""

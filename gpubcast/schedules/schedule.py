@@ -23,7 +23,7 @@ class AccessPattern(enum.Enum):
     COLUMN = "COLUMN"  # ROWS, XPOSE: repeated along the inner axis
     GATHERED = "GATHERED"  # any strides
     PERIODIC = "PERIODIC"  # PHASE: any strides in the inner axes, the same in every row
-    CROSSED = "CROSSED"  # XPOSE, TILES: unit stride along the row axis
+    CROSSED = "CROSSED"  # unit stride along another axis than vectors go along
     REVERSED = "REVERSED"  # NEST, RUNS: neighbours along the inner axis in opposite order
     SECOND = "SECOND"  # NEST, RUNS: every second element along the inner axis
     PARTIAL = "PARTIAL"  # GATHER, NEST: a write that lacks axes; done at their first index only
