@@ -21,6 +21,7 @@ from gpubcast.fusion.arguments import (
     Arguments,
     TraceKey,
     arguments_refusal,
+    typed_key,
 )
 from gpubcast.fusion.shown_functions import function_bundle
 from gpubcast.fusion.source_lines import outermost, unsupported, where
@@ -94,6 +95,8 @@ class Fused(Shown, Generic[P, R]):
             raise Error(f"fast_math is True or False, not {brief(fast_math)}", rule="T0") from error
         self._name = self._arguments.name
         self._stand_in: Callable[..., Any] | None = None
+        self._statics = frozenset(self._arguments.static_names)
+        self._by_statics: dict[Hashable, _WithStatics] = {}
         if pattern is not None:
             self._arguments.check_groups(pattern)
         self._valid = valid_lengths.checked(self._arguments, pattern, valid)
@@ -167,11 +170,28 @@ class Fused(Shown, Generic[P, R]):
         """
         if not keywords:
             return _CALLED.call(self, args, out, out_layout)
+        library = library_of((*args, *keywords.values()), out)
+        if library is None and (known := self._with_statics(keywords)) is not None:
+            return _CALLED.call(known, args, out, out_layout)
         values = self._arguments.ordered(args, keywords)
-        library = library_of(values, out)
         if library is not None:
             return library.call(self._run_ordered, None, values, out, out_layout)
         return self._run_ordered(None, values, out, out_layout)
+
+    def _with_statics(self, keywords: Mapping[str, Any]) -> _WithStatics | None:
+        """What is called where nothing but static arguments is named; None for other calls."""
+        if not self._statics.issuperset(keywords):
+            return None
+        try:
+            key = tuple([(name, typed_key(x)) for name, x in keywords.items()])
+            known = self._by_statics.get(key)
+        except TypeError:  # one that cannot be hashed, which is refused by its name
+            return None
+        if known is None:
+            if len(self._by_statics) >= MAX_TRACES:
+                self._by_statics.clear()
+            known = self._by_statics.setdefault(key, _WithStatics(self, dict(keywords)))
+        return known
 
     def _run_ordered(self, *call: Any) -> Any:
         """A call that named arguments; what it gives is in order."""
@@ -179,7 +199,7 @@ class Fused(Shown, Generic[P, R]):
 
     def _run(self, call: Call, values: tuple[Any, ...]) -> Any:
         """A call, as it was made, with its arguments in order and defaults filled in."""
-        _, given, out, out_layout = call
+        what, given, out, out_layout = call
         if any([isinstance(x, Tracer) for x in values]):
             if out is not None or out_layout is not None:
                 told = "out and out_layout belong to the outermost fused function"
@@ -189,7 +209,8 @@ class Fused(Shown, Generic[P, R]):
         if self._composition is not None:
             return self._run_composed(self._composition, values, out, out_layout)
         # A call that gives what is static or None is not looked up: that changes the code.
-        made = call_cache.again(self, call) if out_layout is None else None
+        known = self if what is None else what
+        made = call_cache.again(known, call) if out_layout is None else None
         if made is not None:
             return made
         views, signature = self._arguments.views(values)
@@ -198,7 +219,7 @@ class Fused(Shown, Generic[P, R]):
             self._arguments.scalar(i, values[i], element_type) if views[i] is None else views[i]
             for i, element_type in zip(graph.sources, graph.types, strict=True)
         ]
-        prefix = self if graph.sources == tuple(range(len(given))) else None
+        prefix = known if graph.sources == tuple(range(len(given))) else None
         return eager_call.finish(graph.expression, call, tuple(operands), out_layout, prefix)
 
     def _run_composed(
@@ -434,9 +455,21 @@ def _unpickled(
     return Fused(again, text, static, fast_math, valid, sizes)
 
 
-def _called(fused: Fused[..., Any], args: tuple[Any, ...], out: Any, out_layout: Any) -> Any:
-    values = fused._arguments.ordered(args, {})
-    return fused._run((fused, args, out, out_layout), values)
+class _WithStatics:
+    """A fused function and static arguments by name: calls with other ones are other calls."""
+
+    __slots__ = ("fused", "keywords")
+
+    def __init__(self, fused: Fused[..., Any], keywords: Mapping[str, Any]) -> None:
+        self.fused, self.keywords = fused, keywords
+
+
+def _called(
+    what: Fused[..., Any] | _WithStatics, args: tuple[Any, ...], out: Any, out_layout: Any
+) -> Any:
+    fused, keywords = (what, {}) if isinstance(what, Fused) else (what.fused, what.keywords)
+    values = fused._arguments.ordered(args, keywords)
+    return fused._run((what, args, out, out_layout), values)
 
 
 _CALLED = EntryPoint(_called)

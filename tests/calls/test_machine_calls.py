@@ -70,6 +70,8 @@ SAME: dict[str, Callable[[], Any]] = {
     "a default that is static": lambda: gb.nn.softmax(X),
     "a default that is None": lambda: gb.nn.layer_norm(X),
     "arrays for some defaults": lambda: gb.nn.layer_norm(X, ROW, ROW),
+    "a static argument by name": lambda: gb.nn.softmax(X, axis=0),
+    "several by name": lambda: gb.nn.layer_norm(X, COLUMN, axis=0, epsilon=1e-3),
     "two results": lambda: both(X, X),
     "a result in a tuple": lambda: wrapped(X),
     "empty": lambda: gb.add(X[:0], X[:0]),
@@ -271,6 +273,13 @@ def test_defaults_and_statics_are_pythons() -> None:
         np.testing.assert_array_equal(power(X, n), X**n)
         np.testing.assert_array_equal(power(X, n=n), X**n)
         np.testing.assert_array_equal(power(X), X**2)
+    typed = gb.fuse(static=("n",))(lambda x, n: x + (10 if n is True else n))
+    for n in (1, True, 1, True, 1.0, True, 0.0, -0.0) * 3:
+        np.testing.assert_array_equal(typed(X, n=n), X + (10 if n is True else n))
+    with pytest.raises(gb.ElementTypeError, match="cannot be hashed"):
+        typed(X, n=[1])
+    with pytest.raises(gb.ElementTypeError, match="multiple values"):
+        typed(X, 1, n=1)
     scale = gb.fuse(lambda x, factor=2.0: x * factor)
     for factor in (3.0, np.float32(4), X, 3.0):
         for _ in range(3):
