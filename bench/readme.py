@@ -23,10 +23,13 @@ BEGIN = "<!-- bench: begin (written by python -m bench.readme) -->"
 END = "<!-- bench: end -->"
 RESULTS = Path("bench/results")
 PATTERNS = RESULTS / "acceptance-cpu-2core-2026-11-21.json"
-"""The report of broadcasting patterns; the page of the same name has all of it."""
+"""The report of broadcasting patterns; the page of a report's name has all of it."""
 CASES, SIZE, DTYPE = (
     ("same shape", "row bias", "(N,3)+(3)", "transposed operand", "layernorm apply"), "64Mi", "f32",
 )  # fmt: skip
+REDUCTIONS = RESULTS / "reductions-zen4-2core-2026-11-23.json"
+"""The report of reductions, alone and with the broadcasts around them."""
+REDUCED = ("row sum", "column sum", "full sum", "softmax", "layernorm")
 ENTRY = "call"
 """What is compared: a call that makes its result, which every library has."""
 FUNCTIONS = {
@@ -54,6 +57,7 @@ def section(root: Path) -> str:
     pages = {path: _clean(root, path) for path in (*FUNCTIONS.values(), COLD, GRADIENTS)}
     lines = [
         *patterns(report, _read(root / PATTERNS.with_suffix(".md"))), "",
+        *reductions(load(root / REDUCTIONS), _read(root / REDUCTIONS.with_suffix(".md"))), "",
         *functions({code: pages[path] for code, path in FUNCTIONS.items()}), "",
         *first_calls(pages[COLD]), "",
         f"Forward and backward of four layers beside PyTorch: [the report]({GRADIENTS}). "
@@ -77,18 +81,19 @@ def _clean(root: Path, path: Path) -> str:
 # --- patterns ----------------------------------------------------------------------------------
 
 
-def patterns(report: Report, page: str) -> Iterator[str]:
-    """The rows of ``CASES``, times and in brackets how many times ours they are.
+def compared(report: Report, cases: Sequence[str], what: str) -> Iterator[str]:
+    """Some cases of a report, times and in brackets how many times ours they are.
 
     Args:
         report: the measurements.
-        page: their page, which says how many targets were reached.
+        cases: those shown.
+        what: what they are, for the line above them.
     """
     if str(report.environment.get("revision")).endswith("-dirty"):
-        raise gb.Error("the report of patterns was made from a modified checkout")
+        raise gb.Error(f"the report of {what.lower()} was made from a modified checkout")
     known = {row.about.where: row for row in rows(report.results)}
     body, others = [], ("NumPy", "PyTorch", "jax.jit")
-    for case in CASES:
+    for case in cases:
         row = known.get((case, DTYPE, SIZE))
         if row is None:
             raise gb.Error(f"the report has no {case}, {DTYPE}, {SIZE}")
@@ -102,19 +107,36 @@ def patterns(report: Report, page: str) -> Iterator[str]:
             ratio = None if not theirs or not ours.median else theirs / ours.median
             cells.append(f"{seconds(theirs)} ({times(ratio)})")
         body.append(cells)
-    made = about(report)
-    yield f"**Broadcasting, {escape(made.machine)}**, {DTYPE}, 64 Mi elements, both cores:"
+    yield f"**{what}, {escape(about(report).machine)}**, {DTYPE}, 64 Mi elements, both cores:"
     yield ""
     yield from grid(("case", "shapes", OURS, "of the ceiling", *others), body, left=2)
     yield ""
+
+
+def _counted(page: str) -> tuple[str, str]:
+    """How many targets a page says were reached and missed."""
     counted = re.search(r"^(\d+) reached, (\d+) missed\.$", page, re.MULTILINE)
     if counted is None:
         raise gb.Error("the page of the report does not say how many targets were reached")
-    reached, missed = counted.groups()
+    return counted[1], counted[2]
+
+
+def patterns(report: Report, page: str) -> Iterator[str]:
+    """Broadcasting, and how the figures are to be read."""
+    yield from compared(report, CASES, "Broadcasting")
+    reached, missed = _counted(page)
     yield "Medians of calls that make their result, in brackets as a multiple of ours; the ceiling"
     yield "is what this memory can do, measured in the same run. Of what was asked for all cases,"
     yield f"types and sizes, {reached} figures were reached and {missed} missed:"
-    yield f"[the report]({PATTERNS.with_suffix('.md')}), {escape(made.origin)}."
+    yield f"[the report]({PATTERNS.with_suffix('.md')}), {escape(about(report).origin)}."
+
+
+def reductions(report: Report, page: str) -> Iterator[str]:
+    """Reductions, alone and within a kernel."""
+    yield from compared(report, REDUCED, "Reductions")
+    reached, missed = _counted(page)
+    yield f"Of what was asked for all types and sizes, {reached} figures were reached and {missed}"
+    yield f"missed: [the report]({REDUCTIONS.with_suffix('.md')}), {escape(about(report).origin)}."
 
 
 # --- functions and first calls -----------------------------------------------------------------

@@ -78,6 +78,23 @@ class Arguments:
                 kind="gpubcast:number of labels",
             )
 
+    def array_numbers(self, values: Sequence[Any], pattern: LabelPattern | None) -> list[int]:
+        """The parameters that labels are for.
+
+        Raises:
+            ShapeError: X4, not one group of labels for each.
+        """
+        assert pattern is not None
+        found = [i for i in range(len(values)) if i not in self.static]
+        if len(found) != len(pattern.operands):
+            raise ShapeError(
+                f"{self.name}: '{pattern}' has {counted(len(pattern.operands), 'group')} of "
+                f"operands, and got {counted(len(found), 'operand')}",
+                rule="X4",
+                kind="gpubcast:number of labels",
+            )
+        return found
+
     @property
     def signature(self) -> str:
         """The parameters as text."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
-from gpubcast.errors import Error, ShapeError, brief, located
+from gpubcast.errors import Error, brief, located
 from gpubcast.fusion import (
     composed_calls,
     function_pickles,
@@ -21,8 +21,8 @@ from gpubcast.fusion.arguments import (
     Arguments,
     TraceKey,
     arguments_refusal,
-    typed_key,
 )
+from gpubcast.fusion.named_statics import NamedStatics, StaticCombinations
 from gpubcast.fusion.shown_functions import function_bundle
 from gpubcast.fusion.source_lines import outermost, unsupported, where
 from gpubcast.fusion.trace import Trace, Tracer
@@ -95,8 +95,7 @@ class Fused(Shown, Generic[P, R]):
             raise Error(f"fast_math is True or False, not {brief(fast_math)}", rule="T0") from error
         self._name = self._arguments.name
         self._stand_in: Callable[..., Any] | None = None
-        self._statics = frozenset(self._arguments.static_names)
-        self._by_statics: dict[Hashable, _WithStatics] = {}
+        self._statics = StaticCombinations(self._arguments.static_names, MAX_TRACES)
         if pattern is not None:
             self._arguments.check_groups(pattern)
         self._valid = valid_lengths.checked(self._arguments, pattern, valid)
@@ -171,27 +170,12 @@ class Fused(Shown, Generic[P, R]):
         if not keywords:
             return _CALLED.call(self, args, out, out_layout)
         library = library_of((*args, *keywords.values()), out)
-        if library is None and (known := self._with_statics(keywords)) is not None:
-            return _CALLED.call(known, args, out, out_layout)
+        if library is None and (named := self._statics.of(self, keywords)) is not None:
+            return _CALLED.call(named, args, out, out_layout)
         values = self._arguments.ordered(args, keywords)
         if library is not None:
             return library.call(self._run_ordered, None, values, out, out_layout)
         return self._run_ordered(None, values, out, out_layout)
-
-    def _with_statics(self, keywords: Mapping[str, Any]) -> _WithStatics | None:
-        """What is called where nothing but static arguments is named; None for other calls."""
-        if not self._statics.issuperset(keywords):
-            return None
-        try:
-            key = tuple([(name, typed_key(x)) for name, x in keywords.items()])
-            known = self._by_statics.get(key)
-        except TypeError:  # one that cannot be hashed, which is refused by its name
-            return None
-        if known is None:
-            if len(self._by_statics) >= MAX_TRACES:
-                self._by_statics.clear()
-            known = self._by_statics.setdefault(key, _WithStatics(self, dict(keywords)))
-        return known
 
     def _run_ordered(self, *call: Any) -> Any:
         """A call that named arguments; what it gives is in order."""
@@ -208,9 +192,9 @@ class Fused(Shown, Generic[P, R]):
         out_layout = self._layouts(out_layout)
         if self._composition is not None:
             return self._run_composed(self._composition, values, out, out_layout)
-        # A call that gives what is static or None is not looked up: that changes the code.
-        known = self if what is None else what
-        made = call_cache.again(known, call) if out_layout is None else None
+        # What is static or None by position changes the code: such calls are not looked up.
+        prefix = self if what is None else what
+        made = call_cache.again(prefix, call) if out_layout is None else None
         if made is not None:
             return made
         views, signature = self._arguments.views(values)
@@ -219,15 +203,17 @@ class Fused(Shown, Generic[P, R]):
             self._arguments.scalar(i, values[i], element_type) if views[i] is None else views[i]
             for i, element_type in zip(graph.sources, graph.types, strict=True)
         ]
-        prefix = known if graph.sources == tuple(range(len(given))) else None
-        return eager_call.finish(graph.expression, call, tuple(operands), out_layout, prefix)
+        whole = graph.sources == tuple(range(len(given)))
+        return eager_call.finish(
+            graph.expression, call, tuple(operands), out_layout, prefix if whole else None
+        )
 
     def _run_composed(
         self, composition: Composition, values: tuple[Any, ...], out: Any, out_layout: Any
     ) -> Any:
         """A call whose operands and results have other dimensions than labels."""
         views, given = self._arguments.views(values)
-        at = self._array_numbers(values)
+        at = self._arguments.array_numbers(values, self._pattern)
         names = [self._arguments.called(i) for i in at]
         seen = composed_calls.seen(composition, [views[i] for i in at], names)
         signature = list(given)
@@ -251,21 +237,6 @@ class Fused(Shown, Generic[P, R]):
             return given
         pattern = None if self._composition is not None else self._pattern
         return labels.layouts_by_labels(self._name, pattern, given)
-
-    def _array_numbers(self, values: Sequence[Any]) -> list[int]:
-        """The parameters that labels are for, which are as many as groups (X4)."""
-        assert self._pattern is not None
-        found = [i for i in range(len(values)) if i not in self._arguments.static]
-        count = len(found)
-        if count != len(self._pattern.operands):
-            raise ShapeError(
-                f"{self._name}: '{self._pattern}' has "
-                f"{labels.counted(len(self._pattern.operands), 'group')} of operands, and got "
-                f"{labels.counted(count, 'operand')}",
-                rule="X4",
-                kind="gpubcast:number of labels",
-            )
-        return found
 
     def plan(self, *args: Any, out_layout: Any = None, **keywords: Any) -> Plan:
         """Plan the function for given operand shapes.
@@ -296,7 +267,7 @@ class Fused(Shown, Generic[P, R]):
         if self._composition is None:
             return self.plan(*args, out_layout=out_layout, **keywords)
         values = self._arguments.ordered(args, keywords)
-        at = self._array_numbers(values)
+        at = self._arguments.array_numbers(values, self._pattern)
         names = [self._arguments.called(i) for i in at]
         given = [
             None if x is None or is_scalar(x) else self._arguments.shape(i, x)
@@ -380,7 +351,7 @@ class Fused(Shown, Generic[P, R]):
     ) -> tuple[list[fusion_trace.ArrayTracer], bool, LabelPattern]:
         assert self._pattern is not None
         home = self._arguments.home
-        arrays = self._array_numbers(values)
+        arrays = self._arguments.array_numbers(values, self._pattern)
         if self._valid and trace.frame.pattern is not None:
             raise located(
                 valid_lengths.refusal(
@@ -455,19 +426,10 @@ def _unpickled(
     return Fused(again, text, static, fast_math, valid, sizes)
 
 
-class _WithStatics:
-    """A fused function and static arguments by name: calls with other ones are other calls."""
-
-    __slots__ = ("fused", "keywords")
-
-    def __init__(self, fused: Fused[..., Any], keywords: Mapping[str, Any]) -> None:
-        self.fused, self.keywords = fused, keywords
-
-
 def _called(
-    what: Fused[..., Any] | _WithStatics, args: tuple[Any, ...], out: Any, out_layout: Any
+    what: Fused[..., Any] | NamedStatics, args: tuple[Any, ...], out: Any, out_layout: Any
 ) -> Any:
-    fused, keywords = (what, {}) if isinstance(what, Fused) else (what.fused, what.keywords)
+    fused, keywords = (what, {}) if isinstance(what, Fused) else (what.function, what.keywords)
     values = fused._arguments.ordered(args, keywords)
     return fused._run((what, args, out, out_layout), values)
 

@@ -220,7 +220,7 @@ def _of_fused(
         args, rest = own.apart(values)
         return _Call(own.name, LabelPattern((), ()), (), lambda _: fused(*args, **rest))
     if fused._pattern is not None:
-        fused._array_numbers(values)
+        fused._arguments.array_numbers(values, fused._pattern)
     pattern = dimensions.pattern_of(fused, [at.index(i) for i in named])
 
     def run(arrays: Sequence[Any]) -> Any:
