@@ -19,7 +19,10 @@ from .schema import OURS, Report, Result, load
 
 # The part of a copy that a schedule is accepted at, and that of PHASE where rows have gaps between
 # them and are written one element at a time.
-SHARES = {"FLAT": 0.90, "ROWS": 0.90, "RUNNING": 0.90, "PHASE": 0.90, "XPOSE": 0.85}
+SHARES = {
+    "FLAT": 0.90, "ROWS": 0.90, "RUNNING": 0.90, "PHASE": 0.90, "XPOSE": 0.85,
+    "ROW_REDUCTION": 0.85, "COLUMN_REDUCTION": 0.80,
+}  # fmt: skip
 PER_ROW = 0.75
 # GATHER written across the memory's order: sectors that are moved for one that is wanted.
 GATHER = 0.15

@@ -23,9 +23,10 @@ from gpubcast.hlo.ops import OPS
 from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.schedules.choose import CudaSchedule
 from gpubcast.schedules.cuda.phase import Phase
+from gpubcast.schedules.cuda.row_reduction import LANES_OF_THREAD, CudaRowReduction
 from gpubcast.schedules.schedule import AccessPattern
 from gpubcast.shapes.element_types import element_type
-from tests.compile import gates, sass
+from tests.compile import gates, sass, test_reductions
 from tests.support import accuracy
 
 BEGIN, END = "<!-- predicted: begin -->", "<!-- predicted: end -->"
@@ -209,9 +210,37 @@ def functions() -> list[str]:
     return lines
 
 
+def reduction_load(name: str, columns: int, arch: str) -> Load:
+    """What a reduction of whole rows, held in registers, does for an element."""
+    function, shapes = test_reductions.call(name, columns)
+    chosen, report = test_reductions.made(arch, function, *shapes)
+    assert isinstance(chosen, CudaRowReduction)
+    lanes = chosen.steps * LANES_OF_THREAD
+    plan = function.plan(*shapes).broadcast_plan
+    size = plan.reads[0].element_type.itemsize
+    moved = (1 + bool(plan.along_sequence())) * size
+    return Load(report.tile / lanes, {}, moved, lanes * size, report.registers)
+
+
+def reductions() -> list[str]:
+    """The table of the reductions whose budgets are stated: all instructions are counted, those of
+    each pipe are not told apart."""
+    cells = ["8,192 columns", "in flight", "32,768 columns", "in flight"]
+    cards = " / ".join(card.name for card in CARDS)
+    lines = [f"| rows of f32 ({cards}) | {' | '.join(cells)} |", "|---|" + "--:|" * len(cells)]
+    for name in test_reductions.BUDGETS:
+        cells = []
+        for columns in (8192, 32768):
+            loads = {c.arch: reduction_load(name, columns, c.arch) for c in CARDS}
+            cells.append(cell([loads[card.arch].share(card) for card in CARDS]))
+            cells.append(" / ".join(f"{loads[c.arch].in_flight(c):.1f}" for c in CARDS))
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return lines
+
+
 def main(arguments: list[str]) -> int:
     """Prints the tables; with ``--write`` puts them into the document."""
-    made = "\n".join([*patterns(), "", *functions()])
+    made = "\n".join([*patterns(), "", *reductions(), "", *functions()])
     if "--write" not in arguments:
         print(made)
         return 0
