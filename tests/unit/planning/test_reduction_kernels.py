@@ -382,19 +382,15 @@ def test_the_shape_of_a_result(
 @pytest.mark.parametrize(
     ("text", "axes", "kind"),
     [
-        ("f32[30,700]", (1,), RowReduction),
-        ("f32[300,700]{0,1}", (0,), RowReduction),
-        ("f32[30,700]{0,1}", (0,), ColumnReduction),
-        ("f32[700,64]", (1,), ColumnReduction),
-        ("f32[31,64]", (1,), RowReduction),
-        ("f32[700,65]", (1,), RowReduction),
-        ("f32[70000]", (0,), RowReduction),
-        ("f32[700,30]", (0,), ColumnReduction),
-        ("f32[30,700]{0,1}", (1,), ColumnReduction),
-        ("f32[4,30,700]", (1,), ColumnReduction),
+        ("f32[30,700]", (1,), RowReduction), ("f32[300,700]{0,1}", (0,), RowReduction),
+        ("f32[30,700]{0,1}", (0,), ColumnReduction), ("f32[70000]", (0,), RowReduction),
+        ("f32[700,64]", (1,), ColumnReduction), ("f32[700,65]", (1,), RowReduction),
+        ("f32[31,64]", (1,), RowReduction), ("f32[31,16]", (1,), ColumnReduction),
+        ("f32[700,30]", (0,), ColumnReduction), ("f32[30,700]{0,1}", (1,), ColumnReduction),
+        ("f32[4,30,700]", (1,), ColumnReduction), ("f32[4,30,700]", (0, 2), RowReduction),
         ("f32[700,2]", (0,), RowReduction),
     ],
-)
+)  # fmt: skip
 def test_vectors_go_where_elements_are_neighbours(
     text: str, axes: tuple[int, ...], kind: type
 ) -> None:
