@@ -86,21 +86,19 @@ GB_FN float log2_bf16(float x) {
   return t29;
 }
 
-// log(1 + x), accurate near 0; one number is so near to a middle that it has its own result.
+// log(1 + x), accurate near 0.
 GB_FN float log1p_f16(float x) {
   GB_ENTER
   const float t2 = x + 1.0f;
   const u32 t7 = (0x3fadc836u - bits_as<u32>(t2)) & 0xff800000u;
-  const float t10 = bits_as<float>(t7 + 0x40ffb6b8u);
-  const float t17 = fma(x * 0.25f, t10, -fma(t10, -0.25f, 1.9977636f));
-  const float t23 = fma(fma(0.0011664534f, t17, -0.0029571196f), t17, 0.006292465f);
-  const float t29 = fma(fma(fma(t23, t17, -0.015637055f), t17, 0.041807886f), t17,
-      -0.12528123f);
-  const float t34 = fma(static_cast<float>(static_cast<i32>(t7)), -8.262958e-08f, t17 *
-      fma(t29, t17, 0.5005597f));
-  const float y = (x == 0.005870819f) ? 0.0058555603f : t34;
-  const float t44 = (t2 == 0.0f) ? bits_as<float>(0xff800000u) : bits_as<float>(0x7fc00000u);
-  return (t2 > 0.0f) ? y : t44;
+  const float t10 = bits_as<float>(t7 + 0x40ce8980u);
+  const float t17 = fma(x * 0.25f, t10, -fma(t10, -0.25f, 1.6135712f));
+  const float t23 = fma(fma(0.0052018813f, t17, -0.010651465f), t17, 0.018306296f);
+  const float t29 = fma(fma(fma(t23, t17, -0.03674333f), t17, 0.0793462f), t17, -0.19204277f);
+  const float y = fma(static_cast<float>(static_cast<i32>(t7)), -8.262958e-08f, t17 *
+      fma(t29, t17, 0.61974335f));
+  const float t40 = (t2 == 0.0f) ? bits_as<float>(0xff800000u) : bits_as<float>(0x7fc00000u);
+  return (t2 > 0.0f) ? y : t40;
 }
 
 // log(1 + x), accurate near 0.

@@ -20,8 +20,6 @@ H100 = next(card for card in CARDS if card.name == "H100")
 # Of H100's issue slots at the speed of a copy, for an element that is none of the few that a branch
 # is for.
 MOST = 0.60
-# One number of f16 takes a comparison and a choice.
-ABOVE = {("log1p", "f16"): 0.64}
 # Instructions per element of the formula of f32, which f8 and where it says so f16 and bf16 run,
 # too.
 BUDGETS = {
@@ -59,7 +57,7 @@ def complaints(name: str, kind: str, found: Load) -> list[str]:
     if not 0 < found.instructions <= BUDGETS[name]:
         wrong.append(f"{found.instructions:.1f} instructions, not at most {BUDGETS[name]}")
     slots = found.issued(H100)
-    if OPS[name].halved(element_type(kind)) and slots > ABOVE.get((name, kind), MOST):
+    if OPS[name].halved(element_type(kind)) and slots > MOST:
         wrong.append(f"{100 * slots:.0f} % of the issue slots")
     if found.registers > gates.REGISTERS[gates.Flat] + 8 * (kind == "f32" or name == "pow"):
         wrong.append(f"{found.registers} registers")

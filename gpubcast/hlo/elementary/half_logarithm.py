@@ -39,10 +39,10 @@ LOG2_F16 = (1.4426953, -0.721353, 0.48072925, -0.36017182, 0.2939163, -0.2601806
 LOG_BF16 = (1.000079, -0.4990376, 0.331999, -0.277735, 0.20756905)
 LOG2_BF16 = (1.4426298, -0.7199128, 0.48403454, -0.39530396, 0.28600606)
 # The same, of log1p. The last coefficient is positive: so is the logarithm of an infinity.
-LOG1P_FIRST_F16, LOG1P_SCALE_F16 = 0x3FADC836, 1.9977636
+LOG1P_FIRST_F16, LOG1P_SCALE_F16 = 0x3FADC836, 1.6135712
 LOG1P_F16 = (
-    *(0.5005597, -0.12528123, 0.041807886, -0.015637055, 0.006292465, -0.0029571196),
-    *(0.0011664534,),
+    *(0.61974335, -0.19204277, 0.0793462, -0.03674333, 0.018306296, -0.010651465),
+    *(0.0052018813,),
 )
 LOG1P_BF16 = (0.9999997, -0.49983504, 0.33340606, -0.25525466, 0.20623161, -0.13183634, 0.042859577)
 
@@ -125,9 +125,8 @@ def log_of_sum(
 
 @formula("log1p_f16", F32)
 def log1p_f16(x: FormulaValue) -> FormulaValue:
-    """log(1 + x), accurate near 0; one number is so near to a middle that it has its own result."""
+    """log(1 + x), accurate near 0."""
     y = log_of_sum(x, LOG1P_FIRST_F16, LOG1P_SCALE_F16, LOG1P_F16)
-    y = select(x == 0.005870819, 0.0058555603, y)
     return where_defined(x + 1.0, y)
 
 
