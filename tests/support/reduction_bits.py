@@ -23,8 +23,10 @@ from tests.support.reduction_calls import values
 from tests.support.reduction_programs import every_reduction
 
 Array = np.ndarray[Any, Any]
-# Lengths at which lanes are empty, chunks are full, and chunks have chunks.
-LENGTHS = (3, 130, 512, 1_700)
+# Rows, and lengths at which lanes are empty, chunks are full, and chunks have chunks; and short
+# ones, which are transposed.
+SIZES = ((5, 3), (5, 130), (5, 512), (5, 1_700))
+SHORT = ((70, 13), (40, 50))
 
 
 def operand(kind: str, *dims: int) -> Array:
@@ -43,16 +45,16 @@ def planned(labels: str | None, function: Callable[..., Any], *operands: Array) 
 
 def reduced(op: str, kind: str) -> Iterator[Made]:
     """A reduction of rows and of columns."""
-    for length in LENGTHS:
-        x = operand(kind, 5, length)
+    for sizes in SIZES + SHORT * (op == "reduce_sum"):
+        x = operand(kind, *sizes)
         for array, axis in ((x, 1), (np.ascontiguousarray(x.T), 0)):
             said = {"axis": axis} if op in ("argmax", "argmin") else {"axes": (axis,)}
             yield gb.plan(op, gb.Shape(array.dtype, array.shape), **said), (array,)
 
 
 def _normalised(kind: str) -> Iterator[Made]:
-    for length in LENGTHS:
-        x = operand(kind, 5, length)
+    for sizes in SIZES + SHORT:
+        x = operand(kind, *sizes)
         for function in (gb.nn.softmax, gb.nn.layer_norm, gb.nn.logsumexp):
             yield planned("r c -> r c" if function is not gb.nn.logsumexp else "r c -> r",
                           _along_c(function), x)  # fmt: skip
