@@ -1,7 +1,7 @@
 """Stores of a run of results past the caches, element by element.
 
-They are vectors where whole lines of memory are written. What lies before and behind them is
-written as everything is: a line of which a part goes past the caches is written twice.
+They are vectors where whole lines of memory are written. What lies before and behind these is
+written through the caches: memory takes a line at a time.
 """
 
 from __future__ import annotations
