@@ -26,8 +26,6 @@ FEWEST = 4
 # full. They are transposed, a tile at a time, in memory for so many or for few, which then has room
 # for more of them; those of several axes, and what is too short for that, are gathered.
 LONGEST_ACROSS, FEW = 64, 16
-# The fewest sequences beside each other of more than a few elements: less fill half of a tile.
-FEWEST_LONGER = 32
 # How many accesses are transposed: their tiles lie on a thread's stack.
 MOST_CROSSED = 4
 # The bytes of the shortest sequence that is transposed in registers.
@@ -186,6 +184,5 @@ def _vector_axis(plan: BroadcastPlan, *, large: bool) -> int | None:
         length = math.prod(plan.axes[k].size for k in sequence)
         if length <= FEW or found is None:
             return found
-        across = length <= LONGEST_ACROSS and plan.axes[found].size >= FEWEST_LONGER
-        return found if across and _crossed(plan, found, large=large) else None
+        return found if length <= LONGEST_ACROSS and _crossed(plan, found, large=large) else None
     return next((k for k in parallel if largest.strides[k] == 1), None)
