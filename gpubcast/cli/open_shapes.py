@@ -19,8 +19,9 @@ from gpubcast.shapes.shape import Shape
 Make = Callable[..., Plan]
 OPEN = "?"
 # Below, at and above what schedules tell apart: the shortest rows and crossed axes, short rows
-# that are transposed, the shortest run that is streamed, the longest stretch.
-_SIZES = (3, 16, 24, 300, STRETCH + 904)
+# that have the bytes to be transposed (by type from 4, 8 or 16 elements on), the shortest run that
+# is streamed, the longest stretch.
+_SIZES = (3, 4, 8, 16, 24, 300, STRETCH + 904)
 # Sizes that tell axes apart; no more open ones than these.
 _TELLING = (11, 13, 17, 19, 23, 29)
 _MOST_TRIALS = 4096

@@ -17,6 +17,7 @@ from gpubcast.schedules.cpu.cost import (
     said_of,
 )
 from gpubcast.schedules.cpu.row_reduction import stored_values
+from gpubcast.schedules.cpu.tiles import MOST_CROSSED
 from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget
 from gpubcast.shapes.element_types import ElementType
 
@@ -26,10 +27,8 @@ FEWEST = 4
 # full. They are transposed, a tile at a time, in memory for so many or for few, which then has room
 # for more of them; those of several axes, and what is too short for that, are gathered.
 LONGEST_ACROSS, FEW = 64, 16
-# How many accesses are transposed: their tiles lie on a thread's stack.
-MOST_CROSSED = 4
 # The bytes of the shortest sequence that is transposed in registers.
-SHORTEST_CROSSED = 16
+_TRANSPOSED_BYTES = 16
 # How many reductions of a kernel may have tiles for memory: they lie on a thread's stack.
 MOST_FAR = 2
 
@@ -142,7 +141,7 @@ def _crossed(plan: BroadcastPlan, vector: int, *, large: bool) -> tuple[int, ...
         if access.by_value or access.generated or abs(access.strides[vector]) < 2:
             return False
         step = access.strides[axis]
-        if length * access.element_type.itemsize < SHORTEST_CROSSED:
+        if length * access.element_type.itemsize < _TRANSPOSED_BYTES:
             return False
         return step == 1 or (step == -1 and slot < len(plan.reads))
 
