@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpubcast.backends.array_types import DeviceArray
-from gpubcast.backends.native_calls.record import RecordedCall
+from gpubcast.backends.native_calls.record import RecordedCall, RecordedKernel
 from gpubcast.backends.native_calls.signature import signature
 from gpubcast.runtime import native_handover, state
 from gpubcast.runtime.entry_point import Call
-from gpubcast.runtime.launch import Launch
+from gpubcast.runtime.launch import Launch, LaunchStep
 from gpubcast.runtime.results import results_of
 from gpubcast.runtime.view import View
 from gpubcast.schedules.cpu.cost import PARALLEL_BYTES, work
@@ -71,7 +71,7 @@ def remember(
 ) -> None:
     """Record a call's launch for calls like it, when there has been one.
 
-    Calls that take more than one kernel are not recorded, nor those of which an operand was copied.
+    Calls of which an operand was copied are not recorded.
 
     Args:
         prefix: what is computed, and keywords.
@@ -84,7 +84,7 @@ def remember(
     if not state.repeated(launch):
         return
     found = signature(call[1], call[2])
-    if found is None or len(launch.steps) != 1 or launch.temporaries:
+    if found is None:
         return
     signed, values = found
     for i, (value, argument) in enumerate(zip(values, launch.arguments, strict=False)):
@@ -99,19 +99,24 @@ def remember(
 def _record(
     call: Call, launch: Launch, array_type: type[DeviceArray] | None, packed: bool
 ) -> RecordedCall:
-    (step,), (_, operands, out, *_) = launch.steps, call
-    target, chosen = launch.backend.target(), step.schedule
-    threaded = isinstance(target, CpuTarget) and work(step.plan) >= PARALLEL_BYTES
+    _, operands, out, *_ = call
+    target = launch.backend.target()
+    threaded = isinstance(target, CpuTarget) and any(
+        work(step.plan) >= PARALLEL_BYTES for step in launch.steps
+    )
     return RecordedCall(
         launch.backend,
         launch.device,
         launch.arguments,
         len(operands),
-        step.parameters,
-        step.kernel,
-        *((0, (1, 1)) if chosen is None else chosen.launch_configuration),
-        step.plan.num_bytes,
+        tuple(map(_kernel, launch.steps)),
+        tuple(shape.byte_size for shape in launch.temporaries),
         target if threaded else None,
         results_of(launch, array_type) if out is None else (),
         packed,
     )
+
+
+def _kernel(step: LaunchStep) -> RecordedKernel:
+    configuration = (0, (1, 1)) if step.schedule is None else step.schedule.launch_configuration
+    return RecordedKernel(step.parameters, step.kernel, *configuration, step.plan.num_bytes)

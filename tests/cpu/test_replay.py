@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import itertools
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -25,6 +26,7 @@ from gpubcast.backends.native_calls.record import (
     NewResult,
     PackedParameters,
     RecordedCall,
+    RecordedKernel,
     StridedResult,
     conflicts,
 )
@@ -173,10 +175,12 @@ class Notes:
         *new: NewResult,
     ) -> RecordedCall:  # fmt: skip
         self.size = len(parameters.packed)
-        return RecordedCall(
-            CpuBackend(), ("cpu", 0), arguments, arity, parameters, self.kernel, 7, (1, 1), 0,
-            None, new, len(new) > 1,
-        )  # fmt: skip
+        kernels, cpu = (self.kernel_of(parameters),), ("cpu", 0)
+        packed = len(new) > 1
+        return RecordedCall(CpuBackend(), cpu, arguments, arity, kernels, (), None, new, packed)
+
+    def kernel_of(self, parameters: PackedParameters) -> RecordedKernel:
+        return RecordedKernel(parameters, self.kernel, 7, (1, 1), 0)
 
 
 @pytest.fixture
@@ -345,13 +349,78 @@ def test_new_results(notes: Notes, count: int) -> None:
         assert notes.seen[-1] == np.array([x.ctypes.data for x in results], np.uint64).tobytes()
 
 
+@pytest.mark.parametrize("fresh", [True, False])
+def test_several_kernels(notes: Notes, fresh: bool) -> None:
+    """Kernels run in their order, those that visit nothing left out, and see the same temporaries,
+    which are memory of their own, aligned; machine code and Python pass the same parameters on."""
+    rng = random.Random(4)
+    x, out, arguments = np.zeros(8), np.zeros(4), (Argument(7, (0, 64)), Argument(7, (0, 32)))
+    strided = NewResult(lambda: np.empty(4), StridedResult(out.dtype, out.shape, out.strides))
+    for case in range(60):
+        sizes = tuple(rng.choice([1, 64, 100, 4096]) for _ in range(rng.randint(1, 3)))
+        known = 2 + len(sizes)
+        every, notes.size = range(-1, known), 8 * known + 16
+        kernels = tuple(
+            replace(
+                notes.kernel_of(
+                    PackedParameters(
+                        rng.randbytes(notes.size), tuple((i, 0) for i in rng.sample(every, known))
+                    )
+                ),
+                grid=rng.choice([7, 7, 7, 0]), num_bytes=rng.choice([0, 1 << 20]),
+            )
+            for _ in range(rng.randint(1, 4))
+        )  # fmt: skip
+        record = replace(
+            notes.record(arguments, 1, PackedParameters(b"", ())),
+            kernels=kernels, temporaries=sizes, new=(strided,) if fresh else (),
+        )  # fmt: skip
+        notes.size = 8 * known + 16
+        given = f"several {case} {fresh}", (x,), None if fresh else out
+        signed = signature(given[1], given[2])
+        assert signed is not None
+        native = native_call(given, signed[0], record)
+        assert native is not None and notes.table.add(native)
+        for python in (True, False):
+            notes.seen.clear()
+            result = record.run(given[2], [*signed[1]]) if python else notes.call(*given)
+            assert result is out if not fresh else result.shape == (4,)
+            _check_several(notes.seen, [one for one in kernels if one.grid], sizes, x, result)
+
+
+def _check_several(
+    seen: list[bytes], kernels: list[RecordedKernel], sizes: tuple[int, ...], x: Any, out: Any
+) -> None:
+    """Whether kernels have seen what their parameters say."""
+    assert len(seen) == len(kernels)
+    at: dict[int, int] = {-1: 0, 0: x.ctypes.data, 1: out.ctypes.data}
+    for table, one in zip(seen, kernels, strict=True):
+        slots = one.parameters.slots
+        found = np.frombuffer(table, np.uint64, len(slots)).tolist()
+        for (number, _), address in zip(slots, found, strict=True):
+            assert at.setdefault(number, address) == address
+        assert table[8 * len(slots) :] == one.parameters.packed[8 * len(slots) :]
+    used = [(at[2 + k], at[2 + k] + size) for k, size in enumerate(sizes) if 2 + k in at]
+    used += [(at[0], at[0] + x.nbytes), (at[1], at[1] + out.nbytes)]
+    used.sort()
+    assert all(one[1] <= other[0] for one, other in itertools.pairwise(used))
+    assert all(at.get(2 + k, 0) % 64 == 0 for k in range(len(sizes)))
+
+
+def test_large_temporaries_are_pythons(notes: Notes) -> None:
+    """Memory that is worth keeping between calls comes from the pool, which Python asks."""
+    record = notes.record((Argument(0, (0, 32)),), 0, PackedParameters(bytes(8), ((0, 0),)))
+    given, signed = ("large", (), np.zeros(4)), (0, type(None))
+    for size, known in ((record_layout.MOST_TEMPORARY_BYTES, True), (1 << 20, False)):
+        native = native_call(given, signed, replace(record, temporaries=(size,)))
+        assert (native is not None) == known
+
+
 def test_most_of_a_table_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records whose places are taken are not added."""
     tried = a_table(0)
-    record = RecordedCall(
-        CpuBackend(), ("cpu", 0), (), 0, PackedParameters(b"", ()), None, 0, (1, 1), 0, None, (),
-        False,
-    )  # fmt: skip
+    nothing = RecordedKernel(PackedParameters(b"", ()), None, 0, (1, 1), 0)
+    record = RecordedCall(CpuBackend(), ("cpu", 0), (), 0, (nothing,), (), None, (), False)
     native = native_call(("what", (), None), (0, type(None)), record)
     assert native is not None
     assert [tried.add(native) for _ in range(record_layout.PROBES + 1)] == [

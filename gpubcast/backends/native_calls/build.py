@@ -23,6 +23,7 @@ from gpubcast.backends.native_calls.record import (
     NewResult,
     PackedParameters,
     RecordedCall,
+    RecordedKernel,
     StridedResult,
 )
 from gpubcast.backends.native_calls.signature import signature
@@ -100,11 +101,9 @@ def _record(kernel: int, arguments: tuple[Argument, ...], *new: NewResult) -> Re
     """A record of a kernel with a table of a word per argument, the first 8 bytes further on."""
     slots = ((0, 8), *((i, 0) for i in range(1, len(arguments))))
     parameters = PackedParameters(bytes(8 * len(arguments)), slots)
-    start, nobody = builtins.callable_at(kernel), cast("Backend", None)
-    return RecordedCall(
-        nobody, ("cpu", 0), arguments, len(arguments) - 1, parameters, start, 5, (1, 1), 0, None,
-        new, False,
-    )  # fmt: skip
+    one = RecordedKernel(parameters, builtins.callable_at(kernel), 5, (1, 1), 0)
+    nobody, arity = cast("Backend", None), len(arguments) - 1
+    return RecordedCall(nobody, ("cpu", 0), arguments, arity, (one,), (), None, new, False)
 
 
 def _works(definition: Any, code: int) -> bool:

@@ -10,7 +10,7 @@ import ctypes
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,15 @@ import numpy as np
 from gpubcast.backends.array_types import DeviceArray
 from gpubcast.backends.base import Driven
 from gpubcast.backends.cpu.jit import builtins
-from gpubcast.backends.cpu.threads import team
+from gpubcast.backends.cpu.ndarray_address import ALIGNMENT
 from gpubcast.backends.native_calls import object_layout
 from gpubcast.backends.native_calls import record_layout as w
+from gpubcast.backends.native_calls.kernel_words import (
+    KernelWords,
+    as_word,
+    kernels_of,
+    words_of_kernels,
+)
 from gpubcast.backends.native_calls.record import (
     Argument,
     FlatResult,
@@ -29,14 +35,9 @@ from gpubcast.backends.native_calls.record import (
     StridedResult,
 )
 from gpubcast.backends.native_calls.signature import MODULUS, mixed, words
-from gpubcast.planning.plan import WORD
-from gpubcast.schedules.schedule import CpuTarget
 
 # Records, after which all are forgotten, and buckets of the hash table.
 MOST_CALLS, BUCKETS = 4096, 1 << 14
-# Kernels that move more bytes let other threads run meanwhile.
-_BYTES_TO_RELEASE = 1 << 16
-_HALF = 1 << 63
 # C functions in the order of the control words, and NumPy's by their numbers in its table.
 _FUNCTIONS = (
     "PyObject_Vectorcall", "PyDict_GetItemWithError", "PyEval_SaveThread", "PyEval_RestoreThread",
@@ -80,7 +81,7 @@ def native_call(
         record: its record.
     """
     what, operands, out, *keywords = call
-    found, kernel = words(what, signed, keywords), _kernel(record)
+    found, kernels = words(what, signed, keywords), kernels_of(record)
     arguments = []
     for i, argument in enumerate(record.arguments):
         value = None if argument.scalar is None else _scalar(operands[i], argument)
@@ -91,19 +92,21 @@ def native_call(
     outs = out if type(out) is tuple else (out,)
     types = {type(x) for x in (*operands, *outs) if isinstance(x, DeviceArray)}
     types |= {new.native.array_type for new in record.new if isinstance(new.native, FlatResult)}
-    long = len(record.parameters.packed)
     if (
-        found is None or kernel is None or len(arguments) < len(record.arguments)
-        or len(arguments) > w.MOST_ARGUMENTS or long > 8 * w.MOST_PARAMETERS or long % 8
+        found is None or kernels is None or len(arguments) < len(record.arguments)
+        or len(arguments) + len(record.temporaries) > w.MOST_ARGUMENTS
+        or sum(map(_room, record.temporaries)) > w.MOST_TEMPORARY_BYTES
         or len(types) > 1 or not all(map(_adds_nothing, types))
     ):  # fmt: skip
         return None
-    header, template, driven = kernel
+    kernel, *more = kernels
+    header, following = kernel.header, words_of_kernels(more)
+    header[w.NEXT] = ctypes.addressof(following[0]) if following else 0
     header[w.ARITY], header[w.OUTS] = record.arity, len(record.arguments) - record.arity
     header[w.NEW] = w.GIVEN if not record.new else w.SEVERAL if record.packed else w.ONE
-    memory = _written(record, found, arguments, header, template)
-    owned = what, keywords, signed, record, driven
-    return NativeCall(memory, driven, next(iter(types), None), owned)
+    memory = _written(record, found, arguments, kernel)
+    owned = what, keywords, signed, record, kernel.driven, following
+    return NativeCall(memory, kernel.driven, next(iter(types), None), owned)
 
 
 def _adds_nothing(array_type: type[DeviceArray]) -> bool:
@@ -127,7 +130,7 @@ def _scalar(x: Any, argument: Argument) -> list[int] | None:
         how = {"pred": w.BOOLEAN}.get(element_type.name)
     elif type(x) is int and element_type.is_integral and element_type.bits >= 8:
         how, limits = w.INTEGER, np.iinfo(element_type.dtype)
-        low, high = int(limits.min), min(int(limits.max), _HALF - 1)
+        low, high = int(limits.min), min(int(limits.max), MODULUS // 2 - 1)
     elif type(x) is int:
         how = {"f64": w.INTEGER_F64, "f32": w.INTEGER_F32}.get(element_type.name)
     return None if how is None else [how, element_type.itemsize, low, high, 0]
@@ -137,47 +140,6 @@ def _in_place(x: Any) -> bool:
     """Whether a NumPy scalar's value is where such values are."""
     size = x.dtype.itemsize if isinstance(x, np.generic) else 0
     return 0 < size <= 16 and ctypes.string_at(id(x) + object_layout.VALUE, size) == x.tobytes()
-
-
-def _kernel(record: RecordedCall) -> tuple[dict[int, int], tuple[int, ...], Driven | None] | None:
-    """How a record's kernel is run, and what its parameters begin as; None where only Python can
-    run it."""
-    target, (parts, unit) = record.target, record.block
-    header = {w.GRID: record.grid, w.THREADED: int(target is not None)}
-    if record.device[0] == "cuda":
-        driven = record.backend.driven(
-            record.kernel, record.grid, record.block, record.parameters.packed,
-            record.device[1], w.LANES,
-        )  # fmt: skip
-        if driven is None:
-            return None
-        header |= {
-            w.HOW: w.BY_DRIVER, w.KERNEL: driven.process, w.DEVICE: id(driven.device),
-            w.FUNCTION: id(driven.function), w.GRID_OBJECT: id(driven.grid),
-            w.BLOCK_OBJECT: id(driven.block),
-        }  # fmt: skip
-        return header, tuple(chain.from_iterable(map(_lane, driven.lanes))), driven
-    template = record.parameters.packed
-    code = getattr(record.kernel, "__self__", None) if record.grid else 0
-    if not isinstance(code, int):
-        return None
-    header[w.KERNEL] = code
-    header[w.HOW] = w.LOCK_RELEASED if record.num_bytes > _BYTES_TO_RELEASE else w.LOCK_HELD
-    if parts > 1:
-        assert isinstance(target, CpuTarget)
-        threads = team.thread_team(target.threads)
-        if threads is None:
-            return None
-        header |= {
-            w.HOW: w.BY_TEAM, w.TEAM: threads.state, w.TEAM_RUN: threads.run, w.PARTS: parts,
-            w.UNIT: unit, w.MOST_THREADS: target.threads,
-        }  # fmt: skip
-    return header, struct.unpack(f"<{len(template) // 8}q", template), None
-
-
-def _lane(lane: tuple[bytearray, tuple[Any, ...]]) -> tuple[int, int, int]:
-    table, arguments = lane
-    return 0, ctypes.addressof(ctypes.c_char.from_buffer(table)), id(arguments)
 
 
 class CallTable:
@@ -301,17 +263,22 @@ def _as_expected(x: Any) -> bool:
     return every == [*x.shape, *x.strides]
 
 
+def _room(num_bytes: int) -> int:
+    """Bytes of a temporary, so that what is behind it is aligned, too."""
+    return num_bytes + -num_bytes % ALIGNMENT
+
+
 def _written(
-    record: RecordedCall, signed: list[int], arguments: list[list[int]], header: dict[int, int],
-    template: tuple[int, ...],
-) -> Any:  # fmt: skip
+    record: RecordedCall, signed: list[int], arguments: list[list[int]], kernel: KernelWords
+) -> Any:
     """A record's words, with those of its signature, of its operands and results but for what new
-    ones are, of what is in front of them, and of what its parameters begin as."""
-    table, count = record.parameters, len(record.arguments)
+    ones are, of what is in front of them, of its first kernel, and of where temporaries are."""
+    count = len(record.arguments)
     at_arguments = w.SIGNATURE + len(signed)
-    at_slots = at_arguments + w.ARGUMENT_WORDS * count
-    at_template = at_slots + 2 * len(table.slots)
-    at_vectors = at_template + len(template)
+    at_kernel = at_arguments + w.ARGUMENT_WORDS * count
+    at_temporaries = at_kernel + kernel.size
+    rooms = [*accumulate(map(_room, record.temporaries), initial=0)]
+    at_vectors = at_temporaries + len(rooms)
     vectors = [
         (*new.native.dimensions, *new.native.strides)
         if isinstance(new.native, StridedResult) else ()
@@ -324,26 +291,23 @@ def _written(
         results.append(_result(new, start + 8 * at_vectors, 4 * len(vector)))
         at_vectors += len(vector)
     given = [(0,) * 5] * (count - len(results))
-    parts = dict(table.parts)
-    slots = [
-        (w.NOWHERE if i < 0 else w.VALUE_WORDS * i + parts.get(slot, 0) // (8 * WORD), add)
-        for slot, (i, add) in enumerate(table.slots)
-    ]
-    # Python may run in the middle of a call, or a garbage collection, and forget the record.
-    python = header[w.HOW] == w.BY_DRIVER or record.new
+    header, words_of_kernel = kernel.header, kernel.words(start + 8 * at_kernel)
+    # Python may run in the middle of a call, or a garbage collection, and forget the record; and
+    # another thread may while a kernel runs.
+    python = header[w.HOW] == w.BY_DRIVER or record.new or header[w.NEXT]
     header |= {
-        w.HASH: mixed(signed), w.COUNT: len(signed), w.SLOTS: len(slots),
-        w.TEMPLATE_WORDS: len(template),
-        w.AT_ARGUMENTS: start + 8 * at_arguments, w.AT_SLOTS: start + 8 * at_slots,
-        w.AT_TEMPLATE: start + 8 * at_template, w.OWNER: bool(python),
+        w.HASH: mixed(signed), w.COUNT: len(signed),
+        w.THREADED: record.target is not None, w.OWNER: bool(python),
+        w.AT_ARGUMENTS: start + 8 * at_arguments, w.TEMPORARIES: len(record.temporaries),
+        w.TEMPORARY_BYTES: rooms[-1], w.AT_TEMPORARIES: start + 8 * at_temporaries,
     }  # fmt: skip
     every = zip(arguments, given + results, strict=True)
     flat = [
         *(header.get(number, 0) for number in range(w.SIGNATURE)), *signed,
         *chain.from_iterable((*argument, *result) for argument, result in every),
-        *chain.from_iterable(slots), *template, *chain.from_iterable(vectors),
+        *words_of_kernel, *rooms, *chain.from_iterable(vectors),
     ]  # fmt: skip
-    memory[:] = [_as_word(value) for value in flat]
+    memory[:] = [as_word(value) for value in flat]
     return memory
 
 
@@ -355,11 +319,6 @@ def _result(new: NewResult, at: int, length: int) -> tuple[int, ...]:
     if isinstance(native, FlatResult):
         return w.FLAT, id(native.operand), native.num_bytes, id(native.device), 0
     return w.STRIDED, id(native.dtype), len(native.dimensions), at, at + length
-
-
-def _as_word(value: int) -> int:
-    """An integer modulo 2**64, as a signed word."""
-    return (value + _HALF) % MODULUS - _HALF
 
 
 def _control(buckets: int, environment: tuple[Any, tuple[Any, ...]], uint8: np.dtype[Any]) -> Any:

@@ -138,17 +138,51 @@ class NewResult:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RecordedKernel:
+    """A kernel that is ready for other arguments.
+
+    Attributes:
+        parameters: its parameters.
+        kernel: the backend's handle.
+        grid, block: how it is launched; a grid of 0 where no element is visited.
+        num_bytes: what it moves.
+    """
+
+    parameters: PackedParameters
+    kernel: Any
+    grid: int
+    block: tuple[int, int]
+    num_bytes: int
+    # Whoever takes a parameter table from the list has it alone, in whichever thread.
+    _idle: list[tuple[bytearray, Callable[[], object]]] = field(init=False, default_factory=list)
+
+    def start(self, backend: Backend, index: int, values: list[int]) -> None:
+        """Start it on the device number ``index``; ``values``: addresses or bits of all arguments,
+        then of temporaries, then where the operand that is no memory begins."""
+        if not self.grid:
+            return
+        try:
+            table, start = self._idle.pop()
+        except IndexError:
+            table = bytearray(self.parameters.packed)
+            launch = self.kernel, self.grid, self.block, table
+            bound = backend.bound(*launch, index)
+            start = bound or functools.partial(backend.launch, *launch)
+        self.parameters.fill(table, values)
+        start()
+        self._idle.append((table, start))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RecordedCall:
-    """A launch of one kernel that is ready for calls like one that has been made.
+    """A launch that is ready for calls like one that has been made.
 
     Attributes:
         backend, device: where it runs.
         arguments: operands, then results.
         arity: how many of them are operands.
-        parameters: the kernel's parameters.
-        kernel: the backend's handle.
-        grid, block: how it is launched; a grid of 0 where no element is visited.
-        num_bytes: what it moves.
+        kernels: what runs, in order.
+        temporaries: the bytes of each of the arrays that only the kernels see.
         target: what it was scheduled for, where that depends on the number of threads.
         new: the results, where the caller gives none.
         packed: whether the results are in a tuple.
@@ -158,16 +192,11 @@ class RecordedCall:
     device: tuple[str, int]
     arguments: tuple[Argument, ...]
     arity: int
-    parameters: PackedParameters
-    kernel: Any
-    grid: int
-    block: tuple[int, int]
-    num_bytes: int
+    kernels: tuple[RecordedKernel, ...]
+    temporaries: tuple[int, ...]
     target: Target | None
     new: tuple[NewResult, ...]
     packed: bool
-    # Whoever takes a parameter table from the list has it alone, in whichever thread.
-    _idle: list[tuple[bytearray, Callable[[], object]]] = field(init=False, default_factory=list)
 
     def run(self, out: Any, values: list[Any]) -> Any:
         """The result, or None where the call is not like the recorded one after all.
@@ -187,41 +216,40 @@ class RecordedCall:
                     return None
         except Error:
             return None
+        host = self.backend
         if out is not None:
             if not writeable(out) or any(conflicts(self.arguments, values, self.arity)):
                 return None
-            self._start(values)
+            if not self.temporaries:
+                self._start(values)
+                return out
+            with host.on(self.device[1]):
+                self._start(values)
             return out
-        host = self.backend
         with host.on(self.device[1]):
             results = [new.make() for new in self.new]
             self._start(values + [host.address(memory_of(x)) for x in results])
         return tuple(results) if self.packed else results[0]
 
     def _allowed(self) -> bool:
-        """Whether no variable says otherwise."""
+        """Whether no variable says otherwise, and temporaries may be allocated."""
         if not config.plain() and (
             config.allowed_device_type() not in (None, self.device[0])
             or config.debug()
             or config.sync()
         ):
             return False
+        if self.temporaries and self.backend.capturing(self.device[1]):
+            return False
         return self.target is None or self.backend.target() == self.target
 
     def _start(self, values: list[int]) -> None:
-        if not self.grid:
-            return
-        try:
-            table, start = self._idle.pop()
-        except IndexError:
-            table = bytearray(self.parameters.packed)
-            launch = self.kernel, self.grid, self.block, table
-            bound = self.backend.bound(*launch, self.device[1])
-            start = bound or functools.partial(self.backend.launch, *launch)
+        host = self.backend
+        held = [host.allocate(size) for size in self.temporaries]
+        values += [host.address(buffer) for buffer in held]
         values.append(0)  # where the operand that is no memory, counted from the end, begins
-        self.parameters.fill(table, values)
-        start()
-        self._idle.append((table, start))
+        for one in self.kernels:
+            one.start(host, self.device[1], values)
 
 
 def writeable(out: Any) -> bool:

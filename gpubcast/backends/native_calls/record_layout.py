@@ -20,12 +20,15 @@ from __future__ import annotations
 # lock is held, released, or released for a team of threads; or the kernel is a Python function, of
 # a grid, a block and arguments. Then KERNEL is the process that may call it, and at AT_TEMPLATE
 # there are lanes. OWNER: where Python may run meanwhile, the object that holds these words and all
-# that they refer to, else 0.
+# that they refer to, else 0. NEXT: where the same words of the next kernel are, else 0; of those
+# only what a kernel needs is read. TEMPORARIES: how many arrays only the kernels see, in one memory
+# of TEMPORARY_BYTES, each so many bytes from its beginning as AT_TEMPORARIES says.
 (
     HASH, COUNT, KERNEL, GRID, ARITY, OUTS, NEW, SLOTS, TEMPLATE_WORDS, THREADED, THREADS_TEXT,
     HOW, PARTS, UNIT, MOST_THREADS, TEAM, TEAM_RUN, AT_ARGUMENTS, AT_SLOTS, AT_TEMPLATE, OWNER,
-    DEVICE, FUNCTION, GRID_OBJECT, BLOCK_OBJECT, SIGNATURE,
-) = range(26)  # fmt: skip
+    DEVICE, FUNCTION, GRID_OBJECT, BLOCK_OBJECT, NEXT, TEMPORARIES, TEMPORARY_BYTES, AT_TEMPORARIES,
+    SIGNATURE,
+) = range(30)  # fmt: skip
 GIVEN, ONE, SEVERAL = range(3)
 LOCK_HELD, LOCK_RELEASED, BY_TEAM, BY_DRIVER = range(4)
 # A parameter table that one call at a time fills in: whether one does, where it is, and the
@@ -53,8 +56,9 @@ RAISED = -1
 VALUE_WORDS = 3
 # Where the address 0 is, of an operand that reads no memory.
 NOWHERE = 96
-# What is larger is left to Python: arguments, words of a signature, words of parameters.
-MOST_ARGUMENTS, MOST_WORDS, MOST_PARAMETERS = 32, 256, 128
+# What is larger is left to Python: arguments and temporaries, words of a signature, words of
+# parameters, bytes of temporaries.
+MOST_ARGUMENTS, MOST_WORDS, MOST_PARAMETERS, MOST_TEMPORARY_BYTES = 32, 256, 128, 1 << 18
 # Words of the longest part of a signature: an array's type, dtype, rank, dimensions and strides.
 LONGEST = 3 + 2 * 64
 # How many buckets of the table a record may be in.

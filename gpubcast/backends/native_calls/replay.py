@@ -326,7 +326,7 @@ def _launch(control: int, record: int, values: int) -> bool:
 
 
 def _run(control: int, record: int, values: int) -> None:
-    """Run the kernel on this processor."""
+    """Run one kernel on this processor."""
     table, template = _parameters(), of(record, w.AT_TEMPLATE)
     for k in range(of(record, w.TEMPLATE_WORDS)):
         put(table + 8 * k, word(template + 8 * k))
@@ -352,6 +352,40 @@ def _run(control: int, record: int, values: int) -> None:
     call1(of(control, w.RESTORE_THREAD), thread)
 
 
+def _temporaries(control: int, record: int, values: int) -> int:
+    """Memory for what only the kernels see, whose addresses join ``values``; 0 where there is none
+    to be had."""
+    memory = _new_buffer(control, of(record, w.TEMPORARY_BYTES))
+    if memory == 0:
+        call0(of(control, w.CLEAR_ERROR))
+        return 0
+    value = values + 8 * w.VALUE_WORDS * (of(record, w.ARITY) + of(record, w.OUTS))
+    for k in range(of(record, w.TEMPORARIES)):
+        offset = word(of(record, w.AT_TEMPORARIES) + 8 * k)
+        put(value + 8 * w.VALUE_WORDS * k, word(memory + object_layout.DATA) + offset)
+    return memory
+
+
+def _start(control: int, record: int, values: int) -> bool:
+    """Run the kernels; whether it was done."""
+    if of(record, w.HOW) == w.BY_DRIVER:
+        return of(record, w.GRID) == 0 or _launch(control, record, values)
+    memory = 0
+    if of(record, w.TEMPORARIES):
+        memory = _temporaries(control, record, values)
+        if memory == 0:
+            return False
+    kernel = record
+    while kernel:
+        following = of(kernel, w.NEXT)  # while this may be read: without an owner, no longer
+        if of(kernel, w.GRID):
+            _run(control, kernel, values)
+        kernel = following
+    if memory:
+        call1(of(control, w.DECREF), memory)
+    return True
+
+
 def _replayed(control: int, record: int, values: int, out: int) -> int:
     """The result of a call that is like a recorded one, or 0, or RAISED."""
     owner = of(record, w.OWNER)
@@ -360,12 +394,9 @@ def _replayed(control: int, record: int, values: int, out: int) -> int:
     result = 0
     if _ready(control, record, values):
         result = _results(control, record, values, out)
-    if result > 0 and of(record, w.GRID):
-        if of(record, w.HOW) != w.BY_DRIVER:
-            _run(control, record, values)
-        elif not _launch(control, record, values):
-            call1(of(control, w.DECREF), result)
-            result = 0
+    if result > 0 and not _start(control, record, values):
+        call1(of(control, w.DECREF), result)
+        result = 0
     if owner:
         call1(of(control, w.DECREF), owner)
     return result
