@@ -40,14 +40,24 @@ FAULTS = {
         r"( +)c1 = lanes_reduce_sum_f32\(t1\)", _IN_ORDER, (3, 300), (1,)
     ),
     "no +0.0 in a row": Fault(
-        r"v1 = float32\(float32\(0\.0\) \+ c1\)", "v1 = c1", (2, 512), (1,), "zeros"
+        r"v1 = float32\(float32\(0\.0\) \+ c1\)", "v1 = c1", (2, 128), (1,), "zeros"
     ),
     "no +0.0 in a column": Fault(
         r"float32\(float32\(0\.0\) \+ (load_f32\(t1, \d+ \+ c\))\)", r"\1", (128, 9), (0,), "zeros"
     ),
     "no carry from axis to axis": Fault(r"\n +i\d \+= 1\n", "\n", (4, 3, 90), (0, 2)),
     "no tail chunk": Fault(
-        r"range\(first, last, 512\)", "range(first, last - last % 512, 512)", (3, 1_300), (1,)
+        r"if whole < last:", "if last < whole:", (3, 1_300), (1,)
+    ),
+    "no first elements of a whole chunk": Fault(
+        r"range\(0, opaque\(512\)", "range(128, opaque(512)", (3, 512), (1,)
+    ),
+    "an element of a whole chunk twice": Fault(
+        r"step = opaque\(k\) \+ g", "step = opaque(k) // 256 * 256 + g", (3, 512), (1,)
+    ),
+    "lanes of a whole chunk in their order": Fault(
+        r"( +)c1 = lanes_reduce_sum_f32\(u1\)", _IN_ORDER.replace("t1, l", "u1, l"),
+        (3, 512), (1,),
     ),
     "chunks of a column in their order": Fault(
         r"chunk = 0\n( +)left = q(?s:.*?)begin = first", r"chunk = q\n\1begin = first",

@@ -144,6 +144,16 @@ def has_sve() -> bool:
     return "+sve" in _target()[1]
 
 
+def vector_bytes() -> int:
+    """Bytes of a vector register; of SVE's, as many as each has."""
+    return 64 if has_avx512() else 32 if has_avx2() else 16
+
+
+def vector_registers() -> int:
+    """How many vector registers there are."""
+    return 16 if architecture() == "x86_64" and not has_avx512() else 32
+
+
 def converts_halves() -> bool:
     """Whether kernels are compiled for a processor that converts f16 itself."""
     return architecture() == "aarch64" or "+f16c" in _target()[1]

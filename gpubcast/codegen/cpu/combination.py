@@ -64,9 +64,14 @@ class Combination:
         """A value as it is combined."""
         return f"{self._key}({text})" if self._key else text
 
-    def allocation(self, memory: str = "scratch") -> str:
+    def allocation(self, memory: str = "scratch", name: str = "t") -> str:
         """The statement that gives it memory."""
-        return f"t{self.value} = {memory}_{self._memory}()"
+        return f"{name}{self.value} = {memory}_{self._memory}()"
+
+    @property
+    def lane_bytes(self) -> int:
+        """Bytes of a lane."""
+        return ELEMENT_TYPES[self._memory].itemsize
 
     def combined(self, first: str, second: str) -> str:
         """The expression of two values combined."""
@@ -76,11 +81,11 @@ class Combination:
         combined = ELEMENT_TYPES[self._memory] if self._key else self.element_type
         return f"{compute_name(combined)}({text})"
 
-    def load(self, index: str) -> str:
-        return f"load_{self._memory}(t{self.value}, {index})"
+    def load(self, index: str, name: str = "t") -> str:
+        return f"load_{self._memory}({name}{self.value}, {index})"
 
-    def store(self, index: str, text: str) -> str:
-        return f"store_{self._memory}(t{self.value}, {index}, {text})"
+    def store(self, index: str, text: str, name: str = "t") -> str:
+        return f"store_{self._memory}({name}{self.value}, {index}, {text})"
 
     def load_result(self, index: str) -> str:
         """The value of the reduction of a sequence, from the memory."""
@@ -89,9 +94,9 @@ class Combination:
     def store_result(self, index: str, text: str) -> str:
         return f"store_{scratch_type(self.element_type)}(t{self.value}, {index}, {text})"
 
-    def taken(self, index: str, text: str) -> str:
+    def taken(self, index: str, text: str, name: str = "t") -> str:
         """A value combined with one in memory."""
-        return self.store(index, self.combined(self.load(index), text))
+        return self.store(index, self.combined(self.load(index, name), text), name)
 
     def cleared(self, count: str, first: int = 0) -> list[str]:
         """Lanes that so many elements leave empty as if nothing were in them, where something
@@ -101,12 +106,12 @@ class Combination:
         place = f"{first} + l" if first else "l"
         return [f"for l in range({count}, {LANES}):", INDENT + self.store(place, self.identity)]
 
-    def tree(self, count: str, first: int = 0) -> list[str]:
+    def tree(self, count: str, first: int = 0, name: str = "t") -> list[str]:
         """The lanes of so many elements combined, as ``c<value>``; lane 0 is at ``first``."""
-        own, memory = f"c{self.value}", f"t{self.value}"
+        own, memory = f"c{self.value}", f"{name}{self.value}"
         if not self.element_type.is_complex and self.element_type.bits != 4:
             if first:
-                memory += f" + {first * ELEMENT_TYPES[self._memory].itemsize}"
+                memory += f" + {first * self.lane_bytes}"
             return [f"{own} = lanes_{self._operation}_{self._memory}({memory})"]
         before = f"{first} + " if first else ""
         lanes = f"min({count}, {LANES})"
@@ -114,9 +119,9 @@ class Combination:
             f"half = {LANES // 2}",
             "while half > 0:",
             f"    for l in range(min(half, {lanes} - half)):",
-            2 * INDENT + self.taken(f"{before}l", self.load(f"{before}l + half")),
+            2 * INDENT + self.taken(f"{before}l", self.load(f"{before}l + half", name), name),
             "    half = half // 2",
-            f"{own} = {self.load(str(first))}",
+            f"{own} = {self.load(str(first), name)}",
         ]
 
     def from_memory(self, first: int, count: str) -> list[str]:

@@ -21,7 +21,7 @@ from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.codegen.cpu.scalar_code import scratch_type
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
-from gpubcast.schedules.cpu.cost import AHEAD, STRETCH
+from gpubcast.schedules.cpu.cost import STRETCH
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 from gpubcast.schedules.schedule import AccessPattern
 
@@ -45,7 +45,9 @@ class _RowLoops(ReductionLoops):
         self.available = set[int]()  # the values that are stored by now
 
     def lines(self) -> list[str]:
-        lines = [one.allocation() for one in self.combinations.values()]
+        every = self.combinations.values()
+        lines = [one.allocation() for one in every]
+        lines += [one.allocation("lanes", name) for one in every for name in "wu"]
         scratch = "long_scratch" if self.long else "scratch"
         lines += [f"t{v} = {scratch}_{self._memory(v)}()" for v in self.stored]
         if self.streamed and not self.streams_elements:
@@ -69,33 +71,45 @@ class _RowLoops(ReductionLoops):
     def _pass(self, sequence: int, chosen: list[Combination], first: str, last: str) -> list[str]:
         """A walk over a sequence, and what some reductions make of it."""
         own = "" if sequence == 1 else "2"
-        begin, count = f"begin{own}", f"count{own}"
+        begin, count, whole = f"begin{own}", f"count{own}", f"whole{own}"
+        several = not (self.plan.chunked and sequence == 1)
+        ends = [
+            one.store(f"{RESULTS} + {begin} // {CHUNK}", f"c{one.value}")
+            for one in chosen
+            if several
+        ]
+        before, full, rest = self._chunk(sequence, chosen, begin, count)
         lines = [f"c{one.value} = {one.identity}" for one in chosen]
-        body = [f"{count} = min({CHUNK}, {last} - {begin})"]
-        body += self._chunk(sequence, chosen, begin, count)
-        whole = not (self.plan.chunked and sequence == 1)
-        if whole:
-            body += [
-                one.store(f"{RESULTS} + {begin} // {CHUNK}", f"c{one.value}") for one in chosen
+        if before:
+            body = [f"{count} = min({CHUNK}, {last} - {begin})", *before]
+            body += [f"if {count} == {CHUNK}:", *indented(full), "else:", *indented(rest), *ends]
+            lines += [f"for {begin} in range({first}, {last}, {CHUNK}):", *indented(body)]
+        else:
+            lines += [
+                f"{whole} = {last} - ({last} - {first}) % {CHUNK}",
+                f"for {begin} in range({first}, {whole}, {CHUNK}):",
+                *indented(full + ends),
+                f"if {whole} < {last}:",
+                f"    {begin} = {whole}",
+                f"    {count} = {last} - {whole}",
+                *indented(rest + ends),
             ]
-        lines += [f"for {begin} in range({first}, {last}, {CHUNK}):", *indented(body)]
-        if whole:
+        if several:
             lines += [f"if {last} > {CHUNK}:", f"    chunks = ({last} + {CHUNK - 1}) // {CHUNK}"]
             for one in chosen:
                 lines += indented(one.from_memory(RESULTS, "chunks"))
         return lines + [f"v{one.value} = {one.final(f'c{one.value}')}" for one in chosen]
 
-    def _chunk(self, sequence: int, chosen: list[Combination], begin: str, count: str) -> list[str]:
-        """The elements of a chunk combined, as ``c<value>`` of each reduction."""
-        lines = self._inner_sequences(chosen, begin, count) if sequence == 1 else []
-        lines += self._next_row(chosen, begin)
+    def _chunk(
+        self, sequence: int, chosen: list[Combination], begin: str, count: str
+    ) -> tuple[list[str], list[str], list[str]]:
+        """What is done before the elements of a chunk are combined; and how they are, as
+        ``c<value>`` of each reduction, those of a whole chunk and those of a shorter one."""
+        before = self._inner_sequences(chosen, begin, count) if sequence == 1 else []
+        asked = self._next_row(chosen, begin)
         if len(self.plan.axes_of(sequence)) != 1:
-            lines += self._gathered(sequence, chosen, begin, count)
-
-            def gathered(place: str) -> list[str]:
-                return [f"b{one.value} = {one.load(f'{ELEMENTS} + {place}')}" for one in chosen]
-
-            return lines + self._combined(chosen, count, gathered, far=False)
+            before += asked + self._gathered(sequence, chosen, begin, count)
+            return before, *self._of_memory(chosen, count)
         values = self._values_of(sequence, [one.operand for one in chosen])
         new = [v for v in self.stored if v in values and v not in self.available]
         stores = [f"store_{self._memory(v)}(t{v}, j, v{v})" for v in new]
@@ -103,19 +117,30 @@ class _RowLoops(ReductionLoops):
             # The compiler makes the better loop of one that only computes.
             body = self._elements(sequence, values, f"{begin} + e")
             body += [one.store(f"{ELEMENTS} + e", one.entered(f"v{one.operand}")) for one in chosen]
-            lines += [f"for e in range({count}):", *indented(body + stores)]
+            before += [*asked, f"for e in range({count}):", *indented(body + stores)]
             self.available.update(new)
-
-            def loaded(place: str) -> list[str]:
-                return [f"b{one.value} = {one.load(f'{ELEMENTS} + {place}')}" for one in chosen]
-
-            return lines + self._combined(chosen, count, loaded, far=False)
+            return before, *self._of_memory(chosen, count)
 
         def elements(place: str) -> list[str]:
             found = self._elements(sequence, values, f"{begin} + {place}")
             return found + [f"b{one.value} = {one.entered(f'v{one.operand}')}" for one in chosen]
 
-        return lines + self._combined(chosen, count, elements, far=self.far)
+        if before:
+            before += asked
+            asked = []
+        # From memory the order matters most.
+        at_once = str(LANES) if self.far else f"LANES_OF_{self._lane_bytes(chosen)}"
+        full = self._whole_chunk(chosen, elements, at_once)
+        return before, asked + full, asked + self._short_chunk(chosen, count, elements)
+
+    def _of_memory(self, chosen: list[Combination], count: str) -> tuple[list[str], list[str]]:
+        """The same of elements that lie in the reductions' memory."""
+
+        def elements(place: str) -> list[str]:
+            return [f"b{one.value} = {one.load(f'{ELEMENTS} + {place}')}" for one in chosen]
+
+        full = self._whole_chunk(chosen, elements, f"LANES_OF_{self._lane_bytes(chosen)}")
+        return full, self._short_chunk(chosen, count, elements)
 
     def _is_expensive(self, value: int) -> bool:
         code = self.program.code
@@ -128,64 +153,65 @@ class _RowLoops(ReductionLoops):
             return []
         return self._fetched(f"s{{}}_{self.parallel[-1]} + {begin}", CHUNK, self.parallel[-1])
 
-    def _ahead(self, chosen: list[Combination], place: str, count: int) -> list[str]:
-        """Asks for elements that follow others, in the pass in which they come from memory."""
-        axes = self.plan.axes_of(1)
-        if self.after[chosen[0].value] > 1 or len(self.plan.sequences) > 1 or len(axes) != 1:
-            return []
-        return self._fetched(place, count, axes[0], ahead=AHEAD)
-
-    def _fetched(self, place: str, count: int, axis: int, ahead: int = 0) -> list[str]:
+    def _fetched(self, place: str, count: int, axis: int) -> list[str]:
         """Asks for elements of the reads that an axis moves."""
         lines = []
         for slot, pattern in enumerate(self.table.patterns[: self.reads]):
             if self.far and pattern is AccessPattern.LINEAR and self.table.moves(slot, axis):
                 size = self.plan.reads[slot].element_type.itemsize
                 first = f"{size} * ({self.offset(slot)} + {place.format(slot)})"
-                lines.append(f"fetch(p{slot} + {first} + {ahead}, {size} * {count})")
+                lines.append(f"fetch(p{slot} + {first}, {size} * {count})")
         return lines
 
-    def _combined(
-        self,
-        chosen: list[Combination],
-        count: str,
-        elements: Callable[[str], list[str]],
-        *,
-        far: bool,
+    def _lane_bytes(self, chosen: list[Combination]) -> int:
+        """Bytes of a lane of all reductions of a pass, rounded up to a power of two."""
+        return 1 << (sum(one.lane_bytes for one in chosen) - 1).bit_length()
+
+    def _whole_chunk(
+        self, chosen: list[Combination], elements: Callable[[str], list[str]], at_once: str
     ) -> list[str]:
-        """The elements of a chunk, which ``elements`` calls ``b<value>`` at a place of it, combined
-        as ``c<value>``: those of a lane at once, but where they are ``far`` in an order in which a
-        processor reads ahead."""
-        # Two streams 512 bytes apart were read fastest from memory (measured on Zen 4).
-        wide = max(one.element_type.bits for one in chosen) > 32
-        width = PER_LANE if not far else 1 if wide else 2
-        halves = 2 if far and wide and not any(one.has_key for one in chosen) else 1
-        full = []
-        for first in range(0, PER_LANE, width):
-            body = []
-            for lane in ("l", f"({LANES // 2} + l)")[:halves]:
-                body += [f"a{one.value} = {one.load(lane)}" for one in chosen if first]
-                for number in range(first, first + width):
-                    body += elements(f"{LANES * number} + {lane}" if number else lane)
-                    for one in chosen:
-                        own = f"b{one.value}"
-                        text = one.combined(f"a{one.value}", own) if number else own
-                        body.append(f"a{one.value} = {text}")
-                body += [one.store(lane, f"a{one.value}") for one in chosen]
-            full += self._ahead(chosen, f"begin + {LANES * first}", LANES * width)
-            full += [f"for l in range({LANES // halves}):", *indented(body)]
+        """The elements of a whole chunk, which ``elements`` calls ``b<value>`` at a place of it,
+        combined as ``c<value>``. As many lanes as there are registers for take one element after
+        another in the order of memory, in a short loop: processors read ahead by what an
+        instruction read before (measured on Zen 4; a loop without a branch was half as fast)."""
+        if any(one.lacks_identity for one in chosen):
+            first = elements("g + l")
+            first += [one.store("l", f"b{one.value}", "w") for one in chosen]
+            begin = LANES
+        else:
+            first = [one.store("l", one.identity, "w") for one in chosen]
+            begin = 0
+        more = elements("step + l") + [one.taken("l", f"b{one.value}", "w") for one in chosen]
+        ends = [one.store("g + l", one.load("l", "w"), "u") for one in chosen]
+        return [
+            f"for g in range(0, {LANES}, {at_once}):",
+            f"    for l in range({at_once}):",
+            *indented(first, 2),
+            f"    for k in range({begin}, opaque({CHUNK}), {LANES}):",
+            "        step = opaque(k) + g",
+            f"        for l in range({at_once}):",
+            *indented(more, 3),
+            f"    for l in range({at_once}):",
+            *indented(ends, 2),
+            *(line for one in chosen for line in one.tree(str(CHUNK), name="u")),
+        ]
+
+    def _short_chunk(
+        self, chosen: list[Combination], count: str, elements: Callable[[str], list[str]]
+    ) -> list[str]:
+        """The same of a chunk of ``count`` elements."""
         # The first element of each lane, and the identity in those that have none.
         body = elements("l") + [one.store("l", f"b{one.value}") for one in chosen]
         some = [f"for l in range(min({LANES}, {count})):", *indented(body)]
         some += [line for one in chosen for line in one.cleared(count)]
         body = elements("k + l") + [one.taken("l", f"b{one.value}") for one in chosen]
-        some += [
+        return [
+            *some,
             f"for k in range({LANES}, {count}, {LANES}):",
             f"    for l in range(min({LANES}, {count} - k)):",
             *indented(body, 2),
+            *(line for one in chosen for line in one.tree(count)),
         ]
-        lines = [f"if {count} == {CHUNK}:", *indented(full), "else:", *indented(some)]
-        return lines + [line for one in chosen for line in one.tree(count)]
 
     def _values_of(self, sequence: int, results: list[int]) -> list[int]:
         """The values in a sequence that some others are computed from."""

@@ -8,6 +8,7 @@ as they lie in memory (complex numbers, integers of 4 bits) have none: there are
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from numba import types
 
 from gpubcast.backends.cpu.intrinsics.memory import NUMBA_TYPES, from_memory, memory_type
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
+from gpubcast.backends.cpu.processor import vector_bytes
 from gpubcast.hlo.sequences import LANES
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
 
@@ -93,8 +95,20 @@ def _lanes(operation: str, element_type: ElementType) -> Any:
     def lanes(typing_context: Any, address: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             at = builder.inttoptr(args[0], ir.PointerType())
-            found = builder.load(at, typ=ir.VectorType(memory, LANES), align=element_type.itemsize)
-            count = LANES
+            # Vectors as they were stored, so that LLVM finds them in registers.
+            vector = ir.VectorType(memory, min(vector_bytes() // element_type.itemsize, LANES))
+            vectors = [
+                builder.load(
+                    builder.gep(at, [ir.IntType(64)(first)], source_etype=memory),
+                    typ=vector, align=element_type.itemsize,
+                )
+                for first in range(0, LANES, vector.count)
+            ]  # fmt: skip
+            combine = functools.partial(_COMBINATIONS[operation], builder, element_type)
+            while len(vectors) > 1:
+                half = len(vectors) // 2
+                vectors = [*map(combine, vectors[:half], vectors[half:])]
+            found, count = vectors[0], vector.count
             while count > 1:
                 count //= 2
                 halves = [
@@ -108,7 +122,7 @@ def _lanes(operation: str, element_type: ElementType) -> Any:
                     )
                     for first in (0, count)
                 ]
-                found = _COMBINATIONS[operation](builder, element_type, *halves)
+                found = combine(*halves)
             one = builder.extract_element(found, ir.IntType(32)(0))
             return from_memory(builder, element_type, one)
 
