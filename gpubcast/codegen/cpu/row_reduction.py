@@ -116,10 +116,14 @@ class _RowLoops(ReductionLoops):
         if any(map(self._is_expensive, values)) or len(values) > 4 * PER_LANE:
             # The compiler makes the better loop of one that only computes.
             body = self._elements(sequence, values, f"{begin} + e")
-            body += [one.store(f"{ELEMENTS} + e", one.entered(f"v{one.operand}")) for one in chosen]
+            body += [
+                one.store(f"{ELEMENTS} + e", one.entered(f"v{one.operand}"))
+                for one in chosen
+                if one.operand not in self.stored
+            ]
             before += [*asked, f"for e in range({count}):", *indented(body + stores)]
             self.available.update(new)
-            return before, *self._of_memory(chosen, count)
+            return before, *self._of_memory(chosen, count, begin)
 
         def elements(place: str) -> list[str]:
             found = self._elements(sequence, values, f"{begin} + {place}")
@@ -133,11 +137,20 @@ class _RowLoops(ReductionLoops):
         full = self._whole_chunk(chosen, elements, at_once)
         return before, asked + full, asked + self._short_chunk(chosen, count, elements)
 
-    def _of_memory(self, chosen: list[Combination], count: str) -> tuple[list[str], list[str]]:
-        """The same of elements that lie in the reductions' memory."""
+    def _of_memory(
+        self, chosen: list[Combination], count: str, begin: str = ""
+    ) -> tuple[list[str], list[str]]:
+        """The same of elements that lie in the reductions' memory, or, where those of all chunks
+        are stored, where theirs begins."""
+
+        def element(one: Combination, place: str) -> str:
+            if one.operand not in self.available:
+                return one.load(f"{ELEMENTS} + {place}")
+            memory = self._memory(one.operand)
+            return one.entered(f"load_{memory}(t{one.operand}, {begin} + {place})")
 
         def elements(place: str) -> list[str]:
-            return [f"b{one.value} = {one.load(f'{ELEMENTS} + {place}')}" for one in chosen]
+            return [f"b{one.value} = {element(one, place)}" for one in chosen]
 
         full = self._whole_chunk(chosen, elements, f"LANES_OF_{self._lane_bytes(chosen)}")
         return full, self._short_chunk(chosen, count, elements)
