@@ -134,6 +134,25 @@ def test_arrays_of_ours_launch_with_the_same_parameters(gpu: Any, short: Any) ->
         gb.add(made, arrays.from_strided(gpu.array((8, 8))[1:7], ("cuda", 0)), out=found[::-1])
 
 
+def test_several_kernels_have_temporaries(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each replay has temporaries of its own, of the array's device, and a capture none."""
+    with cupy.cuda.Device(1):
+        x, out = gpu.array((70_000,)), gpu.array(())
+    for _ in range(3):
+        gb.reduce_sum(x, axes=(0,), out=out)
+    gpu.kernel.noted.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(execute, "run", None)
+        assert gb.reduce_sum(x, axes=(0,), out=out) is out
+    first, second = (np.frombuffer(table, np.uint64)[:2].tolist() for table in gpu.kernel.noted)
+    assert (first[0], second[1]) == (x.data.ptr, out.data.ptr)
+    assert first[1] == second[0] not in (x.data.ptr, out.data.ptr)
+    gpu.driver.streams[1].captures = True
+    with pytest.raises(gb.DeviceError, match="captured must not allocate"):
+        gb.reduce_sum(x, axes=(0,), out=out)
+    gpu.driver.streams[1].captures = False
+
+
 def test_another_alignment_is_another_call(gpu: Any, short: Any) -> None:
     x = gpu.array((64,))
     for _ in range(3):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -39,6 +40,16 @@ A, PADDED = gb.array(X), gb.array(X, layout=gb.Layout((1, 0), (8, 7), gb.Padding
 B, ROW = gb.from_dlpack(X), gb.array(X[0])
 
 
+LONG = gb.array(np.linspace(-3, 5, 70_001, dtype=np.float32))
+
+
+@gb.fuse("n -> n, ")
+def several_kernels(x: Any) -> Any:
+    """Reductions of more elements than one kernel takes, the second of what needs the first."""
+    above = x - gb.reduce_max(x, "n")
+    return above, gb.reduce_sum(gb.exp(above), "n")
+
+
 @gb.fuse
 def pair(x: Any, y: Any) -> Any:
     return gb.add(x, y), gb.mul(x, y)
@@ -57,6 +68,8 @@ ARRAYS: dict[str, Callable[[], Any]] = {
     "two results": lambda: pair(A, B),
     "another type": lambda: gb.convert_element_type(A, "f64"),
     "no elements": lambda: gb.add(A[:0], A[:0]),
+    "several kernels": lambda: gb.reduce_sum(LONG, axes=(0,)),
+    "several kernels and results": lambda: several_kernels(LONG),
     "rank 0": lambda: gb.add(A[0, 1], A[0, 2]),
 }
 
@@ -98,6 +111,45 @@ def test_an_array_that_receives_is_checked(at_once: Callable[[], None]) -> None:
             gb.add(*operands, out=bad)
 
 
+def test_several_kernels_write_where_they_are_asked_to(at_once: Callable[[], None]) -> None:
+    """And leave a call to Python whose result would lie where it still reads."""
+    wanted, total = several_kernels(LONG)
+    x, out = (
+        gb.array(LONG.numpy()),
+        (gb.array(np.zeros_like(LONG.numpy())), gb.array(np.float32(0))),
+    )
+    for _ in range(3):
+        several_kernels(x, out=out)
+    at_once()
+    for _ in range(3):
+        for one in out:
+            one.numpy()[...] = 7
+        assert several_kernels(x, out=out) is out
+        for one, other in zip(out, (wanted, total), strict=True):
+            assert one.numpy().tobytes() == other.numpy().tobytes()
+    with pytest.raises(InPython):
+        several_kernels(x, out=(x, out[1]))
+
+
+def test_several_kernels_at_once(at_once: Callable[[], None]) -> None:
+    """Threads that make the same call have temporaries of their own."""
+    every = [gb.array(np.full(70_001, k, np.float32)) for k in range(4)]
+    for x in every * 3:
+        gb.reduce_sum(x, axes=(0,))
+    at_once()
+    found: list[bool] = []
+
+    def calls(k: int) -> None:
+        found.extend(gb.reduce_sum(every[k], axes=(0,)).item() == k * 70_001 for _ in range(400))
+
+    threads = [threading.Thread(target=calls, args=(k,)) for k in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(found) == 1_600 and all(found)
+
+
 def test_arrays_keep_nothing_alive_and_lose_nothing(at_once: Callable[[], None]) -> None:
     out = gb.array(X)
 
@@ -105,6 +157,7 @@ def test_arrays_keep_nothing_alive_and_lose_nothing(at_once: Callable[[], None])
         gb.add(A, A)
         gb.add(A, B, out=out)
         pair(A, A)
+        several_kernels(LONG)
 
     for _ in range(5):
         every()
