@@ -134,7 +134,7 @@ class _RowLoops(ReductionLoops):
             asked = []
         # From memory the order matters most.
         at_once = str(LANES) if self.far else f"LANES_OF_{self._lane_bytes(chosen)}"
-        full = self._whole_chunk(chosen, elements, at_once)
+        full = self._full_chunk(chosen, elements, at_once)
         return before, asked + full, asked + self._short_chunk(chosen, count, elements)
 
     def _of_memory(
@@ -152,7 +152,7 @@ class _RowLoops(ReductionLoops):
         def elements(place: str) -> list[str]:
             return [f"b{one.value} = {element(one, place)}" for one in chosen]
 
-        full = self._whole_chunk(chosen, elements, f"LANES_OF_{self._lane_bytes(chosen)}")
+        full = self._full_chunk(chosen, elements, f"LANES_OF_{self._lane_bytes(chosen)}")
         return full, self._short_chunk(chosen, count, elements)
 
     def _is_expensive(self, value: int) -> bool:
@@ -180,7 +180,7 @@ class _RowLoops(ReductionLoops):
         """Bytes of a lane of all reductions of a pass, rounded up to a power of two."""
         return 1 << (sum(one.lane_bytes for one in chosen) - 1).bit_length()
 
-    def _whole_chunk(
+    def _full_chunk(
         self, chosen: list[Combination], elements: Callable[[str], list[str]], at_once: str
     ) -> list[str]:
         """The elements of a whole chunk, which ``elements`` calls ``b<value>`` at a place of it,
