@@ -10,7 +10,7 @@ from pathlib import Path
 import llvmlite
 import pytest
 
-from tests.support import vector_kernels, vector_loops
+from tests.support import lane_loops, vector_kernels, vector_loops
 from tests.support.processor_targets import TARGETS
 
 # The version of llvmlite that the table was made with; others' LLVM schedules and spills otherwise.
@@ -39,6 +39,17 @@ def test_some_loops_are_as_documented(target: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_loops_are_as_documented(target: str) -> None:
     held(target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_lanes_stay_in_registers(target: str) -> None:
+    """In the loops in which they take one element after another, all of them vector loops."""
+    found = lane_loops.told(target)
+    assert set(found) == {kernel.label for kernel in lane_loops.kernels()}
+    for label, every in found.items():
+        assert every, label
+        for vectors, scalars, stack in every:
+            assert vectors >= 2 and not scalars and stack <= vectors // 4, (label, every)
 
 
 def test_the_table_says_what_it_was_made_with(repository: Path) -> None:

@@ -22,7 +22,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -124,7 +124,9 @@ def aim(target: str, features: str | None = None) -> ProcessorTarget:
     return found
 
 
-def _modules(target: str, labels: Sequence[str]) -> Iterator[tuple[Kernel, str, Any, Any]]:
+def _modules(
+    target: str, labels: Sequence[str], known: Iterable[Kernel] | None = None
+) -> Iterator[tuple[Kernel, str, Any, Any]]:
     """Each kernel, or those that are named, for a processor: the name of its function, its module,
     and what makes code of that."""
     triple, name, features = aim(target)
@@ -148,7 +150,7 @@ def _modules(target: str, labels: Sequence[str]) -> Iterator[tuple[Kernel, str, 
 
     numba_target.optimised = optimised
     backend.CpuBackend.load = load  # type: ignore[method-assign, assignment]
-    for kernel in kernels():
+    for kernel in kernels() if known is None else known:
         if labels and kernel.label not in labels:
             continue
         zeros = (np.zeros(COUNT, gb.element_type(kind).dtype) for kind in kernel.operands)
@@ -158,9 +160,11 @@ def _modules(target: str, labels: Sequence[str]) -> Iterator[tuple[Kernel, str, 
             yield kernel, str(found), modules[-1], machine
 
 
-def assemblies(target: str, labels: Sequence[str]) -> Iterator[tuple[Kernel, str]]:
+def assemblies(
+    target: str, labels: Sequence[str], known: Iterable[Kernel] | None = None
+) -> Iterator[tuple[Kernel, str]]:
     """The assembly of each kernel, or of those that are named, for a processor."""
-    for kernel, _, module, machine in _modules(target, labels):
+    for kernel, _, module, machine in _modules(target, labels, known):
         yield kernel, machine.emit_assembly(module)
 
 

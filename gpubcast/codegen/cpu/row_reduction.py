@@ -177,8 +177,10 @@ class _RowLoops(ReductionLoops):
         return lines
 
     def _lane_bytes(self, chosen: list[Combination]) -> int:
-        """Bytes of a lane of all reductions of a pass, rounded up to a power of two."""
-        return 1 << (sum(one.lane_bytes for one in chosen) - 1).bit_length()
+        """Bytes of a lane of all reductions of a pass, rounded up to a power of two; keys take
+        further registers."""
+        every = sum(one.lane_bytes * (1 + one.has_key) for one in chosen)
+        return 1 << (every - 1).bit_length()
 
     def _full_chunk(
         self, chosen: list[Combination], elements: Callable[[str], list[str]], at_once: str
@@ -199,13 +201,14 @@ class _RowLoops(ReductionLoops):
         return [
             f"for g in range(0, {LANES}, {at_once}):",
             f"    for l in range({at_once}):",
-            *indented(first, 2),
+            *indented([*first, "rolled()"], 2),
             f"    for k in range({begin}, opaque({CHUNK}), {LANES}):",
             "        step = opaque(k) + g",
             f"        for l in range({at_once}):",
-            *indented(more, 3),
+            *indented([*more, "rolled()"], 3),
             f"    for l in range({at_once}):",
-            *indented(ends, 2),
+            *indented([*ends, "rolled()"], 2),
+            "    rolled()",
             *(line for one in chosen for line in one.tree(str(CHUNK), name="u")),
         ]
 

@@ -4,6 +4,8 @@
 of sums, and returns what they come to. Extremes of floats are those of keys (``key_above``,
 ``key_below``), for which processors have instructions that know no NaN. Types that are not combined
 as they lie in memory (complex numbers, integers of 4 bits) have none: there are loops instead.
+
+``LANES_OF_<n>`` is how many lanes of n bytes are combined at a time.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 
 from gpubcast.backends.cpu.intrinsics.memory import NUMBA_TYPES, from_memory, memory_type
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
-from gpubcast.backends.cpu.processor import vector_bytes
+from gpubcast.backends.cpu.jit.llvm_passes import ROLLED
+from gpubcast.backends.cpu.processor import vector_bytes, vector_registers
 from gpubcast.hlo.sequences import LANES
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
 
@@ -84,6 +88,38 @@ _COMBINATIONS = {
 }
 
 
+@Intrinsic
+def _rolled(typing_context: Any) -> Any:
+    """Nothing; a mark in the body of a loop, see ``llvm_passes``."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        typed = ir.FunctionType(ir.VoidType(), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, typed, ROLLED), [])
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+@Intrinsic
+def _opaque(typing_context: Any, number: Any) -> Any:
+    """The same number, of which LLVM knows nothing; and a loop in which it stands is not unrolled
+    but where that leaves no rest."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word = ir.IntType(64)
+        found = builder.asm(ir.FunctionType(word, [word]), "", "=r,0", args, False)
+        for name in ("convergent", "readnone", "nounwind"):
+            found.attributes.add(name)
+        return found
+
+    return types.int64(types.int64), codegen
+
+
+def _lanes_at_once(size: int) -> int:
+    """How many lanes of so many bytes are kept in vector registers, half of which they fill."""
+    return min(vector_registers() * vector_bytes() // 2 // size, LANES)
+
+
 def has_lanes(element_type: ElementType) -> bool:
     """Whether a type's lanes are combined as vectors."""
     return not element_type.is_complex and element_type.bits != 4
@@ -142,9 +178,15 @@ def functions() -> dict[str, Any]:
             ("of_key_below", False, True),
         )
     }
-    return keys | {
-        f"lanes_{operation}_{row.name}": _lanes(operation, row)
-        for row in ELEMENT_TYPES.values()
-        for operation in _COMBINATIONS
-        if has_lanes(row) and not (row.is_floating and row.rounds)
-    }
+    at_once = {f"LANES_OF_{1 << n}": _lanes_at_once(1 << n) for n in range(8)}
+    return (
+        {"opaque": _opaque, "rolled": _rolled}
+        | at_once
+        | keys
+        | {
+            f"lanes_{operation}_{row.name}": _lanes(operation, row)
+            for row in ELEMENT_TYPES.values()
+            for operation in _COMBINATIONS
+            if has_lanes(row) and not (row.is_floating and row.rounds)
+        }
+    )

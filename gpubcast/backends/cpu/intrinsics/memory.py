@@ -22,7 +22,7 @@ from numba import types
 from gpubcast.backends.cpu.intrinsics.complex_numbers import pair, parts
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED
-from gpubcast.backends.cpu.processor import converts_halves, vector_bytes, vector_registers
+from gpubcast.backends.cpu.processor import converts_halves
 from gpubcast.hlo.sequences import LANES
 from gpubcast.planning.plan import LONGEST_SEQUENCE
 from gpubcast.schedules.cpu.cost import FAR_TILE_BYTES, STRETCH, TILE_BYTES, TILES
@@ -285,31 +285,9 @@ def _scratch(element_type: ElementType, elements: int) -> Any:
     return Intrinsic(scratch)
 
 
-@Intrinsic
-def _opaque(typing_context: Any, number: Any) -> Any:
-    """The same number, of which LLVM knows nothing; and a loop in which it stands is not unrolled
-    but where that leaves no rest."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        word = _word(64)
-        found = builder.asm(ir.FunctionType(word, [word]), "", "=r,0", args, False)
-        for name in ("convergent", "readnone", "nounwind"):
-            found.attributes.add(name)
-        return found
-
-    return types.int64(types.int64), codegen
-
-
-def _lanes_at_once(size: int) -> int:
-    """How many lanes of so many bytes are kept in vector registers, half of which they fill."""
-    return max(min(vector_registers() * vector_bytes() // 2 // size, LANES), 1)
-
-
 def namespace() -> dict[str, Any]:
     """The intrinsics under the names generated code uses."""
-    names: dict[str, Any] = {"opaque": _opaque}
-    for size in (1 << n for n in range(8)):
-        names[f"LANES_OF_{size}"] = _lanes_at_once(size)
+    names: dict[str, Any] = {}
     for row in ELEMENT_TYPES.values():
         names[f"load_{row.name}"] = _load(row)
         names[f"store_{row.name}"] = _store(row)

@@ -15,12 +15,22 @@ from gpubcast.backends.cpu.processor import has_avx2, has_avx512, has_sve
 
 # What ``wide_vectors`` says of a kernel that computes much.
 WIDE = '"prefer-vector-width"="512"'
+# What marks the innermost loop that it is called in (``intrinsics.lanes``).
+ROLLED = "gpubcast.rolled"
 _INTERLEAVED = '!"llvm.loop.interleave.count", i32 {}'
 # Functions that loops call have no forms on vectors of a length that code does not know, and loads
-# under a mask are taken apart on others.
+# under a mask are taken apart on others. Nor are such vectors kept in registers from loop to loop,
+# as lanes are.
 _FIXED = (
     '!"llvm.loop.vectorize.scalable.enable", i1 false',
     '!"llvm.loop.vectorize.predicate.enable", i1 false',
+)
+# Loops whose code is not repeated before they are vector loops: else LLVM keeps short memory in
+# registers element by element, and makes no vectors of them.
+_ROLLED = (
+    '!"llvm.loop.unroll.disable"',
+    '!"llvm.loop.vectorize.followup_vectorized", !{!"llvm.loop.isvectorized", i32 1}, '
+    '!{!"llvm.loop.unroll.runtime.disable"}',
 )
 _VARIANTS = '"vector-function-abi-variant"'
 _USED = re.compile(r"^@llvm\.compiler\.used = .*\n", re.MULTILINE)
@@ -40,6 +50,8 @@ def optimised(text: str, linked: list[Any], codegen: Any) -> Any:
 
     module = binding.parse_assembly(text)
     module.verify()
+    if ROLLED in text:
+        module = binding.parse_assembly(rolled(str(module)))
     for function in module.functions:
         passes, builder = codegen._function_pass_manager()
         passes.run(function, builder)
@@ -75,13 +87,34 @@ def _vectors() -> int:
     return 4 if has_avx2() and not has_avx512() else 2
 
 
+def rolled(text: str) -> str:
+    """LLVM assembly in which loops that are marked have the hints of rolled ones, and no marks."""
+    lines, marks, keeps = list[str](), list[int](), set[int]()
+    labels: dict[str, int] = {}
+    for line in text.splitlines():
+        if line.startswith("define "):
+            labels, marks = {}, []
+        if ROLLED in line:
+            if not line.startswith("declare "):
+                marks.append(len(lines))
+            continue
+        label = _LABEL.match(line)
+        if label:
+            labels[label[1]] = len(lines)
+        begins = [labels[name] for name in _TARGET.findall(line) if name in labels]
+        if line.startswith("  br ") and begins and marks and marks[-1] >= min(begins):
+            marks.clear()
+            keeps.add(len(lines))
+        lines.append(line)
+    return _with_hints(text, lines, keeps, (*_ROLLED, *(_FIXED if has_sve() else ())))
+
+
 def hinted(text: str, *hints: str) -> str:
     """LLVM assembly whose loops have hints."""
-    first = 1 + max((int(n) for n in re.findall(r"^!(\d+) = ", text, re.MULTILINE)), default=-1)
-    named = range(first, first + len(hints))
-    lines, loop = [], named.stop
+    lines = text.splitlines()
     labels: set[str] = set()
-    for line in text.splitlines():
+    found = set[int]()
+    for number, line in enumerate(lines):
         if line.startswith("define "):
             labels = set()
         label = _LABEL.match(line)
@@ -89,13 +122,22 @@ def hinted(text: str, *hints: str) -> str:
             labels.add(label[1])
         again = line.startswith("  br ") and labels.intersection(_TARGET.findall(line))
         if again and "!llvm.loop" not in line:
-            line += f", !llvm.loop !{loop}"
-            loop += 1
-        lines.append(line)
-    lines += [f"!{n} = !{{{hint}}}" for n, hint in zip(named, hints, strict=True)]
+            found.add(number)
+    return _with_hints(text, lines, found, hints)
+
+
+def _with_hints(text: str, lines: list[str], loops: set[int], hints: tuple[str, ...]) -> str:
+    """Lines of LLVM assembly, those among them that end loops with hints."""
+    first = 1 + max((int(n) for n in re.findall(r"^!(\d+) = ", text, re.MULTILINE)), default=-1)
+    named = range(first, first + len(hints))
     every = ", ".join(f"!{n}" for n in named)
-    lines += [f"!{n} = distinct !{{!{n}, {every}}}" for n in range(named.stop, loop)]
-    return "\n".join(lines)
+    ids = {line: named.stop + k for k, line in enumerate(sorted(loops))}
+    found = [
+        f"{line}, !llvm.loop !{ids[number]}" if number in ids else line
+        for number, line in enumerate(lines)
+    ]
+    found += [f"!{n} = !{{{hint}}}" for n, hint in zip(named, hints, strict=True)]
+    return "\n".join(found + [f"!{n} = distinct !{{!{n}, {every}}}" for n in ids.values()])
 
 
 def inlining(text: str) -> str:
