@@ -21,7 +21,7 @@ from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.codegen.cpu.scalar_code import scratch_type
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
-from gpubcast.schedules.cpu.cost import STRETCH
+from gpubcast.schedules.cpu.cost import AHEAD, STRETCH
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 from gpubcast.schedules.schedule import AccessPattern
 
@@ -134,7 +134,8 @@ class _RowLoops(ReductionLoops):
             asked = []
         # From memory the order matters most.
         at_once = str(LANES) if self.far else f"LANES_OF_{self._lane_bytes(chosen)}"
-        full = self._full_chunk(chosen, elements, at_once)
+        ahead = self._ahead(chosen, f"{begin} + step")
+        full = self._full_chunk(chosen, elements, at_once, ahead)
         return before, asked + full, asked + self._short_chunk(chosen, count, elements)
 
     def _of_memory(
@@ -152,7 +153,7 @@ class _RowLoops(ReductionLoops):
         def elements(place: str) -> list[str]:
             return [f"b{one.value} = {element(one, place)}" for one in chosen]
 
-        full = self._full_chunk(chosen, elements, f"LANES_OF_{self._lane_bytes(chosen)}")
+        full = self._full_chunk(chosen, elements, f"LANES_OF_{self._lane_bytes(chosen)}", [])
         return full, self._short_chunk(chosen, count, elements)
 
     def _is_expensive(self, value: int) -> bool:
@@ -166,14 +167,21 @@ class _RowLoops(ReductionLoops):
             return []
         return self._fetched(f"s{{}}_{self.parallel[-1]} + {begin}", CHUNK, self.parallel[-1])
 
-    def _fetched(self, place: str, count: int, axis: int) -> list[str]:
+    def _ahead(self, chosen: list[Combination], place: str) -> list[str]:
+        """Asks for elements that follow others, in the pass in which they come from memory."""
+        axes = self.plan.axes_of(1)
+        if self.after[chosen[0].value] > 1 or len(self.plan.sequences) > 1 or len(axes) != 1:
+            return []
+        return self._fetched(place, LANES, axes[0], ahead=AHEAD)
+
+    def _fetched(self, place: str, count: int, axis: int, ahead: int = 0) -> list[str]:
         """Asks for elements of the reads that an axis moves."""
         lines = []
         for slot, pattern in enumerate(self.table.patterns[: self.reads]):
             if self.far and pattern is AccessPattern.LINEAR and self.table.moves(slot, axis):
                 size = self.plan.reads[slot].element_type.itemsize
                 first = f"{size} * ({self.offset(slot)} + {place.format(slot)})"
-                lines.append(f"fetch(p{slot} + {first}, {size} * {count})")
+                lines.append(f"fetch(p{slot} + {first} + {ahead}, {size} * {count})")
         return lines
 
     def _lane_bytes(self, chosen: list[Combination]) -> int:
@@ -183,7 +191,11 @@ class _RowLoops(ReductionLoops):
         return 1 << (every - 1).bit_length()
 
     def _full_chunk(
-        self, chosen: list[Combination], elements: Callable[[str], list[str]], at_once: str
+        self,
+        chosen: list[Combination],
+        elements: Callable[[str], list[str]],
+        at_once: str,
+        ahead: list[str],
     ) -> list[str]:
         """The elements of a whole chunk, which ``elements`` calls ``b<value>`` at a place of it,
         combined as ``c<value>``. As many lanes as there are registers for take one element after
@@ -204,6 +216,7 @@ class _RowLoops(ReductionLoops):
             *indented([*first, "rolled()"], 2),
             f"    for k in range({begin}, opaque({CHUNK}), {LANES}):",
             "        step = opaque(k) + g",
+            *indented(ahead, 2),
             f"        for l in range({at_once}):",
             *indented([*more, "rolled()"], 3),
             f"    for l in range({at_once}):",
