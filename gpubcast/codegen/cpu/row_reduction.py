@@ -6,15 +6,16 @@ other, chunk by chunk, and once more for results that have its axes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from gpubcast.codegen.cpu.combination import (
     ELEMENTS,
     INNER,
     RESULTS,
     SHORT,
     Combination,
+    full_chunk,
     indented,
+    lane_bytes,
+    short_chunk,
 )
 from gpubcast.codegen.cpu.nontemporal_stores import nontemporal_stores, stores_elements
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
@@ -133,10 +134,10 @@ class _RowLoops(ReductionLoops):
             before += asked
             asked = []
         # From memory the order matters most.
-        at_once = str(LANES) if self.far else f"LANES_OF_{self._lane_bytes(chosen)}"
+        at_once = str(LANES) if self.far else f"LANES_OF_{lane_bytes(chosen)}"
         ahead = self._ahead(chosen, f"{begin} + step")
-        full = self._full_chunk(chosen, elements, at_once, ahead)
-        return before, asked + full, asked + self._short_chunk(chosen, count, elements)
+        full = full_chunk(chosen, elements, at_once, ahead)
+        return before, asked + full, asked + short_chunk(chosen, count, elements)
 
     def _of_memory(
         self, chosen: list[Combination], count: str, begin: str = ""
@@ -153,8 +154,8 @@ class _RowLoops(ReductionLoops):
         def elements(place: str) -> list[str]:
             return [f"b{one.value} = {element(one, place)}" for one in chosen]
 
-        full = self._full_chunk(chosen, elements, f"LANES_OF_{self._lane_bytes(chosen)}", [])
-        return full, self._short_chunk(chosen, count, elements)
+        full = full_chunk(chosen, elements, f"LANES_OF_{lane_bytes(chosen)}", [])
+        return full, short_chunk(chosen, count, elements)
 
     def _is_expensive(self, value: int) -> bool:
         code = self.program.code
@@ -183,64 +184,6 @@ class _RowLoops(ReductionLoops):
                 first = f"{size} * ({self.offset(slot)} + {place.format(slot)})"
                 lines.append(f"fetch(p{slot} + {first} + {ahead}, {size} * {count})")
         return lines
-
-    def _lane_bytes(self, chosen: list[Combination]) -> int:
-        """Bytes of a lane of all reductions of a pass, rounded up to a power of two; keys take
-        further registers."""
-        every = sum(one.lane_bytes * (1 + one.has_key) for one in chosen)
-        return 1 << (every - 1).bit_length()
-
-    def _full_chunk(
-        self,
-        chosen: list[Combination],
-        elements: Callable[[str], list[str]],
-        at_once: str,
-        ahead: list[str],
-    ) -> list[str]:
-        """The elements of a whole chunk, which ``elements`` calls ``b<value>`` at a place of it,
-        combined as ``c<value>``. As many lanes as there are registers for take one element after
-        another in the order of memory, in a short loop: processors read ahead by what an
-        instruction read before (measured on Zen 4; a loop without a branch was half as fast)."""
-        if any(one.lacks_identity for one in chosen):
-            first = elements("g + l")
-            first += [one.store("l", f"b{one.value}", "w") for one in chosen]
-            begin = LANES
-        else:
-            first = [one.store("l", one.identity, "w") for one in chosen]
-            begin = 0
-        more = elements("step + l") + [one.taken("l", f"b{one.value}", "w") for one in chosen]
-        ends = [one.store("g + l", one.load("l", "w"), "u") for one in chosen]
-        return [
-            f"for g in range(0, {LANES}, {at_once}):",
-            f"    for l in range({at_once}):",
-            *indented([*first, "rolled()"], 2),
-            f"    for k in range({begin}, opaque({CHUNK}), {LANES}):",
-            "        step = opaque(k) + g",
-            *indented(ahead, 2),
-            f"        for l in range({at_once}):",
-            *indented([*more, "rolled()"], 3),
-            f"    for l in range({at_once}):",
-            *indented([*ends, "rolled()"], 2),
-            "    rolled()",
-            *(line for one in chosen for line in one.tree(str(CHUNK), name="u")),
-        ]
-
-    def _short_chunk(
-        self, chosen: list[Combination], count: str, elements: Callable[[str], list[str]]
-    ) -> list[str]:
-        """The same of a chunk of ``count`` elements."""
-        # The first element of each lane, and the identity in those that have none.
-        body = elements("l") + [one.store("l", f"b{one.value}") for one in chosen]
-        some = [f"for l in range(min({LANES}, {count})):", *indented(body)]
-        some += [line for one in chosen for line in one.cleared(count)]
-        body = elements("k + l") + [one.taken("l", f"b{one.value}") for one in chosen]
-        return [
-            *some,
-            f"for k in range({LANES}, {count}, {LANES}):",
-            f"    for l in range(min({LANES}, {count} - k)):",
-            *indented(body, 2),
-            *(line for one in chosen for line in one.tree(count)),
-        ]
 
     def _values_of(self, sequence: int, results: list[int]) -> list[int]:
         """The values in a sequence that some others are computed from."""

@@ -116,8 +116,9 @@ def _opaque(typing_context: Any, number: Any) -> Any:
 
 
 def _lanes_at_once(size: int) -> int:
-    """How many lanes of so many bytes are kept in vector registers, half of which they fill."""
-    return min(vector_registers() * vector_bytes() // 2 // size, LANES)
+    """How many lanes of so many bytes are kept in vector registers, half of which they fill: a
+    power of two, and a few where many reductions share a pass."""
+    return min(max(vector_registers() * vector_bytes() // 2 // size, 8), LANES)
 
 
 def has_lanes(element_type: ElementType) -> bool:
@@ -178,7 +179,7 @@ def functions() -> dict[str, Any]:
             ("of_key_below", False, True),
         )
     }
-    at_once = {f"LANES_OF_{1 << n}": _lanes_at_once(1 << n) for n in range(8)}
+    at_once = {f"LANES_OF_{1 << n}": _lanes_at_once(1 << n) for n in range(13)}
     return (
         {"opaque": _opaque, "rolled": _rolled}
         | at_once
