@@ -6,7 +6,6 @@ More random calls, for ten minutes from seed 1000 on, 250 of each function:
 
 from __future__ import annotations
 
-import functools
 import itertools
 import random
 from typing import Any
@@ -315,38 +314,6 @@ def test_results_that_go_past_the_caches(
         assert less(x, out=out) is out and same(out, wanted)
         out[:] = 0
         assert not memory.tobytes().strip(b"\0")
-
-
-@pytest.mark.parametrize("columns", [1, 2, 3, 16, 17, 64, 65, 127, 128, 200, 520, 600, 2049])
-def test_what_has_no_identity_beside_what_has(columns: int) -> None:
-    """A product of complex numbers, which no value leaves as it is: lanes without an element are
-    skipped by it, and are the identity for the reductions that share its pass."""
-    both = gb.fuse("r c -> r, r, r")(
-        lambda x: (
-            gb.reduce_prod(x, "c"),
-            gb.reduce_sum(gb.real(x), "c"),
-            gb.reduce_max(gb.imag(x), "c"),
-        )
-    )
-    x = numbers("c64", 5, columns)
-    assert same(both(x)[0], reduced("reduce_prod", x, (1,)))
-    assert same(both(x)[1], reduced("reduce_sum", x.real, (1,)))
-    assert same(both(x)[2], reduced("reduce_max", x.imag, (1,)))
-
-
-@pytest.mark.parametrize(("op", "kind"), [("reduce_sum", "c128"), ("reduce_max", "f64")])
-def test_many_share_a_pass(op: str, kind: str) -> None:
-    """More than have their lanes in registers, of full chunks and of a shorter one."""
-    x = numbers(kind, 3, 1_100)
-    factors = [*range(1, 15)]
-
-    @gb.fuse("r c -> r")
-    def total(x: Any) -> Any:
-        made = [getattr(gb, op)(x * factor, "c") for factor in factors]
-        return functools.reduce(gb.add, made)
-
-    wanted = functools.reduce(np.add, [reduced(op, x * factor, (1,)) for factor in factors])
-    assert same(total(x), wanted)
 
 
 def test_softmax_in_place() -> None:
