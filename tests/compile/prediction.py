@@ -26,7 +26,7 @@ from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.row_reduction import LANES_OF_THREAD, CudaRowReduction
 from gpubcast.schedules.schedule import AccessPattern
 from gpubcast.shapes.element_types import element_type
-from tests.compile import gates, sass, test_reductions
+from tests.compile import compiled_reductions, gates, sass
 from tests.support import accuracy
 
 BEGIN, END = "<!-- predicted: begin -->", "<!-- predicted: end -->"
@@ -212,8 +212,8 @@ def functions() -> list[str]:
 
 def reduction_load(name: str, columns: int, arch: str) -> Load:
     """What a reduction of whole rows, held in registers, does for an element."""
-    function, shapes = test_reductions.call(name, columns)
-    chosen, report = test_reductions.made(arch, function, *shapes)
+    function, shapes = compiled_reductions.call(name, columns)
+    chosen, report = compiled_reductions.made(arch, function, *shapes)
     assert isinstance(chosen, CudaRowReduction)
     lanes = chosen.steps * LANES_OF_THREAD
     plan = function.plan(*shapes).broadcast_plan
@@ -228,7 +228,7 @@ def reductions() -> list[str]:
     cells = ["8,192 columns", "in flight", "32,768 columns", "in flight"]
     cards = " / ".join(card.name for card in CARDS)
     lines = [f"| rows of f32 ({cards}) | {' | '.join(cells)} |", "|---|" + "--:|" * len(cells)]
-    for name in test_reductions.BUDGETS:
+    for name in compiled_reductions.BUDGETS:
         cells = []
         for columns in (8192, 32768):
             loads = {c.arch: reduction_load(name, columns, c.arch) for c in CARDS}
