@@ -226,116 +226,59 @@ GB_FN double cosh(double x) {
   return t52 * 2.0;
 }
 
-#ifndef GB_HAS_TABLE_2f69db43
-#define GB_HAS_TABLE_2f69db43
-GB_TABLE float TABLE_2f69db43[32] = {
-  2.2778258f, 2.8882747f, 3.3887107f, 3.6273713f,
-  4.459246f, 5.613054f, 6.467114f, 7.278045f,
-  8.317766f, 0.0f, 0.0f, 0.0f,
-  0.0f, 0.086079165f, 0.10189903f, 0.11715975f,
-  0.14092454f, 0.17188764f, 0.20373076f, 0.23331185f,
-  0.28135866f, 0.34499672f, 0.40751183f, 0.46827313f,
-  0.56176233f, 0.68433297f, 0.8142662f, 0.94003457f,
-  1.1253259f, 1.3677204f, 1.6345831f, 1.8820591f,
+#ifndef GB_HAS_TABLE_36a4fb87
+#define GB_HAS_TABLE_36a4fb87
+GB_TABLE float TABLE_36a4fb87[9][8] = {
+  {0.9013709f, 1.5026256f, 2.4039717f, 3.606348f,
+   5.4092007f, 7.76846f, 0.0f, 0.4507929f,
+  },
+  {0.7169647f, 0.9056216f, 0.983803f, 0.99852675f,
+   0.99995995f, 0.99999964f, 0.0f, 0.42255056f,
+  },
+  {0.48596156f, 0.17984954f, 0.03213175f, 0.0029443244f,
+   8.009389e-05f, 7.1526546e-07f, -1.0526794e-08f, 0.821451f,
+  },
+  {-0.34841853f, -0.16287552f, -0.031610534f, -0.0029400543f,
+   -8.026336e-05f, -7.166164e-07f, 0.0f, -0.3471046f,
+  },
+  {0.08781895f, 0.08755404f, 0.020387191f, 0.0019542554f,
+   5.3515996e-05f, 4.7682974e-07f, -0.3333296f, -0.12714277f,
+  },
+  {0.053261653f, -0.025006829f, -0.009533494f, -0.00097022287f,
+   -2.6034559e-05f, -2.3271699e-07f, 0.0f, 0.16942936f,
+  },
+  {-0.056686576f, -0.0025529233f, 0.003298393f, 0.0003835687f,
+   1.0409588e-05f, 9.489125e-08f, 0.13312453f, -0.0113306f,
+  },
+  {0.013497193f, 0.007186125f, -0.000704669f, -0.00013024651f,
+   -4.3221567e-06f, -3.8516774e-08f, 0.0f, -0.059301924f,
+  },
+  {0.009783587f, -0.0038974283f, -5.715649e-06f, 3.515024e-05f,
+   1.2311824e-06f, 1.0113307e-08f, -0.05020974f, 0.032175127f,
+  },
 };
 #endif
-#ifndef GB_HAS_TABLE_a3ba0caa
-#define GB_HAS_TABLE_a3ba0caa
-GB_TABLE float TABLE_a3ba0caa[32] = {
-  0.9792032f, 0.99382037f, 0.9977242f, 0.99858737f,
-  0.99973226f, 0.99997336f, 0.9999952f, 0.99999905f,
-  0.9999999f, 0.0f, 0.0f, 0.0f,
-  0.0f, 0.08586719f, 0.1015478f, 0.11662661f,
-  0.13999899f, 0.17021458f, 0.20095809f, 0.22916864f,
-  0.27416208f, 0.33193094f, 0.38635796f, 0.43680298f,
-  0.50928384f, 0.59432906f, 0.671937f, 0.73523813f,
-  0.8094135f, 0.8781716f, 0.9267115f, 0.9546749f,
-};
-#endif
-#ifndef GB_HAS_TABLE_61115898
-#define GB_HAS_TABLE_61115898
-GB_TABLE float TABLE_61115898[32] = {
-  0.04116111f, 0.012321041f, 0.004546454f, 0.0028232618f,
-  0.0005353815f, 5.33038e-05f, 9.6554595e-06f, 1.9071884e-06f,
-  2.3835948e-07f, 0.0f, 0.0f, 0.0f,
-  1.0f, 0.99262685f, 0.98968804f, 0.9863982f,
-  0.98040026f, 0.971027f, 0.9596158f, 0.94748175f,
-  0.92483515f, 0.8898218f, 0.8507275f, 0.80920315f,
-  0.74063f, 0.646773f, 0.54850066f, 0.45942488f,
-  0.3448498f, 0.22881462f, 0.14120579f, 0.08859584f,
-};
-#endif
-#ifndef GB_HAS_TABLE_d8c81f7f
-#define GB_HAS_TABLE_d8c81f7f
-GB_TABLE float TABLE_d8c81f7f[32] = {
-  -0.040303994f, -0.012246212f, -0.0045366893f, -0.0028194848f,
-  -0.00053468783f, -5.3274383e-05f, -9.644844e-06f, -1.9089189e-06f,
-  -2.3763518e-07f, 0.0f, 0.0f, 0.0f,
-  2.99982e-08f, -0.08523482f, -0.100500256f, -0.11504022f,
-  -0.13725464f, -0.16528308f, -0.19284192f, -0.21713243f,
-  -0.25355464f, -0.29535913f, -0.3286849f, -0.35346234f,
-  -0.3771906f, -0.38439578f, -0.36855784f, -0.33778682f,
-  -0.2791281f, -0.20093964f, -0.13085748f, -0.084580325f,
-};
-#endif
-#ifndef GB_HAS_TABLE_09048478
-#define GB_HAS_TABLE_09048478
-GB_TABLE float TABLE_09048478[32] = {
-  0.025740042f, 0.008063353f, 0.0030109587f, 0.0018751681f,
-  0.00035750796f, 3.508271e-05f, 6.4483047e-06f, 1.2788644e-06f,
-  1.6012355e-07f, 0.0f, 0.0f, 0.0f,
-  -0.33333677f, -0.32492396f, -0.31930277f, -0.31451365f,
-  -0.30725163f, -0.2958667f, -0.28076366f, -0.266353f,
-  -0.23873617f, -0.19843258f, -0.15647213f, -0.1153166f,
-  -0.054778993f, 0.012854102f, 0.064841226f, 0.09521458f,
-  0.110979125f, 0.10018049f, 0.07420175f, 0.05121433f,
-};
-#endif
-#ifndef GB_HAS_TABLE_ce7bdb79
-#define GB_HAS_TABLE_ce7bdb79
-GB_TABLE float TABLE_ce7bdb79[32] = {
-  -0.011833606f, -0.0038334858f, -0.0014477338f, -0.0009206551f,
-  -0.00018596865f, -1.8117013e-05f, -3.3642614e-06f, -6.205221e-07f,
-  -8.687922e-08f, 0.0f, 0.0f, 0.0f,
-  0.00011655357f, 0.073459186f, 0.056416817f, 0.07422313f,
-  0.08646633f, 0.10604383f, 0.11679436f, 0.12893252f,
-  0.14980024f, 0.16382328f, 0.16931422f, 0.16814943f,
-  0.15340991f, 0.1203756f, 0.07930044f, 0.042689733f,
-  0.0036254937f, -0.02076315f, -0.025053201f, -0.02068347f,
-};
-#endif
-#ifndef GB_HAS_TABLE_0f60d609
-#define GB_HAS_TABLE_0f60d609
-GB_TABLE float TABLE_0f60d609[32] = {
-  0.0039742067f, 0.0019033785f, 0.0007656964f, 0.00029541086f,
-  6.863682e-05f, 9.331755e-06f, 1.2624332e-06f, 1.7356862e-07f,
-  3.1861152e-08f, 0.0f, 0.0f, 0.0f,
-  0.13201506f, 18.421085f, -5.194888f, -11.319583f,
-  -1.0071595f, 1.1754874f, -1.119527f, 1.06547f,
-  0.036454428f, -0.08830033f, -0.09138688f, -0.036997963f,
-  -0.043769952f, -0.058735475f, -0.06825923f, -0.05342352f,
-  -0.03198743f, -0.009477627f, 0.0014293364f, 0.0046611447f,
-};
-#endif
-// The hyperbolic tangent. F32: by a polynomial for each quarter of an octave. F64: with
+// The hyperbolic tangent. F32: by a polynomial for each of eight intervals. F64: with
 // y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x.
 GB_FN float tanh(float x) {
   GB_ENTER
   const float t1 = fabs(x);
-  const float a = (t1 > 9.02f) ? 9.02f : t1;
-  const u32 index = bits_as<u32>((a < 0.0625f) ? 0.0625f : a) >> 21;
-  const float centre = TABLE_2f69db43[index & 31];
-  const float t18 = a - centre;
-  const float t19 = fma(TABLE_0f60d609[index & 31], t18, TABLE_ce7bdb79[index & 31]);
-  const float t21 = fma(fma(t19, t18, TABLE_09048478[index & 31]), t18, TABLE_d8c81f7f[index
-      & 31]);
-  const float y = fma(fma(t21, t18, TABLE_61115898[index & 31]), t18, TABLE_a3ba0caa[index &
-      31]);
-  const float t29 = bits_as<float>(bits_as<u32>(y) | (bits_as<u32>(x) & 0x80000000u));
-  return t29;
+  const float a = (t1 > 9.0125f) ? 9.0125f : t1;
+  const float t7 = fma(a, 1.6640625f, 1.0f);
+  const u32 t10 = bits_as<u32>(t7) >> 22;
+  const float t20 = a - TABLE_36a4fb87[0][t10 & 7];
+  const float t24 = fma(TABLE_36a4fb87[8][t10 & 7], t20, TABLE_36a4fb87[7][t10 & 7]);
+  const float t26 = fma(fma(t24, t20, TABLE_36a4fb87[6][t10 & 7]), t20, TABLE_36a4fb87[5][t10
+      & 7]);
+  const float t28 = fma(fma(t26, t20, TABLE_36a4fb87[4][t10 & 7]), t20, TABLE_36a4fb87[3][t10
+      & 7]);
+  const float t30 = fma(fma(t28, t20, TABLE_36a4fb87[2][t10 & 7]), t20, (t7 < 1.5f) ? a :
+      TABLE_36a4fb87[1][t10 & 7]);
+  const float t36 = bits_as<float>(bits_as<u32>(t30) | (bits_as<u32>(x) & 0x80000000u));
+  return t36;
 }
 
-// The hyperbolic tangent. F32: by a polynomial for each quarter of an octave. F64: with
+// The hyperbolic tangent. F32: by a polynomial for each of eight intervals. F64: with
 // y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x.
 GB_FN double tanh(double x) {
   GB_ENTER
@@ -354,17 +297,16 @@ GB_FN double tanh(double x) {
       fma(fma(t22, z, 0.33333333333221515), z, 1.0000000000000022));
   const double rest = z * t36;
   const double first = fma(twice, r, fma(twice, 0.5, -1.0));
-  const double t42 = fma(twice, rest, first);
-  const double y_low = fma(twice, rest, first - t42);
-  const double below = t42 + 2.0;
+  const double y = fma(twice, rest, first);
+  const double y_low = fma(twice, rest, first - y);
+  const double below = y + 2.0;
   const double t51 = 1.0 / below;
-  const double t52 = t42 * t51;
+  const double t52 = y * t51;
   const double t53 = -t52;
-  const double t56 = fma(t53, ((2.0 - below) + t42) + y_low, fma(t53, below, t42)) + y_low;
-  const double y = fma(t56, t51, t52);
-  const double t63 = bits_as<double>(bits_as<u64>(y) | (bits_as<u64>(x) &
-      0x8000000000000000ull));
-  return t63;
+  const double t56 = fma(t53, ((2.0 - below) + y) + y_low, fma(t53, below, y)) + y_low;
+  const u64 t62 = bits_as<u64>(fma(t56, t51, t52)) | (bits_as<u64>(x) &
+      0x8000000000000000ull);
+  return bits_as<double>(t62);
 }
 
 }  // namespace gb

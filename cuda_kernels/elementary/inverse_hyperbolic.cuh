@@ -9,22 +9,19 @@
 
 namespace gb {
 
-#ifndef GB_HAS_TABLE_f2a695b8
-#define GB_HAS_TABLE_f2a695b8
-GB_TABLE float TABLE_f2a695b8[16] = {
-  1.0f, 0.91786164f, 0.8701152f, 0.8152427f,
-  0.7845498f, 0.74152845f, 0.71087205f, 0.6858854f,
-  1.3020586f, 1.245546f, 1.2099724f, 1.1691363f,
-  1.1174376f, 1.0768616f, 1.0568392f, 1.0f,
-};
-#endif
-#ifndef GB_HAS_TABLE_cceb3669
-#define GB_HAS_TABLE_cceb3669
-GB_TABLE float TABLE_cceb3669[16] = {
-  0.0f, 0.08570862f, 0.13912964f, 0.20426941f,
-  0.24264526f, 0.29904175f, 0.34126282f, 0.37704468f,
-  -0.26394653f, -0.21957397f, -0.19059753f, -0.15626526f,
-  -0.11103821f, -0.0740509f, -0.055282593f, 0.0f,
+#ifndef GB_HAS_TABLE_9f8e42e6
+#define GB_HAS_TABLE_9f8e42e6
+GB_TABLE float TABLE_9f8e42e6[2][16] = {
+  {1.0f, 0.91786164f, 0.8701152f, 0.8152427f,
+   0.7845498f, 0.74152845f, 0.71087205f, 0.6858854f,
+   1.3020586f, 1.245546f, 1.2099724f, 1.1691363f,
+   1.1174376f, 1.0768616f, 1.0568392f, 1.0f,
+  },
+  {0.0f, 0.08570862f, 0.13912964f, 0.20426941f,
+   0.24264526f, 0.29904175f, 0.34126282f, 0.37704468f,
+   -0.26394653f, -0.21957397f, -0.19059753f, -0.15626526f,
+   -0.11103821f, -0.0740509f, -0.055282593f, 0.0f,
+  },
 };
 #endif
 // log(1 + z) with the sign of x, where z = |x| + x^2 / (1 + sqrt(x^2 + 1)).
@@ -42,12 +39,12 @@ GB_FN float asinh(float x) {
   const float t19 = large ? a : total;
   const float t24 = mantissa(t19);
   const u32 t27 = bits_as<u32>(t24) >> 19;
-  const float t28 = TABLE_f2a695b8[t27 & 15];
+  const float t28 = TABLE_9f8e42e6[0][t27 & 15];
   const float t31 = fma(t24, t28, -1.0f);
   const float t32 = exponent(t19);
   const float t35 = (t24 < 1.0f) ? (t32 + 1.0f) : t32;
   const float t36 = t35 + (large ? 1.0f : 0.0f);
-  const float t38 = fma(t36, 0.69314575f, TABLE_cceb3669[t27 & 15]);
+  const float t38 = fma(t36, 0.69314575f, TABLE_9f8e42e6[1][t27 & 15]);
   const float t39 = t38 + t31;
   const float t49 = fma(fma(fma(0.18884762f, t31, -0.25009185f), t31, 0.33334476f), t31,
       -0.5f);
@@ -60,22 +57,19 @@ GB_FN float asinh(float x) {
   return bits_as<float>(t75);
 }
 
-#ifndef GB_HAS_TABLE_35121f13
-#define GB_HAS_TABLE_35121f13
-GB_TABLE double TABLE_35121f13[16] = {
-  1.0, 0.9140243058801596, 0.8652917352718384, 0.8212012981091272,
-  0.7808316509859077, 0.7449193005865826, 0.711278308894159, 0.6810564465857456,
-  1.3051727842977157, 1.2545284959681968, 1.2086568493711427, 1.1641642683323394,
-  1.1219575845251009, 1.0857255283531642, 1.048556227717474, 1.0,
-};
-#endif
-#ifndef GB_HAS_TABLE_858ffe45
-#define GB_HAS_TABLE_858ffe45
-GB_TABLE double TABLE_858ffe45[16] = {
-  0.0, 0.08989811501487566, 0.14468856270150354, 0.1969870130919844,
-  0.24739570809379074, 0.29447938783005156, 0.340691492725, 0.3841100884765183,
-  -0.26633543377101887, -0.22675980156691367, -0.1895097012138649, -0.1520034633490468,
-  -0.11507500293237172, -0.08224845324548369, -0.04741419673882774, 0.0,
+#ifndef GB_HAS_TABLE_66ba394e
+#define GB_HAS_TABLE_66ba394e
+GB_TABLE double TABLE_66ba394e[2][16] = {
+  {1.0, 0.9140243058801596, 0.8652917352718384, 0.8212012981091272,
+   0.7808316509859077, 0.7449193005865826, 0.711278308894159, 0.6810564465857456,
+   1.3051727842977157, 1.2545284959681968, 1.2086568493711427, 1.1641642683323394,
+   1.1219575845251009, 1.0857255283531642, 1.048556227717474, 1.0,
+  },
+  {0.0, 0.08989811501487566, 0.14468856270150354, 0.1969870130919844,
+   0.24739570809379074, 0.29447938783005156, 0.340691492725, 0.3841100884765183,
+   -0.26633543377101887, -0.22675980156691367, -0.1895097012138649, -0.1520034633490468,
+   -0.11507500293237172, -0.08224845324548369, -0.04741419673882774, 0.0,
+  },
 };
 #endif
 // log(1 + z) with the sign of x, where z = |x| + x^2 / (1 + sqrt(x^2 + 1)).
@@ -93,12 +87,12 @@ GB_FN double asinh(double x) {
   const double t19 = large ? a : total;
   const double t24 = mantissa(t19);
   const u64 t27 = bits_as<u64>(t24) >> 48;
-  const double t28 = TABLE_35121f13[t27 & 15];
+  const double t28 = TABLE_66ba394e[0][t27 & 15];
   const double t31 = fma(t24, t28, -1.0);
   const double t32 = exponent(t19);
   const double t35 = (t24 < 1.0) ? (t32 + 1.0) : t32;
   const double t36 = t35 + (large ? 1.0 : 0.0);
-  const double t38 = fma(t36, 0.6931471805601177, TABLE_858ffe45[t27 & 15]);
+  const double t38 = fma(t36, 0.6931471805601177, TABLE_66ba394e[1][t27 & 15]);
   const double t39 = t38 + t31;
   const double t47 = fma(fma(0.07943081504681777, t31, -0.09970829073707954), t31,
       0.1111382520379317);
@@ -133,12 +127,12 @@ GB_FN float acosh(float x) {
   const float t26 = large ? x : total;
   const float t31 = mantissa(t26);
   const u32 t34 = bits_as<u32>(t31) >> 19;
-  const float t35 = TABLE_f2a695b8[t34 & 15];
+  const float t35 = TABLE_9f8e42e6[0][t34 & 15];
   const float t38 = fma(t31, t35, -1.0f);
   const float t39 = exponent(t26);
   const float t42 = (t31 < 1.0f) ? (t39 + 1.0f) : t39;
   const float t43 = t42 + 1.0f;
-  const float t45 = fma(t43, 0.69314575f, TABLE_cceb3669[t34 & 15]);
+  const float t45 = fma(t43, 0.69314575f, TABLE_9f8e42e6[1][t34 & 15]);
   const float t46 = t45 + t38;
   const float t55 = fma(fma(fma(0.18884762f, t38, -0.25009185f), t38, 0.33334476f), t38,
       -0.5f);
@@ -168,12 +162,12 @@ GB_FN double acosh(double x) {
   const double t26 = large ? x : total;
   const double t31 = mantissa(t26);
   const u64 t34 = bits_as<u64>(t31) >> 48;
-  const double t35 = TABLE_35121f13[t34 & 15];
+  const double t35 = TABLE_66ba394e[0][t34 & 15];
   const double t38 = fma(t31, t35, -1.0);
   const double t39 = exponent(t26);
   const double t42 = (t31 < 1.0) ? (t39 + 1.0) : t39;
   const double t43 = t42 + 1.0;
-  const double t45 = fma(t43, 0.6931471805601177, TABLE_858ffe45[t34 & 15]);
+  const double t45 = fma(t43, 0.6931471805601177, TABLE_66ba394e[1][t34 & 15]);
   const double t46 = t45 + t38;
   const double t54 = fma(fma(0.07943081504681777, t38, -0.09970829073707954), t38,
       0.1111382520379317);
@@ -206,11 +200,11 @@ GB_FN float atanh(float x) {
   const float low = (fma(t12, below, above) + fma(t12, below_low, above_low)) * inverse;
   const float t17 = mantissa(total);
   const u32 t20 = bits_as<u32>(t17) >> 19;
-  const float t21 = TABLE_f2a695b8[t20 & 15];
+  const float t21 = TABLE_9f8e42e6[0][t20 & 15];
   const float t24 = fma(t17, t21, -1.0f);
   const float t25 = exponent(total);
   const float t28 = (t17 < 1.0f) ? (t25 + 1.0f) : t25;
-  const float t30 = fma(t28, 0.69314575f, TABLE_cceb3669[t20 & 15]);
+  const float t30 = fma(t28, 0.69314575f, TABLE_9f8e42e6[1][t20 & 15]);
   const float t31 = t30 + t24;
   const float t41 = fma(fma(fma(0.18884762f, t24, -0.25009185f), t24, 0.33334476f), t24,
       -0.5f);
@@ -239,11 +233,11 @@ GB_FN double atanh(double x) {
   const double low = (fma(t12, below, above) + fma(t12, below_low, above_low)) * inverse;
   const double t17 = mantissa(total);
   const u64 t20 = bits_as<u64>(t17) >> 48;
-  const double t21 = TABLE_35121f13[t20 & 15];
+  const double t21 = TABLE_66ba394e[0][t20 & 15];
   const double t24 = fma(t17, t21, -1.0);
   const double t25 = exponent(total);
   const double t28 = (t17 < 1.0) ? (t25 + 1.0) : t25;
-  const double t30 = fma(t28, 0.6931471805601177, TABLE_858ffe45[t20 & 15]);
+  const double t30 = fma(t28, 0.6931471805601177, TABLE_66ba394e[1][t20 & 15]);
   const double t31 = t30 + t24;
   const double t39 = fma(fma(0.07943081504681777, t24, -0.09970829073707954), t24,
       0.1111382520379317);

@@ -9,22 +9,19 @@
 
 namespace gb {
 
-#ifndef GB_HAS_TABLE_f2a695b8
-#define GB_HAS_TABLE_f2a695b8
-GB_TABLE float TABLE_f2a695b8[16] = {
-  1.0f, 0.91786164f, 0.8701152f, 0.8152427f,
-  0.7845498f, 0.74152845f, 0.71087205f, 0.6858854f,
-  1.3020586f, 1.245546f, 1.2099724f, 1.1691363f,
-  1.1174376f, 1.0768616f, 1.0568392f, 1.0f,
-};
-#endif
-#ifndef GB_HAS_TABLE_cceb3669
-#define GB_HAS_TABLE_cceb3669
-GB_TABLE float TABLE_cceb3669[16] = {
-  0.0f, 0.08570862f, 0.13912964f, 0.20426941f,
-  0.24264526f, 0.29904175f, 0.34126282f, 0.37704468f,
-  -0.26394653f, -0.21957397f, -0.19059753f, -0.15626526f,
-  -0.11103821f, -0.0740509f, -0.055282593f, 0.0f,
+#ifndef GB_HAS_TABLE_9f8e42e6
+#define GB_HAS_TABLE_9f8e42e6
+GB_TABLE float TABLE_9f8e42e6[2][16] = {
+  {1.0f, 0.91786164f, 0.8701152f, 0.8152427f,
+   0.7845498f, 0.74152845f, 0.71087205f, 0.6858854f,
+   1.3020586f, 1.245546f, 1.2099724f, 1.1691363f,
+   1.1174376f, 1.0768616f, 1.0568392f, 1.0f,
+  },
+  {0.0f, 0.08570862f, 0.13912964f, 0.20426941f,
+   0.24264526f, 0.29904175f, 0.34126282f, 0.37704468f,
+   -0.26394653f, -0.21957397f, -0.19059753f, -0.15626526f,
+   -0.11103821f, -0.0740509f, -0.055282593f, 0.0f,
+  },
 };
 #endif
 // The natural logarithm: e ln 2 + log(m) of x = m 2^e, and log(m) by a table.
@@ -32,32 +29,29 @@ GB_FN float log(float x) {
   GB_ENTER
   const float t1 = mantissa(x);
   const u32 t4 = bits_as<u32>(t1) >> 19;
-  const float t8 = fma(t1, TABLE_f2a695b8[t4 & 15], -1.0f);
+  const float t8 = fma(t1, TABLE_9f8e42e6[0][t4 & 15], -1.0f);
   const float t9 = exponent(x);
   const float t13 = (t1 < 1.0f) ? (t9 + 1.0f) : t9;
-  const float t15 = fma(t13, 0.69314575f, TABLE_cceb3669[t4 & 15]);
+  const float t15 = fma(t13, 0.69314575f, TABLE_9f8e42e6[1][t4 & 15]);
   const float t16 = t15 + t8;
   const float t26 = fma(fma(fma(0.18884762f, t8, -0.25009185f), t8, 0.33334476f), t8, -0.5f);
   const float t31 = t16 + ((t8 - (t16 - t15)) + fma(t8 * t8, t26, t13 * 1.4286068e-06f));
   return log_domain(x, t31);
 }
 
-#ifndef GB_HAS_TABLE_35121f13
-#define GB_HAS_TABLE_35121f13
-GB_TABLE double TABLE_35121f13[16] = {
-  1.0, 0.9140243058801596, 0.8652917352718384, 0.8212012981091272,
-  0.7808316509859077, 0.7449193005865826, 0.711278308894159, 0.6810564465857456,
-  1.3051727842977157, 1.2545284959681968, 1.2086568493711427, 1.1641642683323394,
-  1.1219575845251009, 1.0857255283531642, 1.048556227717474, 1.0,
-};
-#endif
-#ifndef GB_HAS_TABLE_858ffe45
-#define GB_HAS_TABLE_858ffe45
-GB_TABLE double TABLE_858ffe45[16] = {
-  0.0, 0.08989811501487566, 0.14468856270150354, 0.1969870130919844,
-  0.24739570809379074, 0.29447938783005156, 0.340691492725, 0.3841100884765183,
-  -0.26633543377101887, -0.22675980156691367, -0.1895097012138649, -0.1520034633490468,
-  -0.11507500293237172, -0.08224845324548369, -0.04741419673882774, 0.0,
+#ifndef GB_HAS_TABLE_66ba394e
+#define GB_HAS_TABLE_66ba394e
+GB_TABLE double TABLE_66ba394e[2][16] = {
+  {1.0, 0.9140243058801596, 0.8652917352718384, 0.8212012981091272,
+   0.7808316509859077, 0.7449193005865826, 0.711278308894159, 0.6810564465857456,
+   1.3051727842977157, 1.2545284959681968, 1.2086568493711427, 1.1641642683323394,
+   1.1219575845251009, 1.0857255283531642, 1.048556227717474, 1.0,
+  },
+  {0.0, 0.08989811501487566, 0.14468856270150354, 0.1969870130919844,
+   0.24739570809379074, 0.29447938783005156, 0.340691492725, 0.3841100884765183,
+   -0.26633543377101887, -0.22675980156691367, -0.1895097012138649, -0.1520034633490468,
+   -0.11507500293237172, -0.08224845324548369, -0.04741419673882774, 0.0,
+  },
 };
 #endif
 // The natural logarithm: e ln 2 + log(m) of x = m 2^e, and log(m) by a table.
@@ -65,10 +59,10 @@ GB_FN double log(double x) {
   GB_ENTER
   const double t1 = mantissa(x);
   const u64 t4 = bits_as<u64>(t1) >> 48;
-  const double t8 = fma(t1, TABLE_35121f13[t4 & 15], -1.0);
+  const double t8 = fma(t1, TABLE_66ba394e[0][t4 & 15], -1.0);
   const double t9 = exponent(x);
   const double t13 = (t1 < 1.0) ? (t9 + 1.0) : t9;
-  const double t15 = fma(t13, 0.6931471805601177, TABLE_858ffe45[t4 & 15]);
+  const double t15 = fma(t13, 0.6931471805601177, TABLE_66ba394e[1][t4 & 15]);
   const double t16 = t15 + t8;
   const double t24 = fma(fma(0.07943081504681777, t8, -0.09970829073707954), t8,
       0.1111382520379317);
@@ -80,22 +74,19 @@ GB_FN double log(double x) {
   return log_domain(x, t16 + ((t8 - (t16 - t15)) + t41));
 }
 
-#ifndef GB_HAS_TABLE_cb7e8d70
-#define GB_HAS_TABLE_cb7e8d70
-GB_TABLE float TABLE_cb7e8d70[16] = {
-  1.0f, 0.9131231f, 0.8698713f, 0.8162984f,
-  0.785328f, 0.7399767f, 0.7099244f, 0.6776938f,
-  1.3009197f, 1.2638404f, 1.2124486f, 1.1593636f,
-  1.1314173f, 1.0779054f, 1.045777f, 1.0f,
-};
-#endif
-#ifndef GB_HAS_TABLE_e6e1282f
-#define GB_HAS_TABLE_e6e1282f
-GB_TABLE float TABLE_e6e1282f[16] = {
-  0.0f, 0.13111877f, 0.2011261f, 0.29283142f,
-  0.3486328f, 0.43444824f, 0.4942627f, 0.56129456f,
-  0.62046814f, 0.66218567f, 0.7220764f, 0.78666687f,
-  0.8218689f, 0.8917694f, 0.9354248f, 1.0f,
+#ifndef GB_HAS_TABLE_70cbb2ff
+#define GB_HAS_TABLE_70cbb2ff
+GB_TABLE float TABLE_70cbb2ff[2][16] = {
+  {1.0f, 0.9131231f, 0.8698713f, 0.8162984f,
+   0.785328f, 0.7399767f, 0.7099244f, 0.6776938f,
+   1.3009197f, 1.2638404f, 1.2124486f, 1.1593636f,
+   1.1314173f, 1.0779054f, 1.045777f, 1.0f,
+  },
+  {0.0f, 0.13111877f, 0.2011261f, 0.29283142f,
+   0.3486328f, 0.43444824f, 0.4942627f, 0.56129456f,
+   0.62046814f, 0.66218567f, 0.7220764f, 0.78666687f,
+   0.8218689f, 0.8917694f, 0.9354248f, 1.0f,
+  },
 };
 #endif
 // The logarithm to base 2: e + log2(m) of x = m 2^e, and log2(m) by a table.
@@ -103,8 +94,8 @@ GB_FN float log2(float x) {
   GB_ENTER
   const float t1 = mantissa(x);
   const u32 t4 = bits_as<u32>(t1) >> 19;
-  const float _ = TABLE_cb7e8d70[t4 & 15];
-  const float table = TABLE_e6e1282f[t4 & 15];
+  const float _ = TABLE_70cbb2ff[0][t4 & 15];
+  const float table = TABLE_70cbb2ff[1][t4 & 15];
   const float r = fma(t1, _, -1.0f);
   const float total = exponent(x) + table;
   const float head = fma(r, 1.442695f, total);
@@ -115,22 +106,19 @@ GB_FN float log2(float x) {
   return log_domain(x, y);
 }
 
-#ifndef GB_HAS_TABLE_8ef7cd96
-#define GB_HAS_TABLE_8ef7cd96
-GB_TABLE double TABLE_8ef7cd96[16] = {
-  1.0, 0.9140303094028567, 0.8644991821782725, 0.8198977287893808,
-  0.779998012006473, 0.743609965761803, 0.7113178106390355, 0.6811682280248307,
-  1.3068166420327263, 1.2543568150300286, 1.2072169601722167, 1.1633468774177225,
-  1.1231661405299442, 1.084047466874075, 1.0488496484613075, 1.0,
-};
-#endif
-#ifndef GB_HAS_TABLE_bbaa9a24
-#define GB_HAS_TABLE_bbaa9a24
-GB_TABLE double TABLE_bbaa9a24[16] = {
-  0.0, 0.12968608879418753, 0.2100634958178489, 0.2864841307300594,
-  0.3584576479279349, 0.4273819896934583, 0.4914338073494946, 0.5539169504463644,
-  0.6139432675790886, 0.6730522036536968, 0.7283150204802951, 0.7817186678366852,
-  0.8324286507208853, 0.883572071053095, 0.9311921161415739, 1.0,
+#ifndef GB_HAS_TABLE_c8dc41cc
+#define GB_HAS_TABLE_c8dc41cc
+GB_TABLE double TABLE_c8dc41cc[2][16] = {
+  {1.0, 0.9140303094028567, 0.8644991821782725, 0.8198977287893808,
+   0.779998012006473, 0.743609965761803, 0.7113178106390355, 0.6811682280248307,
+   1.3068166420327263, 1.2543568150300286, 1.2072169601722167, 1.1633468774177225,
+   1.1231661405299442, 1.084047466874075, 1.0488496484613075, 1.0,
+  },
+  {0.0, 0.12968608879418753, 0.2100634958178489, 0.2864841307300594,
+   0.3584576479279349, 0.4273819896934583, 0.4914338073494946, 0.5539169504463644,
+   0.6139432675790886, 0.6730522036536968, 0.7283150204802951, 0.7817186678366852,
+   0.8324286507208853, 0.883572071053095, 0.9311921161415739, 1.0,
+  },
 };
 #endif
 // The logarithm to base 2: e + log2(m) of x = m 2^e, and log2(m) by a table.
@@ -138,8 +126,8 @@ GB_FN double log2(double x) {
   GB_ENTER
   const double t1 = mantissa(x);
   const u64 t4 = bits_as<u64>(t1) >> 48;
-  const double _ = TABLE_8ef7cd96[t4 & 15];
-  const double table = TABLE_bbaa9a24[t4 & 15];
+  const double _ = TABLE_c8dc41cc[0][t4 & 15];
+  const double table = TABLE_c8dc41cc[1][t4 & 15];
   const double r = fma(t1, _, -1.0);
   const double total = exponent(x) + table;
   const double head = fma(r, 1.4426950408889634, total);
@@ -154,22 +142,19 @@ GB_FN double log2(double x) {
   return log_domain(x, y);
 }
 
-#ifndef GB_HAS_TABLE_4ad827b9
-#define GB_HAS_TABLE_4ad827b9
-GB_TABLE float TABLE_4ad827b9[16] = {
-  1.0f, 0.93929327f, 0.8647178f, 0.81589174f,
-  0.7764915f, 0.7425466f, 0.7076449f, 0.68438494f,
-  1.3190527f, 1.2608908f, 1.2197031f, 1.1540418f,
-  1.1280048f, 1.0740228f, 1.0380726f, 1.0f,
-};
-#endif
-#ifndef GB_HAS_TABLE_b230f461
-#define GB_HAS_TABLE_b230f461
-GB_TABLE float TABLE_b230f461[16] = {
-  0.0f, 0.027198792f, 0.06312561f, 0.08836746f,
-  0.10986328f, 0.12927628f, 0.15018463f, 0.16469955f,
-  -0.120262146f, -0.10067749f, -0.08625412f, -0.062221527f,
-  -0.052310944f, -0.031013489f, -0.016227722f, 0.0f,
+#ifndef GB_HAS_TABLE_11667b7a
+#define GB_HAS_TABLE_11667b7a
+GB_TABLE float TABLE_11667b7a[2][16] = {
+  {1.0f, 0.93929327f, 0.8647178f, 0.81589174f,
+   0.7764915f, 0.7425466f, 0.7076449f, 0.68438494f,
+   1.3190527f, 1.2608908f, 1.2197031f, 1.1540418f,
+   1.1280048f, 1.0740228f, 1.0380726f, 1.0f,
+  },
+  {0.0f, 0.027198792f, 0.06312561f, 0.08836746f,
+   0.10986328f, 0.12927628f, 0.15018463f, 0.16469955f,
+   -0.120262146f, -0.10067749f, -0.08625412f, -0.062221527f,
+   -0.052310944f, -0.031013489f, -0.016227722f, 0.0f,
+  },
 };
 #endif
 // The logarithm to base 10: e log10(2) + log10(m) of x = m 2^e, and log10(m) by a table.
@@ -177,8 +162,8 @@ GB_FN float log10(float x) {
   GB_ENTER
   const float m = mantissa(x);
   const u32 t4 = bits_as<u32>(m) >> 19;
-  const float _ = TABLE_4ad827b9[t4 & 15];
-  const float table = TABLE_b230f461[t4 & 15];
+  const float _ = TABLE_11667b7a[0][t4 & 15];
+  const float table = TABLE_11667b7a[1][t4 & 15];
   const float r = fma(m, _, -1.0f);
   const float t9 = exponent(x);
   const float e = (m < 1.0f) ? (t9 + 1.0f) : t9;
@@ -191,22 +176,19 @@ GB_FN float log10(float x) {
   return t34;
 }
 
-#ifndef GB_HAS_TABLE_8904cc14
-#define GB_HAS_TABLE_8904cc14
-GB_TABLE double TABLE_8904cc14[16] = {
-  1.0, 0.9377918261045174, 0.8685421460446554, 0.8236705465843557,
-  0.7808406566584185, 0.7387133181316419, 0.7136122442399935, 0.6772180508195416,
-  1.3064564072449838, 1.2692978324120723, 1.1946441866702868, 1.171871287330146,
-  1.1267170713363712, 1.080078431554094, 1.0360530858068722, 1.0,
-};
-#endif
-#ifndef GB_HAS_TABLE_a91dfc83
-#define GB_HAS_TABLE_a91dfc83
-GB_TABLE double TABLE_a91dfc83[16] = {
-  0.0, 0.027893556938579422, 0.06120910254730916, 0.08424646355933874,
-  0.10743758199259901, 0.131524071090098, 0.14653770689392331, 0.16927147456362945,
-  -0.1160949231266386, -0.10356353840415977, -0.07723857409109769, -0.06887991349776712,
-  -0.05181487453455702, -0.033455293592851376, -0.015382008577489614, 0.0,
+#ifndef GB_HAS_TABLE_97561170
+#define GB_HAS_TABLE_97561170
+GB_TABLE double TABLE_97561170[2][16] = {
+  {1.0, 0.9377918261045174, 0.8685421460446554, 0.8236705465843557,
+   0.7808406566584185, 0.7387133181316419, 0.7136122442399935, 0.6772180508195416,
+   1.3064564072449838, 1.2692978324120723, 1.1946441866702868, 1.171871287330146,
+   1.1267170713363712, 1.080078431554094, 1.0360530858068722, 1.0,
+  },
+  {0.0, 0.027893556938579422, 0.06120910254730916, 0.08424646355933874,
+   0.10743758199259901, 0.131524071090098, 0.14653770689392331, 0.16927147456362945,
+   -0.1160949231266386, -0.10356353840415977, -0.07723857409109769, -0.06887991349776712,
+   -0.05181487453455702, -0.033455293592851376, -0.015382008577489614, 0.0,
+  },
 };
 #endif
 // The logarithm to base 10: e log10(2) + log10(m) of x = m 2^e, and log10(m) by a table.
@@ -214,8 +196,8 @@ GB_FN double log10(double x) {
   GB_ENTER
   const double m = mantissa(x);
   const u64 t4 = bits_as<u64>(m) >> 48;
-  const double _ = TABLE_8904cc14[t4 & 15];
-  const double table = TABLE_a91dfc83[t4 & 15];
+  const double _ = TABLE_97561170[0][t4 & 15];
+  const double table = TABLE_97561170[1][t4 & 15];
   const double r = fma(m, _, -1.0);
   const double t9 = exponent(x);
   const double e = (m < 1.0) ? (t9 + 1.0) : t9;
@@ -240,11 +222,11 @@ GB_FN float log1p(float x) {
   const float low = (1.0f - (total - t3)) + (x - t3);
   const float t8 = mantissa(total);
   const u32 t11 = bits_as<u32>(t8) >> 19;
-  const float t12 = TABLE_f2a695b8[t11 & 15];
+  const float t12 = TABLE_9f8e42e6[0][t11 & 15];
   const float t15 = fma(t8, t12, -1.0f);
   const float t16 = exponent(total);
   const float t19 = (t8 < 1.0f) ? (t16 + 1.0f) : t16;
-  const float t21 = fma(t19, 0.69314575f, TABLE_cceb3669[t11 & 15]);
+  const float t21 = fma(t19, 0.69314575f, TABLE_9f8e42e6[1][t11 & 15]);
   const float t22 = t21 + t15;
   const float t32 = fma(fma(fma(0.18884762f, t15, -0.25009185f), t15, 0.33334476f), t15,
       -0.5f);
@@ -265,11 +247,11 @@ GB_FN double log1p(double x) {
   const double low = (1.0 - (total - t3)) + (x - t3);
   const double t8 = mantissa(total);
   const u64 t11 = bits_as<u64>(t8) >> 48;
-  const double t12 = TABLE_35121f13[t11 & 15];
+  const double t12 = TABLE_66ba394e[0][t11 & 15];
   const double t15 = fma(t8, t12, -1.0);
   const double t16 = exponent(total);
   const double t19 = (t8 < 1.0) ? (t16 + 1.0) : t16;
-  const double t21 = fma(t19, 0.6931471805601177, TABLE_858ffe45[t11 & 15]);
+  const double t21 = fma(t19, 0.6931471805601177, TABLE_66ba394e[1][t11 & 15]);
   const double t22 = t21 + t15;
   const double t30 = fma(fma(0.07943081504681777, t15, -0.09970829073707954), t15,
       0.1111382520379317);
@@ -312,11 +294,11 @@ GB_FN float logaddexp(float x, float y) {
   const float rest = fma(t, power_low * (t51 * fma(-power, t51, 2.0f)), low);
   const float t58 = mantissa(total);
   const u32 t61 = bits_as<u32>(t58) >> 19;
-  const float t62 = TABLE_f2a695b8[t61 & 15];
+  const float t62 = TABLE_9f8e42e6[0][t61 & 15];
   const float t65 = fma(t58, t62, -1.0f);
   const float t66 = exponent(total);
   const float t69 = (t58 < 1.0f) ? (t66 + 1.0f) : t66;
-  const float t71 = fma(t69, 0.69314575f, TABLE_cceb3669[t61 & 15]);
+  const float t71 = fma(t69, 0.69314575f, TABLE_9f8e42e6[1][t61 & 15]);
   const float t72 = t71 + t65;
   const float t82 = fma(fma(fma(0.18884762f, t65, -0.25009185f), t65, 0.33334476f), t65,
       -0.5f);
@@ -357,11 +339,11 @@ GB_FN double logaddexp(double x, double y) {
   const double rest = fma(t, power_low * (t61 * fma(-power, t61, 2.0)), low);
   const double t68 = mantissa(total);
   const u64 t71 = bits_as<u64>(t68) >> 48;
-  const double t72 = TABLE_35121f13[t71 & 15];
+  const double t72 = TABLE_66ba394e[0][t71 & 15];
   const double t75 = fma(t68, t72, -1.0);
   const double t76 = exponent(total);
   const double t79 = (t68 < 1.0) ? (t76 + 1.0) : t76;
-  const double t81 = fma(t79, 0.6931471805601177, TABLE_858ffe45[t71 & 15]);
+  const double t81 = fma(t79, 0.6931471805601177, TABLE_66ba394e[1][t71 & 15]);
   const double t82 = t81 + t75;
   const double t90 = fma(fma(0.07943081504681777, t75, -0.09970829073707954), t75,
       0.1111382520379317);

@@ -148,33 +148,63 @@ GB_FN double hypot(double x, double y) {
   return t49 ? bits_as<double>(0x7ff0000000000000ull) : result;
 }
 
-// The error function: x + x P(x^2) near 0, then 1 - e^Q(x).
+#ifndef GB_HAS_TABLE_24a13d5e
+#define GB_HAS_TABLE_24a13d5e
+GB_TABLE float TABLE_24a13d5e[10][8] = {
+  {0.39345467f, 0.655633f, 1.0493941f, 1.5737603f,
+   2.3606036f, 3.4087539f, 0.0f, 0.19670106f,
+  },
+  {0.42208233f, 0.6461799f, 0.86220896f, 0.97396123f,
+   0.99915737f, 0.99999857f, 0.0f, 0.21912375f,
+  },
+  {0.96654797f, 0.73412764f, 0.37514383f, 0.09480443f,
+   0.0042892112f, 1.0138485e-05f, 0.12837917f, 1.0855545f,
+  },
+  {-0.38029286f, -0.4813183f, -0.39367372f, -0.14919944f,
+   -0.010125006f, -3.4568362e-05f, 0.0f, -0.2135299f,
+  },
+  {-0.22242495f, -0.03432677f, 0.15036397f, 0.12493478f,
+   0.014501229f, 7.536374e-05f, -0.37612537f, -0.3337893f,
+  },
+  {0.17054054f, 0.17169587f, 0.052328262f, -0.048575636f,
+   -0.013743743f, -0.000116714f, 0.0f, 0.104322106f,
+  },
+  {0.039225f, -0.0351558f, -0.06704971f, -0.0069120615f,
+   0.008667999f, 0.00013404022f, 0.11267812f, 0.06353937f,
+  },
+  {-0.05265523f, -0.038523257f, 0.00951367f, 0.016579855f,
+   -0.0031301838f, -0.00012304957f, 0.0f, -0.17699924f,
+  },
+  {0.018400501f, 0.029546235f, 0.01279582f, -0.005586127f,
+   -0.00015131594f, 0.00010014644f, -0.02056421f, 3.7550054f,
+  },
+  {0.073342256f, 0.017426789f, -0.0054036654f, -0.001331799f,
+   0.0006679599f, -5.202567e-05f, 0.0f, 18.925564f,
+  },
+};
+#endif
+// The error function. F32: by a polynomial for each of eight intervals. F64: x + x P(x^2) near
+// 0, then 1 - e^Q(x).
 GB_FN float erf(float x) {
   GB_ENTER
   const float magnitude = fabs(x);
-  const float a = (magnitude > 4.0f) ? 4.0f : magnitude;
-  const float t5 = x * x;
-  const float t10 = fma(fma(7.920304e-05f, t5, -0.00080307503f), t5, 0.0051907334f);
-  const float t16 = fma(fma(fma(t10, t5, -0.026855126f), t5, 0.11283618f), t5, -0.3761263f);
-  const float near = fma(x, fma(t16, t5, 0.12837917f), x);
-  const float t26 = fma(fma(fma(2.1701246e-05f, a, -0.00044150185f), a, 0.004205374f), a,
-      -0.025210463f);
-  const float t32 = fma(fma(fma(t26, a, 0.10842215f), a, 0.63321644f), a, 1.1295803f);
-  const float t35 = -fma(t32, a, -0.0001884536f);
-  const float n = rint(t35 * 1.442695f);
-  const float t44 = fma(n, -1.4286068e-06f, fma(n, -0.69314575f, t35)) + 0.0f;
-  const float t52 = fma(fma(fma(0.001392491f, t44, 0.0083692465f), t44, 0.041666575f), t44,
-      0.16666515f);
-  const float e = fma(t44 * t44, fma(t52, t44, 0.5f), t44);
-  const float scale = bits_as<float>(((bits_as<u32>(n + 12582912.0f) - 0x4b400000u) + 0x7fu)
-      << 23);
-  const u32 t74 = bits_as<u32>((1.0f - scale) - (e * scale)) | (bits_as<u32>(x) &
-      0x80000000u);
-  const float far = bits_as<float>(t74);
-  return (magnitude < 1.0f) ? near : far;
+  const float a = (magnitude > 3.93f) ? 3.93f : magnitude;
+  const float t7 = fma(a, 3.8125f, 1.0f);
+  const u32 t10 = bits_as<u32>(t7) >> 22;
+  const float t21 = a - TABLE_24a13d5e[0][t10 & 7];
+  const float t25 = fma(TABLE_24a13d5e[9][t10 & 7], t21, TABLE_24a13d5e[8][t10 & 7]);
+  const float t27 = fma(fma(t25, t21, TABLE_24a13d5e[7][t10 & 7]), t21, TABLE_24a13d5e[6][t10
+      & 7]);
+  const float t29 = fma(fma(t27, t21, TABLE_24a13d5e[5][t10 & 7]), t21, TABLE_24a13d5e[4][t10
+      & 7]);
+  const float t31 = fma(fma(t29, t21, TABLE_24a13d5e[3][t10 & 7]), t21, TABLE_24a13d5e[2][t10
+      & 7]);
+  const u32 t33 = bits_as<u32>(fma(t31, t21, (t7 < 1.5f) ? a : TABLE_24a13d5e[1][t10 & 7]));
+  return bits_as<float>(t33 | (bits_as<u32>(x) & 0x80000000u));
 }
 
-// The error function: x + x P(x^2) near 0, then 1 - e^Q(x).
+// The error function. F32: by a polynomial for each of eight intervals. F64: x + x P(x^2) near
+// 0, then 1 - e^Q(x).
 GB_FN double erf(double x) {
   GB_ENTER
   const double magnitude = fabs(x);

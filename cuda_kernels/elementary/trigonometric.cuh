@@ -8,14 +8,15 @@
 
 namespace gb {
 
-#ifndef GB_HAS_TABLE_980939f5
-#define GB_HAS_TABLE_980939f5
-GB_TABLE u64 TABLE_980939f5[20] = {
-  0x0ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull,
-  0xfe5163abdebbc561ull, 0xb7246e3a424dd2e0ull, 0x6492eea09d1921cull, 0xfe1deb1cb129a73eull,
-  0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull, 0x3991d639835339f4ull, 0x9c845f8bbdf9283bull,
-  0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull, 0x4f463f669e5fea2dull,
-  0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
+#ifndef GB_HAS_TABLE_4b61c935
+#define GB_HAS_TABLE_4b61c935
+GB_TABLE u64 TABLE_4b61c935[1][20] = {
+  {0x0ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull,
+   0xfe5163abdebbc561ull, 0xb7246e3a424dd2e0ull, 0x6492eea09d1921cull, 0xfe1deb1cb129a73eull,
+   0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull, 0x3991d639835339f4ull, 0x9c845f8bbdf9283bull,
+   0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull, 0x4f463f669e5fea2dull,
+   0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
+  },
 };
 #endif
 // The sine of x > LIMIT; NaN of inf.
@@ -26,10 +27,11 @@ GB_RARE float sin_large(float x) {
   const u64 t10 = (t2 >> 23) + 0xffffffffffffffa8ull;
   const u32 t13 = static_cast<u32>(t10 >> 6);
   const u64 t15 = t10 & 0x3full;
-  const u64 t21 = TABLE_980939f5[t13 + 0x1u];
+  const u64 t21 = TABLE_4b61c935[0][t13 + 0x1u];
   const u64 t28 = 0x3full - t15;
-  const u64 t35 = t6 * ((TABLE_980939f5[t13 + 0x0u] << t15) | ((t21 >> 1) >> t28));
-  const u64 t36 = __umul64hi(t6, (t21 << t15) | ((TABLE_980939f5[t13 + 0x2u] >> 1) >> t28));
+  const u64 t35 = t6 * ((TABLE_4b61c935[0][t13 + 0x0u] << t15) | ((t21 >> 1) >> t28));
+  const u64 t36 = __umul64hi(t6, (t21 << t15) | ((TABLE_4b61c935[0][t13 + 0x2u] >> 1) >>
+      t28));
   const u64 t37 = t35 + t36;
   const u64 t41 = (t37 + 0x2000000000000000ull) >> 62;
   const u64 t43 = t37 - (t41 << 62);
@@ -66,12 +68,13 @@ GB_RARE double sin_large(double x) {
   const u64 t9 = (t1 >> 52) + 0xfffffffffffffc0bull;
   const u32 t12 = static_cast<u32>(t9 >> 6);
   const u64 t14 = t9 & 0x3full;
-  const u64 t20 = TABLE_980939f5[t12 + 0x1u];
-  const u64 t23 = TABLE_980939f5[t12 + 0x2u];
+  const u64 t20 = TABLE_4b61c935[0][t12 + 0x1u];
+  const u64 t23 = TABLE_4b61c935[0][t12 + 0x2u];
   const u64 t30 = 0x3full - t14;
   const u64 t36 = (t20 << t14) | ((t23 >> 1) >> t30);
-  const u64 t41 = t5 * ((TABLE_980939f5[t12 + 0x0u] << t14) | ((t20 >> 1) >> t30));
-  const u64 t45 = __umul64hi(t5, (t23 << t14) | ((TABLE_980939f5[t12 + 0x3u] >> 1) >> t30));
+  const u64 t41 = t5 * ((TABLE_4b61c935[0][t12 + 0x0u] << t14) | ((t20 >> 1) >> t30));
+  const u64 t45 = __umul64hi(t5, (t23 << t14) | ((TABLE_4b61c935[0][t12 + 0x3u] >> 1) >>
+      t30));
   const u64 t46 = (t5 * t36) + t45;
   const u64 t50 = (t41 + __umul64hi(t5, t36)) + ((t46 < t45) ? 0x1ull : 0x0ull);
   const u64 t54 = (t50 + 0x2000000000000000ull) >> 62;
@@ -115,10 +118,11 @@ GB_RARE float tan_large(float x) {
   const u64 t10 = (t2 >> 23) + 0xffffffffffffffa8ull;
   const u32 t13 = static_cast<u32>(t10 >> 6);
   const u64 t15 = t10 & 0x3full;
-  const u64 t21 = TABLE_980939f5[t13 + 0x1u];
+  const u64 t21 = TABLE_4b61c935[0][t13 + 0x1u];
   const u64 t28 = 0x3full - t15;
-  const u64 t35 = t6 * ((TABLE_980939f5[t13 + 0x0u] << t15) | ((t21 >> 1) >> t28));
-  const u64 t36 = __umul64hi(t6, (t21 << t15) | ((TABLE_980939f5[t13 + 0x2u] >> 1) >> t28));
+  const u64 t35 = t6 * ((TABLE_4b61c935[0][t13 + 0x0u] << t15) | ((t21 >> 1) >> t28));
+  const u64 t36 = __umul64hi(t6, (t21 << t15) | ((TABLE_4b61c935[0][t13 + 0x2u] >> 1) >>
+      t28));
   const u64 t37 = t35 + t36;
   const u64 t41 = (t37 + 0x2000000000000000ull) >> 62;
   const u64 t43 = t37 - (t41 << 62);
@@ -157,12 +161,13 @@ GB_RARE double tan_large(double x) {
   const u64 t9 = (t1 >> 52) + 0xfffffffffffffc0bull;
   const u32 t12 = static_cast<u32>(t9 >> 6);
   const u64 t14 = t9 & 0x3full;
-  const u64 t20 = TABLE_980939f5[t12 + 0x1u];
-  const u64 t23 = TABLE_980939f5[t12 + 0x2u];
+  const u64 t20 = TABLE_4b61c935[0][t12 + 0x1u];
+  const u64 t23 = TABLE_4b61c935[0][t12 + 0x2u];
   const u64 t30 = 0x3full - t14;
   const u64 t36 = (t20 << t14) | ((t23 >> 1) >> t30);
-  const u64 t41 = t5 * ((TABLE_980939f5[t12 + 0x0u] << t14) | ((t20 >> 1) >> t30));
-  const u64 t45 = __umul64hi(t5, (t23 << t14) | ((TABLE_980939f5[t12 + 0x3u] >> 1) >> t30));
+  const u64 t41 = t5 * ((TABLE_4b61c935[0][t12 + 0x0u] << t14) | ((t20 >> 1) >> t30));
+  const u64 t45 = __umul64hi(t5, (t23 << t14) | ((TABLE_4b61c935[0][t12 + 0x3u] >> 1) >>
+      t30));
   const u64 t46 = (t5 * t36) + t45;
   const u64 t50 = (t41 + __umul64hi(t5, t36)) + ((t46 < t45) ? 0x1ull : 0x0ull);
   const u64 t54 = (t50 + 0x2000000000000000ull) >> 62;
@@ -210,10 +215,11 @@ GB_RARE float cos_large(float x) {
   const u64 t10 = (t2 >> 23) + 0xffffffffffffffa8ull;
   const u32 t13 = static_cast<u32>(t10 >> 6);
   const u64 t15 = t10 & 0x3full;
-  const u64 t21 = TABLE_980939f5[t13 + 0x1u];
+  const u64 t21 = TABLE_4b61c935[0][t13 + 0x1u];
   const u64 t28 = 0x3full - t15;
-  const u64 t35 = t6 * ((TABLE_980939f5[t13 + 0x0u] << t15) | ((t21 >> 1) >> t28));
-  const u64 t36 = __umul64hi(t6, (t21 << t15) | ((TABLE_980939f5[t13 + 0x2u] >> 1) >> t28));
+  const u64 t35 = t6 * ((TABLE_4b61c935[0][t13 + 0x0u] << t15) | ((t21 >> 1) >> t28));
+  const u64 t36 = __umul64hi(t6, (t21 << t15) | ((TABLE_4b61c935[0][t13 + 0x2u] >> 1) >>
+      t28));
   const u64 t37 = t35 + t36;
   const u64 t41 = (t37 + 0x2000000000000000ull) >> 62;
   const u64 t43 = t37 - (t41 << 62);
@@ -250,12 +256,13 @@ GB_RARE double cos_large(double x) {
   const u64 t9 = (t1 >> 52) + 0xfffffffffffffc0bull;
   const u32 t12 = static_cast<u32>(t9 >> 6);
   const u64 t14 = t9 & 0x3full;
-  const u64 t20 = TABLE_980939f5[t12 + 0x1u];
-  const u64 t23 = TABLE_980939f5[t12 + 0x2u];
+  const u64 t20 = TABLE_4b61c935[0][t12 + 0x1u];
+  const u64 t23 = TABLE_4b61c935[0][t12 + 0x2u];
   const u64 t30 = 0x3full - t14;
   const u64 t36 = (t20 << t14) | ((t23 >> 1) >> t30);
-  const u64 t41 = t5 * ((TABLE_980939f5[t12 + 0x0u] << t14) | ((t20 >> 1) >> t30));
-  const u64 t45 = __umul64hi(t5, (t23 << t14) | ((TABLE_980939f5[t12 + 0x3u] >> 1) >> t30));
+  const u64 t41 = t5 * ((TABLE_4b61c935[0][t12 + 0x0u] << t14) | ((t20 >> 1) >> t30));
+  const u64 t45 = __umul64hi(t5, (t23 << t14) | ((TABLE_4b61c935[0][t12 + 0x3u] >> 1) >>
+      t30));
   const u64 t46 = (t5 * t36) + t45;
   const u64 t50 = (t41 + __umul64hi(t5, t36)) + ((t46 < t45) ? 0x1ull : 0x0ull);
   const u64 t54 = (t50 + 0x2000000000000000ull) >> 62;

@@ -170,6 +170,13 @@ class _Writer:
         self.uses = [0] * len(code.instructions)
         for index in (*(a for step in code.instructions for a in step.args), *code.results):
             self.uses[index] += 1
+        # Tables that are looked up at one index, of one length, are columns of one table: an
+        # address serves all.
+        self.columns: dict[tuple[int, int], list[tuple[int, ...]]] = {}
+        for step in code.instructions:
+            if step.op == "lookup":
+                columns = self.columns.setdefault((step.args[0], len(step.extra)), [])
+                columns += [step.extra] if step.extra not in columns else []
 
     def body(self) -> list[str]:
         """The statements in front of the return."""
@@ -262,28 +269,34 @@ class _Writer:
             case "rarely":
                 return f"{operands[0]} ? {self._call(extra[0], args[2:])} : {operands[1]}"
             case "table":
-                return f"{self._table(machine_type, extra)}[{bare[0]}]"
+                return f"{self._table(machine_type, (extra,))}[0][{bare[0]}]"
             case "lookup":
-                return f"{self._table(machine_type, extra)}[{operands[0]} & {len(extra) - 1}]"
+                columns = tuple(self.columns[args[0], len(extra)])
+                name, column = self._table(machine_type, columns), columns.index(extra)
+                return f"{name}[{column}][{operands[0]} & {len(extra) - 1}]"
         name = (CALLS_32 if machine_type is MachineType.U32 else CALLS).get(op) or CALLS[op]
         return f"{name}({', '.join(bare)})"
 
-    def _table(self, machine_type: MachineType, words: tuple[int, ...]) -> str:
-        name = f"TABLE_{_digest(machine_type, words)}"
+    def _table(self, machine_type: MachineType, columns: tuple[tuple[int, ...], ...]) -> str:
+        name = f"TABLE_{_digest(machine_type, columns)}"
         if name not in self.declared_tables:
             self.declared_tables.add(name)
-            declared = f"GB_TABLE {TYPES[machine_type]} {name}[{len(words)}] = {{"
-            entries = [cuda_literal(machine_type, word) for word in words]
-            rows = [", ".join(entries[i : i + 4]) for i in range(0, len(entries), 4)]
+            size = f"[{len(columns)}][{len(columns[0])}]"
             # Functions of two headers look up the same table, and a kernel may include both.
             guard = f"GB_HAS_{name}"
             self.tables += [f"#ifndef {guard}", f"#define {guard}"]
-            self.tables += [declared, *(f"  {row}," for row in rows), "};", "#endif"]
+            self.tables.append(f"GB_TABLE {TYPES[machine_type]} {name}{size} = {{")
+            for words in columns:
+                entries = [cuda_literal(machine_type, word) for word in words]
+                rows = [", ".join(entries[i : i + 4]) for i in range(0, len(entries), 4)]
+                self.tables += [f"  {'{' if i == 0 else ' '}{row}," for i, row in enumerate(rows)]
+                self.tables.append("  },")
+            self.tables += ["};", "#endif"]
         return name
 
 
-def _digest(machine_type: MachineType, words: tuple[int, ...]) -> str:
-    return hashlib.sha256(f"{machine_type.value} {words}".encode()).hexdigest()[:8]
+def _digest(machine_type: MachineType, columns: tuple[tuple[int, ...], ...]) -> str:
+    return hashlib.sha256(f"{machine_type.value} {columns}".encode()).hexdigest()[:8]
 
 
 def _wrapped(line: str) -> list[str]:

@@ -13,7 +13,8 @@ from gpubcast.hlo.elementary.arithmetic import (
     sign_bit,
 )
 from gpubcast.hlo.elementary.formula import call, formula, step
-from gpubcast.hlo.elementary.tables import TANH
+from gpubcast.hlo.elementary.steps import by_intervals, signed
+from gpubcast.hlo.elementary.tables import TANH_FACTOR, TANH_TABLE
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
@@ -22,7 +23,6 @@ from gpubcast.hlo.elementary.values import (
     bits,
     fma,
     from_bits,
-    lookup,
     select,
 )
 
@@ -77,9 +77,7 @@ SINH_LIMIT = {F32: 89.7, F64: 710.6}
 EXPM1_TINY = {F32: 2.0**-26, F64: 2.0**-55}
 SINH_TINY = {F32: 2.0**-13, F64: 2.0**-28}
 # Beyond this tanh is 1.
-TANH_LIMIT = {F32: 9.02, F64: 19.1}
-# Where the table of tanh begins.
-TANH_START = 1 / 16
+TANH_LIMIT = {F32: 9.0125, F64: 19.1}
 # expm1 is -1 below this.
 EXPM1_LOW = {F32: -18.0, F64: -39.0}
 
@@ -204,25 +202,20 @@ def cosh(x: FormulaValue) -> FormulaValue:
 
 @formula("tanh", F32, F64)
 def tanh(x: FormulaValue) -> FormulaValue:
-    """The hyperbolic tangent. F32: by a polynomial for each quarter of an octave. F64: with
+    """The hyperbolic tangent. F32: by a polynomial for each of eight intervals. F64: with
     y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x."""
     a = abs(x)
     a = select(a > TANH_LIMIT[x.machine_type], TANH_LIMIT[x.machine_type], a)
     if x.machine_type is F32:
-        # Smaller ones share the entry of the smallest.
-        index = bits(select(a < TANH_START, TANH_START, a)) >> 21
-        centre, *coefficients = (lookup(column, index) for column in TANH)
-        y = polynomial(a - centre, coefficients)
-    else:
-        # e^(2 a) = 2^n e^(2 r)
-        n, twice = power_of_two(a, 2 / math.log(2), 1.0)
-        high, low = LN2[F64]
-        r = fma(n, -0.5 * low, fma(n, -0.5 * high, a))
-        z = r * r
-        rest = z * in_two(r, z, [c * 2.0 ** (k + 1) for k, c in enumerate(EXP[F64])])
-        first = fma(twice, r, fma(twice, 0.5, -1.0))
-        y = fma(twice, rest, first)
-        y_low = fma(twice, rest, first - y)
-        below = y + 2.0
-        y = quotient(y, below, y_low, (2.0 - below) + y + y_low)
-    return from_bits(bits(y) | sign_bit(x))
+        return signed(by_intervals(a, TANH_FACTOR, TANH_TABLE), x)
+    # e^(2 a) = 2^n e^(2 r)
+    n, twice = power_of_two(a, 2 / math.log(2), 1.0)
+    high, low = LN2[F64]
+    r = fma(n, -0.5 * low, fma(n, -0.5 * high, a))
+    z = r * r
+    rest = z * in_two(r, z, [c * 2.0 ** (k + 1) for k, c in enumerate(EXP[F64])])
+    first = fma(twice, r, fma(twice, 0.5, -1.0))
+    y = fma(twice, rest, first)
+    y_low = fma(twice, rest, first - y)
+    below = y + 2.0
+    return signed(quotient(y, below, y_low, (2.0 - below) + y + y_low), x)

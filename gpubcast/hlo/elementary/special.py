@@ -17,7 +17,14 @@ from gpubcast.hlo.elementary.arithmetic import (
 from gpubcast.hlo.elementary.complex_arithmetic import LARGE, SCALE, SMALL
 from gpubcast.hlo.elementary.exponential import EXP, reduced
 from gpubcast.hlo.elementary.formula import formula
-from gpubcast.hlo.elementary.steps import exp_steps, log_parts, long_polynomial, signed
+from gpubcast.hlo.elementary.steps import (
+    by_intervals,
+    exp_steps,
+    log_parts,
+    long_polynomial,
+    signed,
+)
+from gpubcast.hlo.elementary.tables import ERF_FACTOR, ERF_TABLE
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
@@ -128,40 +135,33 @@ ERF: dict[MachineType, tuple[float, ...]] = {
         *(1.3926751567383994e-08, -8.214349872766105e-10),
     ),
 }
-# -ln(erfc(x)) on [1, 4], degree 7 (F32), and on [15/16, 6], degree 18 (F64). Beyond, erf is 1.
-ERF_LOG: dict[MachineType, tuple[float, ...]] = {
-    F32: (
-        *(-0.000188453603, 1.12958026, 0.633216441, 0.108422153),
-        *(-0.0252104625, 0.00420537405, -0.000441501848, 2.17012457e-05),
-    ),
-    F64: (
-        *(1.0061110827281125e-07, 1.1283781114075848, 0.6366248808691735, 0.10275755537769207),
-        *(-0.01909856099278017, -0.00025072928057836874, 0.0017358844114532994),
-        *(-0.0006124257279866062, 2.5091326000914107e-05, 8.115394014173227e-05),
-        *(-4.974575670878118e-05, 1.8150661606428582e-05, -4.7767961569477585e-06),
-        *(9.469433797498858e-07, -1.414523334576374e-07, 1.552030164779662e-08),
-        *(-1.1834977353258974e-09, 5.609263768051632e-11, -1.2447062768093987e-12),
-    ),
-}
-ERF_START, ERF_END = {F32: 1.0, F64: 0.9375}, {F32: 4.0, F64: 6.0}
+# -ln(erfc(x)) on [15/16, 6], degree 18, in F64. Beyond, erf is 1.
+ERF_LOG = (
+    *(1.0061110827281125e-07, 1.1283781114075848, 0.6366248808691735, 0.10275755537769207),
+    *(-0.01909856099278017, -0.00025072928057836874, 0.0017358844114532994),
+    *(-0.0006124257279866062, 2.5091326000914107e-05, 8.115394014173227e-05),
+    *(-4.974575670878118e-05, 1.8150661606428582e-05, -4.7767961569477585e-06),
+    *(9.469433797498858e-07, -1.414523334576374e-07, 1.552030164779662e-08),
+    *(-1.1834977353258974e-09, 5.609263768051632e-11, -1.2447062768093987e-12),
+)
+ERF_START, ERF_END = 0.9375, {F32: 3.93, F64: 6.0}
 
 
 @formula("erf", F32, F64)
 def erf(x: FormulaValue) -> FormulaValue:
-    """The error function: x + x P(x^2) near 0, then 1 - e^Q(x)."""
+    """The error function. F32: by a polynomial for each of eight intervals. F64: x + x P(x^2) near
+    0, then 1 - e^Q(x)."""
     magnitude = abs(x)
     end = ERF_END[x.machine_type]
     a = select(magnitude > end, end, magnitude)
-    near = fma(x, long_polynomial(x * x, ERF[x.machine_type]), x)
     if x.machine_type is F32:
-        n, e = exp_steps(-polynomial(a, ERF_LOG[F32]), 0.0)
-        scale = power_of_two(to_integer(n))
-    else:
-        r, scale = reduced(-in_two(a, a * a, ERF_LOG[F64]), 0.0)
-        square = r * r
-        e = fma(square, in_two(r, square, EXP[F64]), r)
+        return signed(by_intervals(a, ERF_FACTOR, ERF_TABLE), x)
+    near = fma(x, long_polynomial(x * x, ERF[F64]), x)
+    r, scale = reduced(-in_two(a, a * a, ERF_LOG), 0.0)
+    square = r * r
+    e = fma(square, in_two(r, square, EXP[F64]), r)
     far = signed((1.0 - scale) - e * scale, x)
-    return select(magnitude < ERF_START[x.machine_type], near, far)
+    return select(magnitude < ERF_START, near, far)
 
 
 # erfc(x) e^(x^2) (1 + 2x) in (x - K) / (x + K): K = 3, 0 <= x <= 10.5, degree 10 (F32) and
