@@ -46,26 +46,15 @@ INF, NAN = math.inf, math.nan
 
 # --- roots ----------------------------------------------------------------------------------------
 
-# Below the first, arguments are multiplied by the second, results by the third.
-RSQRT_SCALE = {
-    F32: (2.0**-100, 2.0**48, 2.0**24),
-    F64: (2.0**-900, 2.0**128, 2.0**64),
-}
-
 
 @formula("rsqrt", F32, F64)
 def rsqrt(x: FormulaValue) -> FormulaValue:
-    """1 / sqrt(x): the quotient, corrected by the remainders of root and division."""
-    tiny, up, back = RSQRT_SCALE[x.machine_type]
-    small = x < tiny
-    a = select(small, x * up, x)
-    root = sqrt(a)
-    y = 1.0 / root
-    lost = fma(-root, root, a)
-    remainder = fma(-y, root, 1.0)
-    step = y * fma(-0.5 * lost, y * y, remainder)
-    y = select(is_nan(step), y, y + step)
-    return select(small, y * back, y)
+    """1 / sqrt(x): a quotient y, and a step of Newton's method from what 1 - x y y leaves, in which
+    no product overflows or underflows."""
+    y = 1.0 / sqrt(x)
+    root, root_low = two_product(x, y)
+    rest = fma(-root_low, y, fma(-root, y, 1.0))
+    return select(is_nan(rest), y, fma(0.5 * y, rest, y))
 
 
 # The word of a guess of x^(-1/3), good to 3.5%: this less a third of the (upper) word of x.
@@ -194,15 +183,17 @@ def erfc(x: FormulaValue) -> FormulaValue:
     magnitude = abs(x)
     end, pole = ERFC_END[x.machine_type], ERFC_POLE[x.machine_type]
     a = select(magnitude > end, end, magnitude)
-    inverse = 1.0 / (a + pole)
+    below = fma(a, 2.0, 1.0)
+    # One division for two denominators.
+    both = 1.0 / ((a + pole) * below)
+    inverse = both * below
     q = (a - pole) * inverse
     q = fma(fma(q, -a, fma(q + 1.0, -pole, a)), inverse, q)
     first, *others = ERFC[x.machine_type]
     p, p_low = fast_two_sum(x.constant(first), q * long_polynomial(q, tuple(others)))
     p_low = p_low + ERFC_REST[x.machine_type]
-    below = fma(a, 2.0, 1.0)
     below_low = fma(a, 2.0, 1.0 - below)
-    inverse = 1.0 / below
+    inverse = both * (a + pole)
     factor = p * inverse
     remainder = fma(-factor, below_low, fma(-factor, below, p)) + p_low
     factor = fma(remainder, inverse, factor)
