@@ -272,13 +272,17 @@ def _widths(lines: list[str]) -> frozenset[str]:
 def _tile(lines: list[str]) -> Passed:
     """See ``KernelReport.path``."""
     widths = _widths(lines)
-    loops = _inner_loops(lines, widths)
-    if not loops:
+    passes, inside = [], set[int]()
+    for start, end in _inner_loops(lines, widths):
+        found = _best_path(lines[start:end], lines[start][:-1], widths)
+        # Where nothing comes back, the branch is the end of code that was put behind the rest.
+        if found.wide >= 0:
+            passes.append(found)
+            inside.update(range(start, end))
+    if not passes:
         return _best_path(lines, None, widths)
-    inside = frozenset(i for start, end in loops for i in range(start, end))
-    passes = [_best_path(lines[start:end], lines[start][:-1], widths) for start, end in loops]
     # What a loop keeps is loaded beside it, so that only stores tell how much a path computes.
-    paths = [*passes, _best_path(lines, None, widths, inside)]
+    paths = [*passes, _best_path(lines, None, widths, frozenset(inside))]
     found = max(paths, key=lambda path: (path.stores, -path.length))
     return found if found.stores else NO_PATH
 

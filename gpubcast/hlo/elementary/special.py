@@ -183,17 +183,15 @@ def erfc(x: FormulaValue) -> FormulaValue:
     magnitude = abs(x)
     end, pole = ERFC_END[x.machine_type], ERFC_POLE[x.machine_type]
     a = select(magnitude > end, end, magnitude)
-    below = fma(a, 2.0, 1.0)
-    # One division for two denominators.
-    both = 1.0 / ((a + pole) * below)
-    inverse = both * below
+    inverse = 1.0 / (a + pole)
     q = (a - pole) * inverse
     q = fma(fma(q, -a, fma(q + 1.0, -pole, a)), inverse, q)
     first, *others = ERFC[x.machine_type]
     p, p_low = fast_two_sum(x.constant(first), q * long_polynomial(q, tuple(others)))
     p_low = p_low + ERFC_REST[x.machine_type]
+    below = fma(a, 2.0, 1.0)
     below_low = fma(a, 2.0, 1.0 - below)
-    inverse = both * (a + pole)
+    inverse = 1.0 / below
     factor = p * inverse
     remainder = fma(-factor, below_low, fma(-factor, below, p)) + p_low
     factor = fma(remainder, inverse, factor)
