@@ -24,3 +24,4 @@ test_phase_at_the_end_of_many_rows = bodies.test_phase_at_the_end_of_many_rows
 test_xpose_at_the_end_of_a_long_axis = bodies.test_xpose_at_the_end_of_a_long_axis
 test_gathered_at_the_end_of_long_rows = bodies.test_gathered_at_the_end_of_long_rows
 test_a_wrong_place_is_found = bodies.test_a_wrong_place_is_found
+test_planted_faults_are_found = bodies.test_planted_faults_are_found

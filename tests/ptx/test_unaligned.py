@@ -21,3 +21,4 @@ test_blocks_run_in_any_order = bodies.test_blocks_run_in_any_order
 test_the_output_keeps_its_vectors = bodies.test_the_output_keeps_its_vectors
 test_a_run_at_the_end_of_many_rows = bodies.test_a_run_at_the_end_of_many_rows
 test_rows_that_begin_anywhere = bodies.test_rows_that_begin_anywhere
+test_planted_faults_are_found = bodies.test_planted_faults_are_found
