@@ -229,8 +229,13 @@ template <class F> GB_FN bool is_infinite(complex<F> x) {
 
 GB_FN bool sign_bit(float x) { return bits_as<unsigned>(x) >> 31; }
 GB_FN bool sign_bit(double x) { return bits_as<unsigned long long>(x) >> 63; }
+// Signs of f16 and bf16 from their storage bits: the conversion of an f16 NaN to f32 loses its sign.
+GB_FN bool sign_bit(u16 bits) { return bits >> 15; }
 GB_FN float copy_sign(float x, float y) {
   return bits_as<float>((bits_as<unsigned>(x) & 0x7fffffffu) | (bits_as<unsigned>(y) & 0x80000000u));
+}
+GB_FN float copy_sign(float x, u16 bits) {
+  return copy_sign(x, bits_as<float>(static_cast<unsigned>(bits) << 16));
 }
 GB_FN double copy_sign(double x, double y) {
   const unsigned long long sign = 0x8000000000000000ull;
@@ -368,7 +373,6 @@ GB_FN i32 total_order_key(float x) {
   const i32 bits = bits_as<i32>(x);
   return bits ^ static_cast<i32>(static_cast<u32>(bits >> 31) >> 1);
 }
-// f16 and bf16 from their storage bits: the conversion of an f16 NaN to f32 loses its sign.
 GB_FN i32 total_order_key(u16 bits) {
   const i32 x = static_cast<i16>(bits);
   return x ^ ((x >> 31) & 0x7fff);

@@ -57,14 +57,19 @@ GB_FN float asinh(float x) {
   return bits_as<float>(t75);
 }
 
-#ifndef GB_HAS_TABLE_66ba394e
-#define GB_HAS_TABLE_66ba394e
-GB_TABLE double TABLE_66ba394e[2][16] = {
+#ifndef GB_HAS_TABLE_94308929
+#define GB_HAS_TABLE_94308929
+GB_TABLE double TABLE_94308929[1][16] = {
   {1.0, 0.9140243058801596, 0.8652917352718384, 0.8212012981091272,
    0.7808316509859077, 0.7449193005865826, 0.711278308894159, 0.6810564465857456,
    1.3051727842977157, 1.2545284959681968, 1.2086568493711427, 1.1641642683323394,
    1.1219575845251009, 1.0857255283531642, 1.048556227717474, 1.0,
   },
+};
+#endif
+#ifndef GB_HAS_TABLE_f0f73ec7
+#define GB_HAS_TABLE_f0f73ec7
+GB_TABLE double TABLE_f0f73ec7[1][16] = {
   {0.0, 0.08989811501487566, 0.14468856270150354, 0.1969870130919844,
    0.24739570809379074, 0.29447938783005156, 0.340691492725, 0.3841100884765183,
    -0.26633543377101887, -0.22675980156691367, -0.1895097012138649, -0.1520034633490468,
@@ -87,12 +92,12 @@ GB_FN double asinh(double x) {
   const double t19 = large ? a : total;
   const double t24 = mantissa(t19);
   const u64 t27 = bits_as<u64>(t24) >> 48;
-  const double t28 = TABLE_66ba394e[0][t27 & 15];
+  const double t28 = TABLE_94308929[0][t27 & 15];
   const double t31 = fma(t24, t28, -1.0);
   const double t32 = exponent(t19);
   const double t35 = (t24 < 1.0) ? (t32 + 1.0) : t32;
   const double t36 = t35 + (large ? 1.0 : 0.0);
-  const double t38 = fma(t36, 0.6931471805601177, TABLE_66ba394e[1][t27 & 15]);
+  const double t38 = fma(t36, 0.6931471805601177, TABLE_f0f73ec7[0][t27 & 15]);
   const double t39 = t38 + t31;
   const double t47 = fma(fma(0.07943081504681777, t31, -0.09970829073707954), t31,
       0.1111382520379317);
@@ -162,12 +167,12 @@ GB_FN double acosh(double x) {
   const double t26 = large ? x : total;
   const double t31 = mantissa(t26);
   const u64 t34 = bits_as<u64>(t31) >> 48;
-  const double t35 = TABLE_66ba394e[0][t34 & 15];
+  const double t35 = TABLE_94308929[0][t34 & 15];
   const double t38 = fma(t31, t35, -1.0);
   const double t39 = exponent(t26);
   const double t42 = (t31 < 1.0) ? (t39 + 1.0) : t39;
   const double t43 = t42 + 1.0;
-  const double t45 = fma(t43, 0.6931471805601177, TABLE_66ba394e[1][t34 & 15]);
+  const double t45 = fma(t43, 0.6931471805601177, TABLE_f0f73ec7[0][t34 & 15]);
   const double t46 = t45 + t38;
   const double t54 = fma(fma(0.07943081504681777, t38, -0.09970829073707954), t38,
       0.1111382520379317);
@@ -233,11 +238,11 @@ GB_FN double atanh(double x) {
   const double low = (fma(t12, below, above) + fma(t12, below_low, above_low)) * inverse;
   const double t17 = mantissa(total);
   const u64 t20 = bits_as<u64>(t17) >> 48;
-  const double t21 = TABLE_66ba394e[0][t20 & 15];
+  const double t21 = TABLE_94308929[0][t20 & 15];
   const double t24 = fma(t17, t21, -1.0);
   const double t25 = exponent(total);
   const double t28 = (t17 < 1.0) ? (t25 + 1.0) : t25;
-  const double t30 = fma(t28, 0.6931471805601177, TABLE_66ba394e[1][t20 & 15]);
+  const double t30 = fma(t28, 0.6931471805601177, TABLE_f0f73ec7[0][t20 & 15]);
   const double t31 = t30 + t24;
   const double t39 = fma(fma(0.07943081504681777, t24, -0.09970829073707954), t24,
       0.1111382520379317);

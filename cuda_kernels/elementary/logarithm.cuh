@@ -39,14 +39,19 @@ GB_FN float log(float x) {
   return log_domain(x, t31);
 }
 
-#ifndef GB_HAS_TABLE_66ba394e
-#define GB_HAS_TABLE_66ba394e
-GB_TABLE double TABLE_66ba394e[2][16] = {
+#ifndef GB_HAS_TABLE_94308929
+#define GB_HAS_TABLE_94308929
+GB_TABLE double TABLE_94308929[1][16] = {
   {1.0, 0.9140243058801596, 0.8652917352718384, 0.8212012981091272,
    0.7808316509859077, 0.7449193005865826, 0.711278308894159, 0.6810564465857456,
    1.3051727842977157, 1.2545284959681968, 1.2086568493711427, 1.1641642683323394,
    1.1219575845251009, 1.0857255283531642, 1.048556227717474, 1.0,
   },
+};
+#endif
+#ifndef GB_HAS_TABLE_f0f73ec7
+#define GB_HAS_TABLE_f0f73ec7
+GB_TABLE double TABLE_f0f73ec7[1][16] = {
   {0.0, 0.08989811501487566, 0.14468856270150354, 0.1969870130919844,
    0.24739570809379074, 0.29447938783005156, 0.340691492725, 0.3841100884765183,
    -0.26633543377101887, -0.22675980156691367, -0.1895097012138649, -0.1520034633490468,
@@ -59,10 +64,10 @@ GB_FN double log(double x) {
   GB_ENTER
   const double t1 = mantissa(x);
   const u64 t4 = bits_as<u64>(t1) >> 48;
-  const double t8 = fma(t1, TABLE_66ba394e[0][t4 & 15], -1.0);
+  const double t8 = fma(t1, TABLE_94308929[0][t4 & 15], -1.0);
   const double t9 = exponent(x);
   const double t13 = (t1 < 1.0) ? (t9 + 1.0) : t9;
-  const double t15 = fma(t13, 0.6931471805601177, TABLE_66ba394e[1][t4 & 15]);
+  const double t15 = fma(t13, 0.6931471805601177, TABLE_f0f73ec7[0][t4 & 15]);
   const double t16 = t15 + t8;
   const double t24 = fma(fma(0.07943081504681777, t8, -0.09970829073707954), t8,
       0.1111382520379317);
@@ -106,14 +111,19 @@ GB_FN float log2(float x) {
   return log_domain(x, y);
 }
 
-#ifndef GB_HAS_TABLE_c8dc41cc
-#define GB_HAS_TABLE_c8dc41cc
-GB_TABLE double TABLE_c8dc41cc[2][16] = {
+#ifndef GB_HAS_TABLE_3ea933ac
+#define GB_HAS_TABLE_3ea933ac
+GB_TABLE double TABLE_3ea933ac[1][16] = {
   {1.0, 0.9140303094028567, 0.8644991821782725, 0.8198977287893808,
    0.779998012006473, 0.743609965761803, 0.7113178106390355, 0.6811682280248307,
    1.3068166420327263, 1.2543568150300286, 1.2072169601722167, 1.1633468774177225,
    1.1231661405299442, 1.084047466874075, 1.0488496484613075, 1.0,
   },
+};
+#endif
+#ifndef GB_HAS_TABLE_24c5cfc0
+#define GB_HAS_TABLE_24c5cfc0
+GB_TABLE double TABLE_24c5cfc0[1][16] = {
   {0.0, 0.12968608879418753, 0.2100634958178489, 0.2864841307300594,
    0.3584576479279349, 0.4273819896934583, 0.4914338073494946, 0.5539169504463644,
    0.6139432675790886, 0.6730522036536968, 0.7283150204802951, 0.7817186678366852,
@@ -126,8 +136,8 @@ GB_FN double log2(double x) {
   GB_ENTER
   const double t1 = mantissa(x);
   const u64 t4 = bits_as<u64>(t1) >> 48;
-  const double _ = TABLE_c8dc41cc[0][t4 & 15];
-  const double table = TABLE_c8dc41cc[1][t4 & 15];
+  const double _ = TABLE_3ea933ac[0][t4 & 15];
+  const double table = TABLE_24c5cfc0[0][t4 & 15];
   const double r = fma(t1, _, -1.0);
   const double total = exponent(x) + table;
   const double head = fma(r, 1.4426950408889634, total);
@@ -176,14 +186,19 @@ GB_FN float log10(float x) {
   return t34;
 }
 
-#ifndef GB_HAS_TABLE_97561170
-#define GB_HAS_TABLE_97561170
-GB_TABLE double TABLE_97561170[2][16] = {
+#ifndef GB_HAS_TABLE_6d9eaee9
+#define GB_HAS_TABLE_6d9eaee9
+GB_TABLE double TABLE_6d9eaee9[1][16] = {
   {1.0, 0.9377918261045174, 0.8685421460446554, 0.8236705465843557,
    0.7808406566584185, 0.7387133181316419, 0.7136122442399935, 0.6772180508195416,
    1.3064564072449838, 1.2692978324120723, 1.1946441866702868, 1.171871287330146,
    1.1267170713363712, 1.080078431554094, 1.0360530858068722, 1.0,
   },
+};
+#endif
+#ifndef GB_HAS_TABLE_f9d12819
+#define GB_HAS_TABLE_f9d12819
+GB_TABLE double TABLE_f9d12819[1][16] = {
   {0.0, 0.027893556938579422, 0.06120910254730916, 0.08424646355933874,
    0.10743758199259901, 0.131524071090098, 0.14653770689392331, 0.16927147456362945,
    -0.1160949231266386, -0.10356353840415977, -0.07723857409109769, -0.06887991349776712,
@@ -196,8 +211,8 @@ GB_FN double log10(double x) {
   GB_ENTER
   const double m = mantissa(x);
   const u64 t4 = bits_as<u64>(m) >> 48;
-  const double _ = TABLE_97561170[0][t4 & 15];
-  const double table = TABLE_97561170[1][t4 & 15];
+  const double _ = TABLE_6d9eaee9[0][t4 & 15];
+  const double table = TABLE_f9d12819[0][t4 & 15];
   const double r = fma(m, _, -1.0);
   const double t9 = exponent(x);
   const double e = (m < 1.0) ? (t9 + 1.0) : t9;
@@ -247,11 +262,11 @@ GB_FN double log1p(double x) {
   const double low = (1.0 - (total - t3)) + (x - t3);
   const double t8 = mantissa(total);
   const u64 t11 = bits_as<u64>(t8) >> 48;
-  const double t12 = TABLE_66ba394e[0][t11 & 15];
+  const double t12 = TABLE_94308929[0][t11 & 15];
   const double t15 = fma(t8, t12, -1.0);
   const double t16 = exponent(total);
   const double t19 = (t8 < 1.0) ? (t16 + 1.0) : t16;
-  const double t21 = fma(t19, 0.6931471805601177, TABLE_66ba394e[1][t11 & 15]);
+  const double t21 = fma(t19, 0.6931471805601177, TABLE_f0f73ec7[0][t11 & 15]);
   const double t22 = t21 + t15;
   const double t30 = fma(fma(0.07943081504681777, t15, -0.09970829073707954), t15,
       0.1111382520379317);
@@ -339,11 +354,11 @@ GB_FN double logaddexp(double x, double y) {
   const double rest = fma(t, power_low * (t61 * fma(-power, t61, 2.0)), low);
   const double t68 = mantissa(total);
   const u64 t71 = bits_as<u64>(t68) >> 48;
-  const double t72 = TABLE_66ba394e[0][t71 & 15];
+  const double t72 = TABLE_94308929[0][t71 & 15];
   const double t75 = fma(t68, t72, -1.0);
   const double t76 = exponent(total);
   const double t79 = (t68 < 1.0) ? (t76 + 1.0) : t76;
-  const double t81 = fma(t79, 0.6931471805601177, TABLE_66ba394e[1][t71 & 15]);
+  const double t81 = fma(t79, 0.6931471805601177, TABLE_f0f73ec7[0][t71 & 15]);
   const double t82 = t81 + t75;
   const double t90 = fma(fma(0.07943081504681777, t75, -0.09970829073707954), t75,
       0.1111382520379317);

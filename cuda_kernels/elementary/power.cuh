@@ -85,19 +85,29 @@ GB_FN float pow(float x, float y) {
   return t110 ? bits_as<float>(0x7fc00000u) : value;
 }
 
-#ifndef GB_HAS_TABLE_ebbcd980
-#define GB_HAS_TABLE_ebbcd980
-GB_TABLE double TABLE_ebbcd980[3][16] = {
+#ifndef GB_HAS_TABLE_c5e8a4d6
+#define GB_HAS_TABLE_c5e8a4d6
+GB_TABLE double TABLE_c5e8a4d6[1][16] = {
   {0.0, 0.09844017028808594, 0.1335315704345703, 0.20763921737670898,
    0.24686002731323242, 0.28768205642700195, 0.33024168014526367, 0.3746933937072754,
    0.42121362686157227, 0.470003604888916, 0.49532127380371094, 0.5479650497436523,
    0.5753641128540039, 0.6035351753234863, 0.6325225830078125, 0.6931471824645996,
   },
+};
+#endif
+#ifndef GB_HAS_TABLE_9dcbe372
+#define GB_HAS_TABLE_9dcbe372
+GB_TABLE double TABLE_9dcbe372[1][16] = {
   {0.0, -9.747483341759711e-08, -1.7781004768935365e-07, 1.4740153551724045e-07,
    5.061829337600964e-08, 1.6024778974314217e-08, 6.7253131844044075e-09, 5.5734135302981986e-08,
    -1.6178526871503944e-07, 2.4356819538025937e-08, 1.6342631449155466e-07, 1.209717950683853e-07,
    3.2049557948628435e-08, -1.5345322815132773e-07, -2.4264302033163373e-08, -1.904654299957768e-09,
   },
+};
+#endif
+#ifndef GB_HAS_TABLE_1ff56ad5
+#define GB_HAS_TABLE_1ff56ad5
+GB_TABLE double TABLE_1ff56ad5[1][16] = {
   {1.0, 0.90625, 0.875, 0.8125,
    0.78125, 0.75, 0.71875, 0.6875,
    1.3125, 1.25, 1.21875, 1.15625,
@@ -112,8 +122,8 @@ GB_FN double pow(double x, double y) {
   const double t3 = mantissa(a);
   const double t4 = exponent(a);
   const u64 t7 = bits_as<u64>(t3) >> 48;
-  const double t10 = fma(t4, 0.6931471824645996, TABLE_ebbcd980[0][t7 & 15]);
-  const double t16 = fma(t3, TABLE_ebbcd980[2][t7 & 15], -1.0);
+  const double t10 = fma(t4, 0.6931471824645996, TABLE_c5e8a4d6[0][t7 & 15]);
+  const double t16 = fma(t3, TABLE_1ff56ad5[0][t7 & 15], -1.0);
   const double t18 = t16 * (-0.5);
   const double t19 = t18 * t16;
   const double t22 = t16 + t19;
@@ -131,7 +141,7 @@ GB_FN double pow(double x, double y) {
       fma(t19, t47, -t48));
   const double t57 = t10 + t49;
   const double t60 = (t49 - (t57 - t10)) + fma(t4, -1.904654299957768e-09,
-      TABLE_ebbcd980[1][t7 & 15]);
+      TABLE_9dcbe372[0][t7 & 15]);
   const double low = t60 + t56;
   const double high = log_domain(a, t57);
   const double t63 = y * high;

@@ -13,7 +13,10 @@ from gpubcast.hlo import ops, rules
 from gpubcast.planning.plan import CONSTANT, Access, BroadcastPlan, Instruction, Program
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 
-_BITCAST, _KEY = "bitcast_convert_type", "total_order_key"
+_BITCAST = "bitcast_convert_type"
+# The operands of which operations need the sign of a NaN, too: their places. The codes of f8 are
+# not all in the order of their numbers, and convert whole.
+_SIGNS = {"total_order_key": (0,), "signbit": (0,), "copysign": (1,)}
 
 
 def carried(plan: BroadcastPlan) -> BroadcastPlan:
@@ -44,11 +47,10 @@ def _is_narrow(element_type: ElementType) -> bool:
     return element_type.is_floating and element_type.rounds
 
 
-def _takes_bits(instruction: Instruction, operand: ElementType) -> bool:
-    """Whether an operation needs its operand's bits and not its number. The codes of f8 are not
-    all in the order of their numbers."""
-    if instruction.op == _KEY:
-        return operand.bits == 16
+def _takes_bits(instruction: Instruction, place: int, operand: ElementType) -> bool:
+    """Whether an operation needs the bits of its operand at a place and not its number."""
+    if instruction.op in _SIGNS:
+        return operand.bits == 16 and place in _SIGNS[instruction.op]
     return bool(instruction.args) and ops.OPS[instruction.op].rule in (rules.SELECT, rules.BITCAST)
 
 
@@ -66,7 +68,11 @@ class _Carrier:
         old, base = self.old, len(self.old.reads)
         moved = set(old.results)
         for instruction in old.code:
-            moved.update(a for a in instruction.args if _takes_bits(instruction, old.type_of(a)))
+            moved.update(
+                a
+                for place, a in enumerate(instruction.args)
+                if _takes_bits(instruction, place, old.type_of(a))
+            )
         self.carries = [_is_narrow(own) and i in moved for i, own in enumerate(old.reads)]
         for i, instruction in enumerate(old.code):
             if instruction.op == CONSTANT:
@@ -87,8 +93,8 @@ class _Carrier:
             carries = self.carries[len(self.numbers)]
             is_select = ops.OPS[instruction.op].rule is rules.SELECT if instruction.args else False
             args = tuple(
-                self._taken(a, bits=self._as_bits(instruction, a, carries or not is_select))
-                for a in instruction.args
+                self._taken(a, bits=self._as_bits(instruction, place, carries or not is_select))
+                for place, a in enumerate(instruction.args)
             )
             own = instruction.element_type
             made = replace(instruction, args=args, element_type=_carrier(own) if carries else own)
@@ -96,11 +102,12 @@ class _Carrier:
         results = tuple(self.numbers[value] for value in self.old.results)
         return replace(self.old, reads=reads, code=tuple(self.code), results=results)
 
-    def _as_bits(self, instruction: Instruction, value: int, wanted: bool) -> bool:
-        """Whether an operation takes a value as bits. A computed one that is reinterpreted is
-        rounded there."""
+    def _as_bits(self, instruction: Instruction, place: int, wanted: bool) -> bool:
+        """Whether an operation takes the operand at a place as bits. A computed one that is
+        reinterpreted is rounded there."""
+        value = instruction.args[place]
         own = self.old.type_of(value)
-        if not _is_narrow(own) or not wanted or not _takes_bits(instruction, own):
+        if not _is_narrow(own) or not wanted or not _takes_bits(instruction, place, own):
             return False
         is_select = ops.OPS[instruction.op].rule is rules.SELECT
         return self.carries[value] or is_select or self._constant(value) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast import config
+from gpubcast.backends.cpu.threads import team
 from gpubcast.runtime import call_cache, eager_call, native_handover, state
 
 
@@ -148,6 +150,29 @@ def test_several_kernels_at_once(at_once: Callable[[], None]) -> None:
     for one in threads:
         one.join()
     assert len(found) == 1_600 and all(found)
+
+
+@gb.fuse("a b, r c -> r c")
+def scaled(v: Any, x: Any) -> Any:
+    return x * gb.reduce_sum(v, ("a", "b"))
+
+
+def test_after_a_fork_a_later_kernel_has_its_threads_again(
+    at_once: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first kernel is too small for threads, the last one is not."""
+    monkeypatch.setenv("GPUBCAST_THREADS", "2")
+    v = gb.array(np.ones((4, 1024), np.float32))
+    x = gb.array(np.ones((2048, 1024), np.float32))
+    for _ in range(4):
+        scaled(v, x)
+    assert team._HOME.team.counts()[0] == 1
+    if (child := os.fork()) == 0:
+        for _ in range(4):
+            scaled(v, x)
+        os._exit(team._HOME.team.counts()[0])
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 1
 
 
 def test_arrays_keep_nothing_alive_and_lose_nothing(at_once: Callable[[], None]) -> None:

@@ -93,6 +93,36 @@ def test_the_total_order_inside_a_fused_function(new_device: NewDevice, kind: st
     run(new_device, call)
 
 
+# --- signs ----------------------------------------------------------------------------------------
+
+
+@gb.fuse
+def signs(a: Any, b: Any) -> Any:
+    return gb.signbit(a), gb.copysign(b, a), gb.copysign(a, b), gb.add(a, b)
+
+
+@pytest.mark.parametrize("kind", HALVES)
+def test_the_sign_of_a_nan_is_that_of_its_bits(new_device: NewDevice, kind: str) -> None:
+    x = codes(HALVES[kind])
+    numbers = np.linspace(-3, 3, x.size).astype(x.dtype)
+    negative = bits(x) >> 15 == 1
+
+    def check(signbit: Any, copied: Any) -> None:
+        assert (signbit.numpy() == negative).all()
+        assert (bits(copied.numpy()) >> 15 == negative).all()
+        assert (bits(copied.numpy()) & 0x7FFF == bits(numbers) & 0x7FFF).all()
+
+    def call() -> None:
+        a, b = placed(x, numbers)
+        check(gb.signbit(a), gb.copysign(b, a))
+        signbit, copied, other, _ = signs(a, b)
+        check(signbit, copied)
+        with np.errstate(invalid="ignore"):
+            assert (np.isnan(other.numpy()) == np.isnan(x)).all()
+
+    run(new_device, call)
+
+
 # --- moves ----------------------------------------------------------------------------------------
 
 

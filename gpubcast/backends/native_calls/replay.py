@@ -172,6 +172,16 @@ def _plain(control: int) -> bool:
     return True
 
 
+def _has_workers(record: int) -> bool:
+    """Whether every kernel that a team runs has one: after a fork there is none."""
+    kernel = record
+    while kernel:
+        if of(kernel, w.HOW) == w.BY_TEAM and word(of(kernel, w.TEAM) + WORKERS) == 0:
+            return False
+        kernel = of(kernel, w.NEXT)
+    return True
+
+
 def _ready(control: int, record: int, values: int) -> bool:
     """Whether the arguments are as the record's, the scalars among them turned into bits."""
     if not _plain(control):
@@ -182,8 +192,8 @@ def _ready(control: int, record: int, values: int) -> bool:
             return False
         if call2(get_item, environment, of(control, w.THREADS)) != of(record, w.THREADS_TEXT):
             return False
-    if of(record, w.HOW) == w.BY_TEAM and word(of(record, w.TEAM) + WORKERS) == 0:
-        return False  # after a fork
+    if not _has_workers(record):
+        return False
     if of(record, w.HOW) == w.BY_DRIVER and not _device_is_current(control, record):
         return False
     arguments = of(record, w.AT_ARGUMENTS)

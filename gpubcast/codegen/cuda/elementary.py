@@ -170,11 +170,11 @@ class _Writer:
         self.uses = [0] * len(code.instructions)
         for index in (*(a for step in code.instructions for a in step.args), *code.results):
             self.uses[index] += 1
-        # Tables that are looked up at one index, of one length, are columns of one table: an
-        # address serves all.
+        # Tables of F32 that are looked up at one index, of one length, are columns of one table: an
+        # address serves all. In F64 NVRTC then has too much in registers: log of c128 spilled.
         self.columns: dict[tuple[int, int], list[tuple[int, ...]]] = {}
         for step in code.instructions:
-            if step.op == "lookup":
+            if step.op == "lookup" and step.machine_type is MachineType.F32:
                 columns = self.columns.setdefault((step.args[0], len(step.extra)), [])
                 columns += [step.extra] if step.extra not in columns else []
 
@@ -271,7 +271,7 @@ class _Writer:
             case "table":
                 return f"{self._table(machine_type, (extra,))}[0][{bare[0]}]"
             case "lookup":
-                columns = tuple(self.columns[args[0], len(extra)])
+                columns = tuple(self.columns.get((args[0], len(extra)), (extra,)))
                 name, column = self._table(machine_type, columns), columns.index(extra)
                 return f"{name}[{column}][{operands[0]} & {len(extra) - 1}]"
         name = (CALLS_32 if machine_type is MachineType.U32 else CALLS).get(op) or CALLS[op]

@@ -183,8 +183,10 @@ def _compared_with_infinity(comparison: str) -> Intrinsic:
 
 @Intrinsic
 def _signbit(typing_context: Any, x: Any) -> Any:
+    """f16 and bf16 come as u16."""
+
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        word = ir.IntType({"float": 32, "double": 64}[str(args[0].type)])
+        word = ir.IntType({"float": 32, "double": 64, "i16": 16}[str(args[0].type)])
         return builder.icmp_signed("<", builder.bitcast(args[0], word), word(0))
 
     return types.boolean(x), codegen
@@ -192,13 +194,20 @@ def _signbit(typing_context: Any, x: Any) -> Any:
 
 @Intrinsic
 def _copysign(typing_context: Any, x: Any, y: Any) -> Any:
+    """A sign of f16 or bf16 comes as u16."""
+    halves = y == types.uint16
+
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        llvm_type = args[0].type
+        magnitude, sign = args
+        llvm_type = magnitude.type
+        if halves:
+            upper = builder.shl(builder.zext(sign, ir.IntType(32)), ir.IntType(32)(16))
+            sign = builder.bitcast(upper, llvm_type)
         signature = ir.FunctionType(llvm_type, [llvm_type, llvm_type])
         function = builder.module.declare_intrinsic("llvm.copysign", [llvm_type], signature)
-        return builder.call(function, args)
+        return builder.call(function, [magnitude, sign])
 
-    return x(x, x), codegen
+    return x(x, y if halves else x), codegen
 
 
 def _shift_right_logical(builder: Any, x: Any, y: Any, spare: Any) -> Any:
