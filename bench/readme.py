@@ -33,8 +33,8 @@ REDUCED = ("row sum", "column sum", "full sum", "softmax", "layernorm")
 ENTRY = "call"
 """What is compared: a call that makes its result, which every library has."""
 FUNCTIONS = {
-    "AVX-512": RESULTS / "functions-avx512-zen4-2core-2026-11-23.md",
-    "AVX2": RESULTS / "functions-avx2-code-on-zen4-2core-2026-11-23.md",
+    "AVX-512": RESULTS / "functions-avx512-zen4-2core-2026-11-24.md",
+    "AVX2": RESULTS / "functions-avx2-code-on-zen4-2core-2026-11-24.md",
 }
 """Reports of elementary functions; rows are shown of the first."""
 SHOWN = ("exp f32", "tanh f32", "pow f32", "erf f32", "sin f64")
