@@ -1,9 +1,9 @@
 """Elementary functions on one core, their operands in its first cache, beside other libraries.
 
-A process of its own computes on one thread. All libraries of a function take turns; a time is the
-least of many calls, since other programs only add to one, less that of a call on one element, so
-that the loop is what remains. JAX compiles each function by itself. Results are compared before
-they are timed.
+A process of its own computes on one thread. All libraries of a function take turns, and all
+functions rounds, so that a slow second of the machine spoils no figure; a time is the least of many
+calls, since other programs only add to one, less that of a call on one element, so that the loop is
+what remains. JAX compiles each function by itself. Results are compared before they are timed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gpubcast.typing import OperationName
 from .environment import environment
 from .settings import named
 
-ELEMENTS, ROUNDS, CALLS = 8192, 5, 80
+ELEMENTS, ROUNDS, CALLS = 8192, 60, 20
 OURS, PEERS = "gpubcast", ("NumPy", "PyTorch", "jax.jit")
 Array = np.ndarray[Any, Any]
 # The functions, between which numbers their operands lie, and their names in NumPy and PyTorch
@@ -155,32 +155,40 @@ def _agree(name: str, kind: str, results: dict[str, Any]) -> None:
             raise gb.Error(f"{name} of {kind}: {library} differs by {off.max() / eps:.0f} units")
 
 
-def _least(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    """Seconds of each call, in turns."""
-    least = dict.fromkeys(calls, math.inf)
-    for _ in range(ROUNDS):
-        for library, call in calls.items():
-            for _ in range(CALLS):
-                began = time.perf_counter()
-                call()
-                least[library] = min(least[library], time.perf_counter() - began)
-    return least
+def _least(calls: dict[str, Callable[[], Any]], least: dict[str, float]) -> None:
+    """Lowers the seconds of each call to the least of some more calls, in turns."""
+    for library, call in calls.items():
+        for _ in range(CALLS):
+            began = time.perf_counter()
+            call()
+            least[library] = min(least.get(library, math.inf), time.perf_counter() - began)
 
 
 def main(names: str, kinds: str) -> int:
     """Measure in this process, and print JSON."""
-    found = {}
+    made = {}
     for kind in kinds.split(","):
         for name in names.split(","):
             operands = _operands(name, kind)
             calls = dict(_calls(name, kind, operands))
             _agree(name, kind, {library: call() for library, call in calls.items()})
-            whole = _least(calls)
-            one = _least(dict(_calls(name, kind, [x[:1].copy() for x in operands])))
-            found[f"{name} {kind}"] = {
-                library: 1e9 * max(whole[library] - one[library], 0.0) / (ELEMENTS - 1)
-                for library in whole
-            }
+            made[f"{name} {kind}"] = (
+                calls,
+                dict(_calls(name, kind, [x[:1].copy() for x in operands])),
+            )
+    whole: dict[str, dict[str, float]] = {label: {} for label in made}
+    one: dict[str, dict[str, float]] = {label: {} for label in made}
+    for _ in range(ROUNDS):
+        for label, (on_all, on_one) in made.items():
+            _least(on_all, whole[label])
+            _least(on_one, one[label])
+    found = {
+        label: {
+            library: 1e9 * max(seconds - one[label][library], 0.0) / (ELEMENTS - 1)
+            for library, seconds in row.items()
+        }
+        for label, row in whole.items()
+    }
     print(json.dumps(found))
     return 0
 
