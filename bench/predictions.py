@@ -17,15 +17,14 @@ import gpubcast as gb
 
 from .schema import OURS, Report, Result, load
 
-# The part of a copy that a schedule is accepted at, and that of PHASE where rows have gaps between
-# them and are written one element at a time.
+# The part of a copy that a schedule is accepted at; that of PHASE where rows have gaps between them
+# and are written one element at a time; and where elements have, so that half of a sector is moved
+# in vain.
 SHARES = {
     "FLAT": 0.90, "ROWS": 0.90, "RUNNING": 0.90, "PHASE": 0.90, "XPOSE": 0.85,
     "ROW_REDUCTION": 0.85, "COLUMN_REDUCTION": 0.80,
 }  # fmt: skip
-PER_ROW = 0.75
-# GATHER written across the memory's order: sectors that are moved for one that is wanted.
-GATHER = 0.15
+PER_ROW, APART = 0.75, 0.5
 # Off by so much, a prediction is called wrong.
 TOLERANCE = 0.10
 
@@ -35,10 +34,9 @@ def predicted(row: Result) -> float | None:
     if row.library != OURS or not row.schedule or row.size not in ("memory", "huge"):
         return None
     family = row.schedule.partition(":")[0]
-    if family == "GATHER":
-        return GATHER
-    per_row = family == "PHASE" and "contiguous in the output" not in row.schedule
-    return PER_ROW if per_row else SHARES.get(family)
+    if family == "GATHER" or "written one element at a time" in row.schedule:
+        return PER_ROW if family == "PHASE" else APART
+    return SHARES.get(family)
 
 
 def lines(report: Report) -> Iterator[str]:

@@ -174,7 +174,7 @@ template <int SLOT, int R, class T> struct RowsSharedWrite<SLOT, R, Write<T, COL
 
 // Results of one step. LINEAR is what ROWS calls TILE; PARTIAL is one of those.
 template <int SLOT, int V, class W> struct RowsWrite {
-  GB_FN void start(u64, i64, i64, Place, bool, bool) {}
+  GB_FN void start(u64, i64, i64, i64, Place, bool, bool) {}
   GB_FN void store_row() const {}
   GB_FN void store(int) const {}
   GB_FN void fill(u64) {}
@@ -184,7 +184,7 @@ template <int SLOT, int V, class T>
 struct RowsWrite<SLOT, V, Write<T, LINEAR>> : Result<SLOT, V, T> {
   T* at;
   i64 step;
-  GB_FN void start(u64 slot, i64 base, i64 stride, Place to, bool, bool) {
+  GB_FN void start(u64 slot, i64 base, i64 stride, i64, Place to, bool, bool) {
     at = address<T>(slot) + (base + to.x0) + to.y * stride + to.x;
     step = to.gap * stride;
   }
@@ -195,8 +195,8 @@ struct RowsWrite<SLOT, V, Write<T, LINEAR>> : Result<SLOT, V, T> {
 template <int SLOT, int V, class T>
 struct RowsWrite<SLOT, V, Write<T, PARTIAL>> : RowsWrite<SLOT, V, Write<T, LINEAR>> {
   bool first;
-  GB_FN void start(u64 slot, i64 base, i64 stride, Place to, bool batch, bool) {
-    RowsWrite<SLOT, V, Write<T, LINEAR>>::start(slot, base, stride, to, false, false);
+  GB_FN void start(u64 slot, i64 base, i64 stride, i64, Place to, bool batch, bool) {
+    RowsWrite<SLOT, V, Write<T, LINEAR>>::start(slot, base, stride, 1, to, false, false);
     first = batch;
   }
   GB_FN void store(int r) const {
@@ -208,7 +208,7 @@ template <int SLOT, int V, class T>
 struct RowsWrite<SLOT, V, Write<T, ROW>> : Result<SLOT, V, T> {
   T* at;
   bool first;
-  GB_FN void start(u64 slot, i64 base, i64, Place to, bool batch, bool row) {
+  GB_FN void start(u64 slot, i64 base, i64, i64, Place to, bool batch, bool row) {
     at = address<T>(slot) + (base + to.x0) + to.x;
     first = batch && row;
   }
@@ -216,6 +216,24 @@ struct RowsWrite<SLOT, V, Write<T, ROW>> : Result<SLOT, V, T> {
     if (first) Result<SLOT, V, T>::store(at);
   }
   GB_FN void store(int) const {}
+};
+
+// Elements that are apart, of an output that has all axes.
+template <int SLOT, int V, class T>
+struct RowsWrite<SLOT, V, Write<T, GATHERED>> : Result<SLOT, V, T> {
+  T* at;
+  i64 step, next;
+  GB_FN void start(u64 slot, i64 base, i64 stride, i64 column_stride, Place to, bool, bool) {
+    at = address<T>(slot) + (base + to.x0 * column_stride) + to.y * stride + to.x * column_stride;
+    step = to.gap * stride;
+    next = column_stride;
+  }
+  GB_FN void store_row() const {}
+  GB_FN void store(int r) const {
+    GB_UNROLL for (int k = 0; k < V; ++k) {
+      st_stream<SLOT>(at + r * step + k * next, Vec<T, 1>{{this->v.data[k]}});
+    }
+  }
 };
 
 // Where a tile starts (column x0, row y0; its row and batch element as an offset in elements of
@@ -321,8 +339,8 @@ struct RowsPatch<V, R, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
   GB_FN RowsPatch(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, u32 x, u32 y, u32 gap)
       : place{tile.x0, x, y, gap} {
     const bool row = tile.y0 == 0 && y == 0;
-    (get<O>(out).start(p.slots[READS + O], tile.base[READS + O], p.row_stride[READS + O], place,
-                       tile.first[READS + O], row), ...);
+    (get<O>(out).start(p.slots[READS + O], tile.base[READS + O], p.row_stride[READS + O],
+                       p.column_stride[READS + O], place, tile.first[READS + O], row), ...);
   }
 
   // GUARD: only the rows below `end`.

@@ -30,7 +30,13 @@ from gpubcast.schedules.cuda.rows import Rows, rows
 from gpubcast.schedules.cuda.running import Running, running
 from gpubcast.schedules.cuda.vectors import MAX_GRID
 from gpubcast.schedules.cuda.xpose import Xpose, xpose
-from gpubcast.schedules.schedule import CpuTarget, CudaTarget, Target, VectorScheduleBase
+from gpubcast.schedules.schedule import (
+    AccessPattern,
+    CpuTarget,
+    CudaTarget,
+    Target,
+    VectorScheduleBase,
+)
 
 CudaReduction = CudaRowReduction | CudaColumnReduction
 CudaSchedule = Flat | Rows | Xpose | Phase | Running | Gather | CudaReduction
@@ -109,8 +115,10 @@ def _tiled(
             packed = found
     if tiles is None or packed is None:
         return tiles or packed
-    wider = isinstance(tiles, Rows) and packed.vector_width > tiles.vector_width
-    return packed if wider else tiles
+    if not isinstance(tiles, Rows):
+        return tiles
+    gaps = AccessPattern.GATHERED in tiles.writes  # no vectors; short rows fill PHASE's blocks
+    return packed if gaps or packed.vector_width > tiles.vector_width else tiles
 
 
 def _narrow(plan: BroadcastPlan, tiles: VectorScheduleBase) -> bool:

@@ -289,11 +289,15 @@ def test_padding_of_each_output(
 # --- the parameter struct ------------------------------------------------------------------------
 
 
-def largest(strides: tuple[int, ...], sizes: tuple[int, ...]) -> BroadcastPlan:
-    """As many reads and writes as a kernel has, padding written."""
+def largest(
+    strides: tuple[int, ...], sizes: tuple[int, ...], *, lacking: bool = False
+) -> BroadcastPlan:
+    """As many reads and writes as a kernel has, padding written; ``lacking``: without the outermost
+    axis."""
     kind = ELEMENT_TYPES["f64"]
     reads = tuple(Access(i, kind, strides, 0, sizes) for i in range(MAX_READS))
-    writes = tuple(Access(i, kind, strides, 0, sizes) for i in range(MAX_WRITES))
+    written = (0, *strides[1:]) if lacking else strides
+    writes = tuple(Access(i, kind, written, 0, sizes) for i in range(MAX_WRITES))
     code = tuple(Instruction("neg", (i,), kind) for i in range(MAX_WRITES))
     program = Program((kind,) * MAX_READS, code, tuple(range(MAX_READS, MAX_READS + MAX_WRITES)))
     axes = tuple(Axis(n, n) for n in sizes)
@@ -308,8 +312,9 @@ def plans() -> Iterator[tuple[type[Schedule], int, BroadcastPlan]]:
     yield Phase, 32, largest(apart, (2,) * rank)
     yield Phase, 32, largest(apart, (2**17, *(2,) * (rank - 1)))
     far = (*(2 ** (k + 10) for k in reversed(range(rank - 1))), 2)
-    yield Gather, 32, largest(far, (2,) * (rank - 1) + (300,))
-    yield Gather, 64, largest(far, (2**10, *(2,) * (rank - 2), 300))
+    yield Rows, 64, largest(far, (2,) * (rank - 1) + (300,))
+    yield Gather, 32, largest(far, (2,) * (rank - 1) + (300,), lacking=True)
+    yield Gather, 64, largest(far, (2**10, *(2,) * (rank - 2), 300), lacking=True)
     flat = largest((1,), (1000,))
     yield (
         Flat,

@@ -45,7 +45,7 @@ NARROW = ("u8", "bf16", "f32")
 # Instructions per element of up to 4 bytes. Larger ones move as many more bytes, with as many more
 # accesses, so they may take as many more instructions: they are no further from the memory's speed.
 BUDGETS = {
-    Flat: 8, Rows: 12, Phase: 16, Running: 16, Xpose: 8, Gather: 40,
+    Flat: 8, Rows: 12, Phase: 16, Running: 16, Xpose: 8, Gather: 18,
 }  # fmt: skip
 REGISTERS = dict.fromkeys(BUDGETS, 64) | {Xpose: 80, Flat: 40, Phase: 72}
 # The same of a kernel that loops and makes one pass: what a thread does beforehand is in it. After
@@ -58,6 +58,7 @@ SECTOR = 32
 # Sectors moved over sectors that must move: of operands that no block reads twice, and of all; the
 # others are read once per block, from the L2 cache.
 MOST_STREAMED, MOST_MOVED = 1.05, 1.15
+MOST_APART = 2.3  # of elements with gaps between them, of a byte each
 STREAMS = (AccessPattern.LINEAR, AccessPattern.TILE, AccessPattern.CROSSED)
 DOCUMENT = Path(__file__).parents[2] / "docs" / "kernels.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
@@ -70,10 +71,9 @@ PITCH, OTHER = "[256,512]{1,0:pad(256,528)}", "[256,512]{1,0:pad(256,544)}"
 LINE, STRIDED = "[256,512,1]", "[256,512,1]{2,1,0:pad(256,512,2)}"
 TURNED_LINE = "[256,512,1]{0,1,2}"
 SHORT, SEVEN = "[21760,3]", "[9344,7]"
-# Written across its memory, in rows that are longer than a tile.
-WHOLE_BOX = "[32,8,512,1]"
-TURNED_BOX, OTHER_BOX = WHOLE_BOX + "{0,1,2,3}", WHOLE_BOX + "{1,0,2,3}"
-APART = "[32,8,512,1]{3,2,1,0:pad(32,8,512,2)}"
+# Written with a gap before each element: rows, and one axis.
+APART_ROWS = "[256,512,1]{2,1,0:pad(256,528,2)}"
+RUN, APART = "[131072,1]", "[131072,1]{1,0:pad(131072,2)}"
 ODD = "[256,511]"
 ODD_STRIDED = "[256,511,1]{2,1,0:pad(256,512,2)}"
 ODD_PITCH = "[256,512]{1,0:pad(256,513)}"
@@ -92,9 +92,9 @@ class Pattern:
     more axes, and of elements that are written or padded one by one.
     ``extra`` are instructions per element beyond the family's budget. In ROWS and XPOSE a GATHERED
     operand takes an address and a load per element, and registers, so patches are smaller; so they
-    are with two CROSSED operands, or one that is read in parts. Padding in short rows is told apart
-    element by element. A batch axis and a column count more where a thread has few elements, of 16
-    bytes.
+    are with two CROSSED operands, or one that is read in parts. An element with a gap before it
+    takes an address and a store. Padding in short rows is told apart element by element. A batch
+    axis and a column count more where a thread has few elements, of 16 bytes.
     """
 
     family: type[CudaSchedule]
@@ -168,11 +168,16 @@ PATTERNS = (
     Pattern(Running, "GATHERED", (ODD_STRIDED,), "[256,511,1]", types=NARROW),
     Pattern(Phase, "LINEAR PERIODIC", (SHORT, "[1,3]"), GAPS, "gaps", first=16),
     Pattern(Phase, "GATHERED PERIODIC", (SHORT, "[1,3]"), FILLED, "padding", 1, 26),
-    Pattern(Gather, "GATHERED", (TURNED_BOX,), APART),
-    Pattern(Gather, "GATHERED GATHERED", (TURNED_BOX, OTHER_BOX), APART),
-    Pattern(Gather, "LINEAR GATHERED", (WHOLE_BOX, TURNED_BOX), APART),
-    Pattern(Gather, "GATHERED SCALAR", (TURNED_BOX, "[]"), APART),
-    Pattern(Gather, "GATHERED VALUE", (TURNED_BOX, "VALUE"), APART),
+    Pattern(Rows, "TILE", (LINE,), APART_ROWS, "gaps", extra=9),
+    Pattern(Rows, "TILE GATHERED", (LINE, STRIDED), APART_ROWS, "gaps", extra=20),
+    Pattern(Xpose, "CROSSED", (TURNED_LINE,), APART_ROWS, "gaps", extra=6),
+    Pattern(Xpose, "CROSSED TILE", (TURNED_LINE, LINE), APART_ROWS, "gaps", extra=14),
+    Pattern(Xpose, "CROSSED GATHERED", (TURNED_LINE, STRIDED), APART_ROWS, "gaps", extra=15),
+    Pattern(Gather, "LINEAR", (RUN,), APART),
+    Pattern(Gather, "GATHERED", (APART,), APART),
+    Pattern(Gather, "LINEAR GATHERED", (RUN, APART), APART),
+    Pattern(Gather, "LINEAR SCALAR", (RUN, "[]"), APART),
+    Pattern(Gather, "LINEAR VALUE", (RUN, "VALUE"), APART),
 )
 
 

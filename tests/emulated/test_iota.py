@@ -88,7 +88,8 @@ def test_without_operands_the_device_is_said(new_device: NewDevice) -> None:
         ((4000, 3), None, 1, Phase),
         ((40, 3, 5), gb.Layout((0, 2, 1), (48, 3, 8), gb.PaddingValue.ONE), 2, Rows),
         ((5, 3, 40), gb.Layout((0, 2, 1), (8, 3, 48), gb.PaddingValue.ONE), 2, Phase),
-        ((5, 300, 1), gb.Layout((2, 1, 0), (5, 300, 2)), 1, Gather),
+        ((5, 300, 1), gb.Layout((2, 1, 0), (5, 300, 2)), 1, Rows),
+        ((1500, 1), gb.Layout((1, 0), (1500, 2)), 0, Gather),
     ],
 )
 def test_families(new_device: NewDevice, shape, layout, dimension, family) -> None:

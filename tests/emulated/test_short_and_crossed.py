@@ -35,7 +35,7 @@ def dense(extents: tuple[int, ...]) -> tuple[int, ...]:
 def case(
     name: str, family: str, t: str, extents: tuple[int, ...],
     reads: list[tuple[str, tuple[int, ...]]], vector: int, unroll: int,
-    out: tuple[int, ...] | None = None, **fields: object,
+    out: tuple[int, ...] | None = None, written: str = "LINEAR", **fields: object,
 ) -> Case:  # fmt: skip
     minus = " - ".join(f"a{i}" for i in range(len(reads)))
     if t not in ("float", "double"):
@@ -45,7 +45,7 @@ def case(
     return Case(
         f"{family}_{name}", family, extents,
         tuple(slot(t, kind, extents, strides) for kind, strides in reads),
-        (slot(t, "LINEAR", extents, out or dense(extents)),), (minus,), total, vector, unroll,
+        (slot(t, written, extents, out or dense(extents)),), (minus,), total, vector, unroll,
         **fields,
     )  # fmt: skip
 
@@ -130,7 +130,28 @@ GATHERED = [
     case("one_axis", "rows", "u8", (1, 1000), [("GATHERED", (0, 3))], 16, 1, block=(256, 1)),
 ]  # fmt: skip
 
-CASES = [*PHASES, *CROSSED, *GATHERED]
+# Written with gaps between elements, which keep what is in them.
+APART = [
+    case("apart", "rows", "float", (70, 130), [("TILE", (132, 1)), ("ROW", (0, 1))], 1, 8,
+         (300, 2), "GATHERED", block=(32, 8)),
+    case("apart_vectors", "rows", "u8", (33, 270), [("TILE", (272, 1))], 16, 2, (900, 3),
+         "GATHERED", block=(32, 8)),
+    case("apart_backwards", "rows", "double", (3, 20, 130),
+         [("GATHERED", (0, -131, -1)), ("COLUMN", (20, 1, 0))], 1, 4, (-8000, 400, -3), "GATHERED",
+         block=(16, 16)),
+    case("apart_steps", "rows", "float", (40, 300), [("TILE", (300, 1)), ("COLUMN", (1, 0))], 1, 8,
+         (650, 2), "GATHERED", block=(32, 8), steps=3),
+    case("apart_fill", "rows", "float", (2, 40, 60), [("TILE", (60 * 37, 60, 1))], 1, 8,
+         (40 * 130, 130, 2), "GATHERED", block=(32, 8), sizes=(2, 37, 51), fills=(7.0,)),
+    case("apart", "xpose", "float", (300, 70), [("CROSSED", (1, 304)), ("TILE", (70, 1))], 1, 8,
+         (150, 2), "GATHERED", block=(8, 32)),
+    case("apart_patches", "xpose", "i16", (2, 70, 41), [("CROSSED", (41 * 72, 1, 72))], 4, 8,
+         (70 * 150, 150, 3), "GATHERED", block=(8, 32)),
+    case("apart_fill", "xpose", "float", (140, 41), [("CROSSED", (1, 136))], 1, 4, (90, 2),
+         "GATHERED", block=(8, 32), sizes=(133, 38), fills=(-1.0,)),
+]  # fmt: skip
+
+CASES = [*PHASES, *CROSSED, *GATHERED, *APART]
 
 
 @pytest.fixture(scope="module")
@@ -311,7 +332,13 @@ FAULTS: list[tuple[str, str, str, Case, str]] = [
      "leave a buffer|differs|stored"),
     ("rows.cuh", "? tile.y0 : tile.y0 *", "? 0 : tile.y0 *", CROSSED[0], "differs"),
     ("rows.cuh", "(at + r * step + k * next)", "(at + r * step)", GATHERED[0], "differs"),
-    ("rows.cuh", "(base + to.x0 * column_stride)", "base", GATHERED[0], "differs"),
+    ("rows.cuh", "const T>(slot) + (base + to.x0 * column_stride)", "const T>(slot) + base",
+     GATHERED[0], "differs"),
+    ("rows.cuh", "address<T>(slot) + (base + to.x0 * column_stride)", "address<T>(slot) + base",
+     APART[0], "differs|stored"),
+    ("rows.cuh", "st_stream<SLOT>(at + r * step + k * next,", "st_stream<SLOT>(at + r * step,",
+     APART[1], "differs|stored"),
+    ("rows.cuh", "{{this->v.data[k]}}", "{{this->v.data[0]}}", APART[1], "differs"),
     ("gather.cuh", "base + threadIdx.x + e * THREADS", "base + threadIdx.x", GATHERS[0],
      "stored|differs"),
     ("gather.cuh", "j += THREADS", "j += 2 * THREADS", GATHERS[0], "differs"),

@@ -13,7 +13,7 @@ from tests.ptx.sweep_jobs import FAMILIES, Family, Job, differing, expected, job
 
 JOBS = list(jobs())
 NAMES = {"flat": "FLAT", "rows": "ROWS", "phase": "PHASE", "running": "RUNNING", "xpose": "XPOSE",
-         "gather": "GATHER"}  # fmt: skip
+         "gather": "GATHER", "rows, gaps": "ROWS", "xpose, gaps": "XPOSE"}  # fmt: skip
 
 
 def chosen(family: Family) -> list[Job]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gpubcast.planning.plan import Access, BroadcastPlan
-from gpubcast.schedules.cuda.rows import SHORTEST_ROW
+from gpubcast.schedules.cuda.rows import SHORTEST_ROW, has_rows
 from gpubcast.schedules.cuda.vectors import BLOCK_THREADS, expensive
 from gpubcast.schedules.schedule import AccessPattern, CudaScheduleBase
 
@@ -77,9 +77,9 @@ def reach(plan: BroadcastPlan) -> int:
 
 def _why_no_rows(plan: BroadcastPlan) -> str:
     inner = plan.axes[-1].extent if plan.axes else 1
-    for access in plan.accesses:
-        if access.inner not in (0, 1):
-            return f"an operand has stride {access.inner} along the inner axis"
+    if not has_rows(plan):
+        gaps = any(access.inner not in (0, 1) for access in plan.writes)
+        return "an output with gaps has one axis, or lacks some" if gaps else "there is no axis"
     if inner < SHORTEST_ROW:
         return f"the inner axis of {inner} is shorter than {SHORTEST_ROW}"
     return "rows would need more blocks than a launch has"

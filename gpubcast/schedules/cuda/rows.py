@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from gpubcast.planning.plan import Access, BroadcastPlan, leaves_inner_loop
 from gpubcast.schedules.cuda.vectors import (
+    ALIGNED,
     BLOCK_THREADS,
     BLOCKS_PER_MULTIPROCESSOR,
     MANY_VECTOR_ACCESSES,
@@ -26,6 +27,10 @@ MAX_TILE_STEPS = 2**18
 SHORTEST_ROW = 32
 # Shorter axes are not worth crossing.
 SHORTEST_CROSSED = 16
+# Of elements that are written apart, so that neighbouring threads write neighbours.
+WIDEST_WITH_GAPS = 1
+MOST_ROWS_WITH_GAPS = 8
+MOST_BYTES_WITH_GAPS = 128
 # Bytes of a row that is worth vectors of more than 16: so many that a warp has one for each lane.
 LONG_ROW = 1024
 # What vectors run along.
@@ -58,8 +63,8 @@ class Rows(VectorScheduleBase):
 
 
 def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) -> Rows | None:
-    """ROWS; None where a write has another stride along the inner axis than 0 and 1, where that
-    axis is short, or where an operand is better crossed."""
+    """ROWS; None where tiles have no rows, where the inner axis is short, or where an operand is
+    better crossed."""
     if not has_rows(plan) or crossed_axis(plan) is not None:
         return None
     if plan.axes[-1].extent < SHORTEST_ROW:
@@ -70,11 +75,12 @@ def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
     accesses = vector_accesses(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
     size = max(access.element_type.itemsize for access in plan.accesses)
     long = plan.axes[-1].extent * size >= LONG_ROW
-    found = vectors(accesses, target.vector_bytes if long else VECTOR_BYTES)
+    most, gaps = target.vector_bytes if long else VECTOR_BYTES, AccessPattern.GATHERED in writes
+    found = vectors(accesses, most, widest=WIDEST_WITH_GAPS if gaps else ALIGNED)
     width = found.width
     height = plan.axes[row_axis].extent if row_axis >= 0 else 1
     single = AccessPattern.GATHERED in reads or found.elements(accesses) > 0
-    count = _rows_of_a_thread(plan, reads, single)
+    count = _rows_with_gaps(plan) if gaps else _rows_of_a_thread(plan, reads, single)
     count = max(count // 2, 1) if found.long else count
     goes_on = _goes_on(plan, reads, count)
     count = min(count, 2) if goes_on else count
@@ -91,13 +97,14 @@ def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
     grid = -(-across // steps) * -(-down // bands) * math.prod(batch)
     if grid > MAX_GRID:
         return None
-    gathered = reads.count(AccessPattern.GATHERED)
+    gathered, written = (own.count(AccessPattern.GATHERED) for own in (reads, writes))
     return Rows(
         reads=reads,
         writes=writes,
         reason="ROWS: every operand is linear or constant along the inner axis of "
         f"{plan.axes[-1].extent}"
         + (f", except {gathered} read one element at a time" if gathered else "")
+        + (f", except {written} written one element at a time" if gaps else "")
         + found.reason
         + (f"; blocks go {steps} steps along it, {bands} times" if steps * bands > 1 else ""),
         grid=grid,
@@ -112,8 +119,12 @@ def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
 
 
 def has_rows(plan: BroadcastPlan) -> bool:
-    """Whether every write has unit stride along the inner axis, or stands still."""
-    return bool(plan.axes) and all(access.inner in (0, 1) for access in plan.writes)
+    """Whether every write has unit stride along the inner axis or stands still, or leaves gaps in
+    more rows than one and has all axes."""
+    return bool(plan.axes) and all(
+        access.inner in (0, 1) or (plan.rank > 1 and not plan.lacks(access))
+        for access in plan.writes
+    )
 
 
 def tile_pattern(access: Access, row_axis: int, *, crossing: bool = False) -> AccessPattern:
@@ -173,6 +184,14 @@ def _rows_of_a_thread(plan: BroadcastPlan, reads: Patterns, single: bool) -> int
     narrow = any(access.element_type.itemsize < 4 for access in plan.accesses)
     tiles = 1 if narrow else 2  # a vector of narrow elements is unpacked into as many registers
     return 4 if reads.count(AccessPattern.TILE) <= tiles and moving <= MANY_VECTOR_ACCESSES else 2
+
+
+def _rows_with_gaps(plan: BroadcastPlan) -> int:
+    """A thread has one element of each row, of all reads before the first write."""
+    held = sum(access.element_type.itemsize for access in plan.reads if not access.by_value)
+    fitting = max(MOST_BYTES_WITH_GAPS // max(held, 1), 1)
+    most = 2 if expensive(plan) else MOST_ROWS_WITH_GAPS
+    return min(most, 1 << (fitting.bit_length() - 1))
 
 
 def _goes_on(plan: BroadcastPlan, reads: Patterns, rows: int) -> bool:

@@ -10,6 +10,7 @@ from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.schedules.cuda.rows import (
     ALONG,
     SHORTEST_CROSSED,
+    WIDEST_WITH_GAPS,
     crossed_axis,
     has_rows,
     tile_counts,
@@ -17,6 +18,7 @@ from gpubcast.schedules.cuda.rows import (
     written_patterns,
 )
 from gpubcast.schedules.cuda.vectors import (
+    ALIGNED,
     BLOCK_THREADS,
     FEWEST_BLOCKS,
     MANY_ELEMENTS,
@@ -78,7 +80,9 @@ def xpose(plan: BroadcastPlan, addresses: tuple[int, ...]) -> Xpose | None:
     along = vector_accesses(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
     others = [k for k in range(plan.rank) if k != row_axis]
     across = vector_accesses(plan, addresses, reads + writes, (AccessPattern.CROSSED,), others)
-    rows, columns = vectors(along), vectors(across)
+    gaps = AccessPattern.GATHERED in writes
+    rows = vectors(along, widest=WIDEST_WITH_GAPS if gaps else ALIGNED)
+    columns = vectors(across)
     width, count = rows.width, columns.width
     sizes = [vector_access.access.element_type.itemsize for vector_access in across]
     if count * max(sizes) == VECTOR_BYTES:
@@ -104,7 +108,10 @@ def xpose(plan: BroadcastPlan, addresses: tuple[int, ...]) -> Xpose | None:
         writes=writes,
         reason=f"XPOSE: {len(across)} read with unit stride along the axis of "
         f"{plan.axes[row_axis].extent}, the output along that of {plan.axes[-1].extent}; patches "
-        f"of {width} x {count} are transposed in registers{rows.reason}{columns.reason}",
+        f"of {width} x {count} are transposed in registers"
+        + ("; the output is written one element at a time" if gaps else "")
+        + rows.reason
+        + columns.reason,
         grid=grid,
         block=block,
         vector_width=width,

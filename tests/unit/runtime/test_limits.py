@@ -307,12 +307,12 @@ def test_rows_give_way_before_the_grid_is_too_large(left, right, family, grid) -
 
 
 def test_gather_is_left_where_no_tile_fits() -> None:
-    """The output is written across its memory, in rows that fill more than a tile."""
-    left, right = (2**30, 300), (1, 300)
-    out = strided("f32", left, (601, 2))
-    plan = planned("add", Operand.of(Shape("f32", left)), Operand.of(Shape("f32", right)), out=out)
-    chosen = gpu(plan)
-    assert (type(chosen), chosen.grid, chosen.index_bits) == (Gather, 300 * 2**22, 64)
+    """Planes with gaps that are a row higher than a tile."""
+    dimensions = 64_000_000, 33, 257
+    out = strided("f32", dimensions, (20_000, 600, 2))
+    chosen = gpu(planned("pow", *[Operand.of(Shape("f32", dimensions))] * 2, out=out))
+    blocks = -(-math.prod(dimensions) // 256)
+    assert (type(chosen), chosen.grid, chosen.index_bits) == (Gather, blocks, 64)
 
 
 # --- vectors and strides -----------------------------------------------------------------------
