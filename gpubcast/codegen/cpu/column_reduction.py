@@ -25,6 +25,8 @@ from gpubcast.shapes.element_types import ElementType
 # Tiles of a reduction's memory: those of lanes, those of chunks, and the result.
 _WAITING = LANES // 2
 _CHUNKS, _RESULT = _WAITING, _WAITING + 7
+# In how many parts of a tile that comes from memory the next rows are asked for.
+PARTS = 16
 
 
 def loops(table: ParameterTable, schedule: ColumnReduction) -> list[str]:
@@ -318,7 +320,31 @@ class _ColumnLoops(ReductionLoops):
                 groups = [left[k : k + count] for k in range(0, len(left), count)]
                 left = [functools.reduce(one.combined, group) for group in groups]
             inside.append(one.store(f"l * {self.tile} + c", left[0]))
-        return [*before, "for c in range(width):", *indented(inside)]
+        asked = self._next_rows(slots, len(rows)) if self.far else []
+        if not asked:
+            return [*before, "for c in range(width):", *indented(inside)]
+        part = self.tile // PARTS
+        return [
+            *before,
+            f"for d in range(0, width, {part}):",
+            *indented(asked),
+            f"    for c in range(d, min(d + {part}, width)):",
+            *indented(inside, 2),
+        ]
+
+    def _next_rows(self, slots: list[int], rows: int) -> list[str]:
+        """Asks for the rows behind those that are combined, from place d on, while these are:
+        processors look ahead in one page of memory at a time, and these runs are no longer."""
+        axis, lines = self.plan.axes_of(1)[-1], []
+        for slot in slots:
+            linear = self.table.patterns[slot] is AccessPattern.LINEAR
+            if not linear or not self.table.moves(slot, axis) or self.plan.reads[slot].generated:
+                continue
+            size, step = self._element(slot).itemsize, self.table.step(slot, axis, "1")
+            for r in range(rows):
+                first = f"q{slot}_{r} + {step} + column + d"
+                lines.append(f"fetch(p{slot} + {size} * ({first}), {size} * {self.tile // PARTS})")
+        return lines
 
     def _pair(self, chosen: list[Combination]) -> list[str]:
         """Lane l and the one that it is combined with first."""

@@ -1,31 +1,54 @@
 """Stores of a run of results past the caches, element by element.
 
 They are vectors where whole lines of memory are written. What lies before and behind these is
-written through the caches: memory takes a line at a time.
+written through the caches: memory takes a line at a time. What is needed next may be asked for
+meanwhile: memory that is read and written by turns moves more than one that is read, then written.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gpubcast.codegen.cpu.parameter_table import INDENT
-from gpubcast.schedules.cpu.cost import VECTOR
+from gpubcast.schedules.cpu.cost import BY_TURNS, VECTOR
 from gpubcast.shapes.element_types import ElementType
 
 
 def nontemporal_stores(
-    element_type: ElementType, to: str, length: str, index: str, body: list[str], value: str
+    element_type: ElementType,
+    to: str,
+    length: str,
+    index: str,
+    body: list[str],
+    value: str,
+    ahead: Callable[[str], list[str]] | None = None,
 ) -> list[str]:
     """The loops over ``length`` elements from the address ``to`` on: ``body`` computes ``value`` of
-    the element whose number ``index`` names."""
+    the element whose number ``index`` names. ``ahead`` is what is asked for before ``BY_TURNS``
+    elements from one on are stored."""
     name, size = element_type.name, element_type.itemsize
     lines = [*body, f"line_{name}(line, {index} - head, {value})"]
     edges = [*body, f"write_{name}(to, {index}, {value})"]
+    loops = [f"for {index} in range(head, head + whole):", *(INDENT + line for line in lines)]
+    if ahead:
+        # Counted from the first whole line on, so that LLVM sees that its stores are aligned.
+        placed = [f"{index} = head + place", *body, f"line_{name}(line, place, {value})"]
+        loops = [
+            f"turns = whole & {-BY_TURNS}",
+            f"for begin in range(0, turns, {BY_TURNS}):",
+            *(INDENT + line for line in ahead("head + begin")),
+            f"{INDENT}for l in range({BY_TURNS}):",
+            f"{2 * INDENT}place = begin + l",
+            *(2 * INDENT + line for line in placed),
+            "for place in range(turns, whole):",
+            *(INDENT + line for line in placed),
+        ]
     return [
         f"to = {to}",
         f"head = min((-to & {VECTOR - 1}) // {size}, {length})",
         f"whole = ({length} - head) & {-VECTOR // size}",
         f"line = (to + {size} * head) & {-VECTOR}",
-        f"for {index} in range(head, head + whole):",
-        *(INDENT + line for line in lines),
+        *loops,
         f"for first, end in ((0, head), (head + whole, {length})):",
         f"{INDENT}for {index} in range(first, end):",
         *(2 * INDENT + line for line in edges),

@@ -22,7 +22,7 @@ from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.codegen.cpu.scalar_code import scratch_type
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
-from gpubcast.schedules.cpu.cost import AHEAD, STRETCH
+from gpubcast.schedules.cpu.cost import AHEAD, BY_TURNS, LONG_ROW, STRETCH
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 from gpubcast.schedules.schedule import AccessPattern
 
@@ -44,6 +44,7 @@ class _RowLoops(ReductionLoops):
         first = self.plan.writes[0].element_type
         self.streams_elements = self.streamed and stores_elements(first)
         self.available = set[int]()  # the values that are stored by now
+        self.half_asked = False  # whether half of the next row has been asked for by now
 
     def lines(self) -> list[str]:
         every = self.combinations.values()
@@ -107,7 +108,7 @@ class _RowLoops(ReductionLoops):
         """What is done before the elements of a chunk are combined; and how they are, as
         ``c<value>`` of each reduction, those of a whole chunk and those of a shorter one."""
         before = self._inner_sequences(chosen, begin, count) if sequence == 1 else []
-        asked = self._next_row(chosen, begin)
+        asked = [] if self.streams_elements else self._next_row(chosen, begin, CHUNK)
         if len(self.plan.axes_of(sequence)) != 1:
             before += asked + self._gathered(sequence, chosen, begin, count)
             return before, *self._of_memory(chosen, count)
@@ -122,7 +123,7 @@ class _RowLoops(ReductionLoops):
                 for one in chosen
                 if one.operand not in self.stored
             ]
-            before += [*asked, f"for e in range({count}):", *indented(body + stores)]
+            before += self._computed(chosen, begin, count, body + stores)
             self.available.update(new)
             return before, *self._of_memory(chosen, count, begin)
 
@@ -161,12 +162,45 @@ class _RowLoops(ReductionLoops):
         code = self.program.code
         return value >= self.reads and self.program.expensive(code[value - self.reads])
 
-    def _next_row(self, chosen: list[Combination], begin: str) -> list[str]:
-        """Asks for the next row, while this one is computed with and memory would wait."""
+    def _computed(
+        self, chosen: list[Combination], begin: str, count: str, body: list[str]
+    ) -> list[str]:
+        """A loop over a chunk's elements, whose number in it is ``e``, that stores what is costly.
+        The next row is asked for meanwhile, by turns, or half of it where results are stored past
+        the caches later: memory and arithmetic are both busy then."""
+        asked = self._next_row(chosen, f"{begin} + t", BY_TURNS, half=self.streams_elements)
+        if not asked:
+            return [f"for e in range({count}):", *indented(body)]
+        self.half_asked = self.streams_elements
+        return [
+            f"turns = {count} & {-BY_TURNS} if length >= {LONG_ROW} else 0",
+            f"for t in range(0, turns, {BY_TURNS}):",
+            *indented(asked),
+            f"    for l in range({BY_TURNS}):",
+            *indented(["e = t + l", *body], 2),
+            f"for e in range(turns, {count}):",
+            *indented(body),
+        ]
+
+    def _next_row(
+        self, chosen: list[Combination], place: str, count: int, *, half: bool = False
+    ) -> list[str]:
+        """Asks for the next row from a place on, or for its first half from half of that place on,
+        while this one is computed with and memory would wait."""
         last = self.passes[-1] + 1
         if not self.parallel or self.after[chosen[0].value] != last or last == 1:
             return []
-        return self._fetched(f"s{{}}_{self.parallel[-1]} + {begin}", CHUNK, self.parallel[-1])
+        if half:
+            place, count = f"({place}) // 2", count // 2
+        return self._fetched(f"s{{}}_{self.parallel[-1]} + {place}", count, self.parallel[-1])
+
+    def _row_by_turns(self, place: str) -> list[str]:
+        """Asks for the next row from a place on, or for what ``_computed`` leaves of it, while this
+        one is stored past the caches."""
+        count = BY_TURNS
+        if self.half_asked:
+            place, count = f"(length + {place}) // 2", count // 2
+        return self._fetched(f"s{{}}_{self.parallel[-1]} + {place}", count, self.parallel[-1])
 
     def _ahead(self, chosen: list[Combination], place: str) -> list[str]:
         """Asks for elements that follow others, in the pass in which they come from memory."""
@@ -379,8 +413,13 @@ class _RowLoops(ReductionLoops):
             write, value = self.plan.writes[full[0] - self.reads], f"v{results[0]}"
             to = f"p{full[0]} + {write.element_type.itemsize} * ({self.offset(full[0])})"
             index, length = f"i{axes[0]}", f"n{axes[0]}"
-            stores = nontemporal_stores(write.element_type, to, length, index, body, value)
-            return lines + stores
+            every = (write.element_type, to, length, index, body, value)
+            stores = nontemporal_stores(*every)
+            if not self.parallel or not self._row_by_turns("0"):
+                return lines + stores
+            by_turns = nontemporal_stores(*every, self._row_by_turns)
+            long = f"if {length} >= {LONG_ROW}:"
+            return [*lines, long, *indented(by_turns), "else:", *indented(stores)]
         if self.streamed:
             return lines + self._streamed_store(full[0], body)
         for slot, result in zip(full, results, strict=True):
