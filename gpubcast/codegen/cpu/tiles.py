@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from gpubcast.codegen.cpu.parameter_table import INDENT, ParameterTable
 from gpubcast.codegen.cpu.scalar_code import expression, scratch_type
+from gpubcast.schedules.cpu.cost import VECTOR
 from gpubcast.schedules.cpu.tiles import Tiles
 from gpubcast.schedules.schedule import AccessPattern
 
@@ -101,11 +102,24 @@ class _TileLoops:
         body = self._transposes() + self._hoist()
         if not self._moves_only():
             body += self._rows(begin, end)
+        edges = [f"for left in range({begin}, {end}, columns):"]
+        edges.append(f"{INDENT}width = min(columns, {end} - left)")
+        before = []
+        if self.streams:
+            # Tiles end where lines of memory do, if rows of results are whole lines apart.
+            slot = self.table.first
+            at = f"p{slot} + {self._size(slot)} * {begin}"
+            before = [f"lead = ({at} & {VECTOR - 1}) // {self._size(slot)}"]
+            edges = [
+                f"for edge in range({begin} - lead, {end}, columns):",
+                f"{INDENT}left = max(edge, {begin})",
+                f"{INDENT}width = min(edge + columns, {end}) - left",
+            ]
         return [
+            *before,
             f"for top in range({first}, {last}, rows):",
             f"{INDENT}height = min(rows, {last} - top)",
-            f"{INDENT}for left in range({begin}, {end}, columns):",
-            f"{INDENT}{INDENT}width = min(columns, {end} - left)",
+            *(INDENT + line for line in edges),
             *(INDENT + INDENT + line for line in body),
         ]
 
@@ -195,7 +209,7 @@ class _TileLoops:
         size = self._size(slot)
         return [
             f"b{slot} += min({row}, 0) * (height - 1)",
-            f"b{slot} += columns * {inner} if left + columns < {end} "
+            f"b{slot} += width * {inner} if left + width < {end} "
             f"else rows * {row} - (left - {begin}) * {inner}",
             f"b{slot} = p{slot} + {size} * b{slot}",
         ]
