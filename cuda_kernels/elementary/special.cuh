@@ -5,31 +5,42 @@
 #define GB_ELEMENTARY_SPECIAL_CUH
 
 #include "scalar.cuh"
+#include "elementary/native.cuh"
 
 namespace gb {
 
-// 1 / sqrt(x): a quotient y, and a step of Newton's method from what 1 - x y y leaves, in which
-// no product overflows or underflows.
+// 1 / sqrt(x): from a guess made of the bits, rounded to half of its bits, a polynomial in what
+// 1 - x y y leaves, which is rounded once.
 GB_FN float rsqrt(float x) {
   GB_ENTER
-  const float y = 1.0f / sqrt(x);
-  const float root = x * y;
-  const float t5 = -root;
-  const float root_low = fma(x, y, t5);
-  const float rest = fma(-root_low, y, fma(t5, y, 1.0f));
-  return (rest != rest) ? y : fma(0.5f * y, rest, y);
+  const bool small = x < 1.1754944e-38f;
+  const float a = fma(x, small ? 16777215.0f : 0.0f, x);
+  const float t13 = bits_as<float>(0x5f0b4c00u - (bits_as<u32>(fabs(a)) >> 1));
+  const u32 root = bits_as<u32>(t13 * fma(-(a * t13), t13, 1.8914f)) & 0xffffe000u;
+  const float t23 = bits_as<float>(root);
+  const float rest = fma(-a, t23 * t23, 1.0f);
+  const u32 back = small ? 0x6000000u : 0x0u;
+  const float t31 = bits_as<float>(root + back);
+  const float y = fma(t31 * rest, fma(0.37500042f, rest, 0.5000015f), t31);
+  return root_domain(x, y, rest);
 }
 
-// 1 / sqrt(x): a quotient y, and a step of Newton's method from what 1 - x y y leaves, in which
-// no product overflows or underflows.
+// 1 / sqrt(x): from a guess made of the bits, rounded to half of its bits, a polynomial in what
+// 1 - x y y leaves, which is rounded once.
 GB_FN double rsqrt(double x) {
   GB_ENTER
-  const double y = 1.0 / sqrt(x);
-  const double root = x * y;
-  const double t5 = -root;
-  const double root_low = fma(x, y, t5);
-  const double rest = fma(-root_low, y, fma(t5, y, 1.0));
-  return (rest != rest) ? y : fma(0.5 * y, rest, y);
+  const bool small = x < 2.2250738585072014e-308;
+  const double a = fma(x, small ? 4503599627370495.0 : 0.0, x);
+  const double t13 = bits_as<double>(0x5fe1679d00000000ull - (bits_as<u64>(fabs(a)) >> 1));
+  const u64 root = bits_as<u64>(t13 * fma(-(a * t13), t13, 1.891)) & 0xfffffffff0000000ull;
+  const double t23 = bits_as<double>(root);
+  const double rest = fma(-a, t23 * t23, 1.0);
+  const u64 back = small ? 0x1a0000000000000ull : 0x0ull;
+  const double t31 = bits_as<double>(root + back);
+  const double t37 = fma(fma(0.24609457888344785, rest, 0.2734383914289734), rest,
+      0.31249999999934314);
+  const double y = fma(t31 * rest, fma(fma(t37, rest, 0.3749999999992955), rest, 0.5), t31);
+  return root_domain(x, y, rest);
 }
 
 // The cube root: Newton's method for x^(-1/3) from a guess made of the bits.
