@@ -18,14 +18,14 @@ from gpubcast.hlo.elementary.arithmetic import (
 from gpubcast.hlo.elementary.complex_arithmetic import LARGE, SCALE, SMALL
 from gpubcast.hlo.elementary.exponential import EXP, reduced
 from gpubcast.hlo.elementary.formula import formula, step
+from gpubcast.hlo.elementary.logarithm import log_of_sum
 from gpubcast.hlo.elementary.steps import (
     by_intervals,
     exp_steps,
-    log_parts,
     long_polynomial,
     signed,
 )
-from gpubcast.hlo.elementary.tables import ERF_FACTOR, ERF_TABLE
+from gpubcast.hlo.elementary.tables import ERF_FACTOR, ERF_INV_PLACE, ERF_INV_TABLE, ERF_TABLE
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
@@ -38,6 +38,7 @@ from gpubcast.hlo.elementary.values import (
     fma,
     from_bits,
     high_product,
+    lookup,
     resize,
     select,
     sqrt,
@@ -237,85 +238,20 @@ def erfc(x: FormulaValue) -> FormulaValue:
     return select(magnitude < ERFC_NEAR, near, y)
 
 
-# erf_inv(x) / x as a function of w = -ln(1 - x^2): in w - c for w < limit, and in sqrt(w) - c
-# beyond. F32: w < 6 (degree 10), w < 17 (8). F64: w < 6.25 (25), w < 16 (20), w < 37 (18).
-ERF_INV: dict[MachineType, tuple[tuple[float, float, tuple[float, ...]], ...]] = {
-    F32: (
-        (
-            *(6.0, 3.0),
-            (
-                *(1.62354207, 0.241630346, -0.00573850842, -0.000836102234, 0.00019541083),
-                *(-1.2745144e-05, -1.86481986e-06, 4.53826601e-07, -6.94405733e-09),
-                *(-5.74149794e-09, 1.15929932e-10),
-            ),
-        ),
-        (
-            *(17.0, 3.0),
-            (
-                *(2.83297682, 1.0016762, 0.00944435783, -0.0076568285, 0.00571377575),
-                *(-0.00351119204, 0.00132879836, -0.000132431553, -5.55845618e-05),
-            ),
-        ),
-    ),
-    F64: (
-        (
-            *(6.25, 3.125),
-            (
-                *(1.6536545626831027, 0.24015818242558862, -0.006033670871427544),
-                *(-0.0007407025341576045, 0.00018673420802318926, -1.3882523384536975e-05),
-                *(-1.3654691823223876e-06, 4.2347880293933145e-07, -2.9070384922679185e-08),
-                *(-4.112648991320866e-09, 1.0512196810621425e-09, -5.414886168370151e-11),
-                *(-1.2977442135799212e-11, 2.6324647210235168e-12, -8.105028016837997e-14),
-                *(-4.0452818845129904e-14, 6.5749569555895895e-15, 2.6026130979256088e-17),
-                *(-1.2789431733372388e-16, 8.905342329796764e-18, 9.968959014266777e-19),
-                *(7.916657725513324e-20, 4.8115279170040015e-21, -1.2733581189057557e-20),
-                *(-1.003640782418868e-22, 2.6164229943130124e-22),
-            ),
-        ),
-        (
-            *(16.0, 3.25),
-            (
-                *(3.0838856104922208, 1.005258967694165, 0.005370914553524164),
-                *(-0.0037512085081856414, 0.002491442099760104, -0.001688275536638244),
-                *(0.0009532893007269558, -0.00035503779734918423, 2.4031982866702018e-05),
-                *(6.828699445639762e-05, -4.7323786336386766e-05, 1.2465567949736793e-05),
-                *(2.9450711875050046e-06, -3.987136970030539e-06, 1.4504966038148954e-06),
-                *(-2.5364145506619777e-08, -1.9870913161745682e-07, 1.2964841362567363e-07),
-                *(-5.988472140755475e-08, -1.4603948383585462e-08, 2.1474805790974883e-08),
-            ),
-        ),
-        (
-            *(37.0, 5.0),
-            (
-                *(4.849906401408584, 1.0103004648645475, -0.00013871931839174037),
-                *(-0.00021503011993331413, 7.599527837541196e-05, -1.9681769204088733e-05),
-                *(4.5260499161249735e-06, -9.930388637179637e-07, 2.2906522220765474e-07),
-                *(-6.75244742608467e-08, 2.8985104247727095e-08, -1.5315100038767087e-08),
-                *(7.875382146765082e-09, -3.4067979632064853e-09, 1.2648545858475504e-09),
-                *(-4.742873908902132e-10, 9.597515365706973e-11, 5.145905328167805e-11),
-                *(-2.612326563770484e-11,),
-            ),
-        ),
-    ),
-}
+# The lowest of the bits that choose a polynomial of erf_inv.
+ERF_INV_BIT = {F32: 21, F64: 52}
 
 
 @formula("erf_inv", F32, F64)
 def erf_inv(x: FormulaValue) -> FormulaValue:
-    """The inverse of erf: x P(w), where w = -ln(1 - x^2)."""
+    """The inverse of erf: x P(w), where w = -ln(1 - x^2), by a polynomial for each of eight (F64:
+    four) intervals of w."""
+    w = -log_of_sum(fma(-x, x, 1.0))
+    place = fma(w, *ERF_INV_PLACE[x.machine_type])
+    index = bits(place) >> ERF_INV_BIT[x.machine_type]
+    columns = (lookup(column, index) for column in ERF_INV_TABLE[x.machine_type])
+    centre, first, *coefficients = columns
+    distance = w - centre
+    y = x * fma(long_polynomial(distance, coefficients), distance, first)
     magnitude = abs(x)
-    inside = magnitude < 1.0
-    high, low = log_parts(select(inside, fma(-x, x, 1.0), 0.5))
-    w = -(high + low)
-    (limit, centre, coefficients), *tails = ERF_INV[x.machine_type]
-    # The last step, of parts that cancel near 0, with its rounding errors.
-    first, *others = coefficients
-    term, term_low = two_product(long_polynomial(w - centre, tuple(others)), w - centre)
-    y, y_low = fast_two_sum(x.constant(first), term)
-    y_low = y_low + term_low
-    root = sqrt(w)
-    for end, centre, coefficients in tails:
-        y = select(w < limit, y, long_polynomial(root - centre, coefficients))
-        y_low = select(w < limit, y_low, 0.0)
-        limit = end
-    return select(inside, fma(x, y, x * y_low), select(magnitude == 1.0, x * INF, NAN))
+    return select(magnitude < 1.0, y, select(magnitude == 1.0, x * INF, NAN))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from gpubcast.hlo.elementary.arithmetic import (
     MANTISSA,
@@ -59,7 +60,7 @@ LOG: dict[MachineType, tuple[float, ...]] = {
 FIRST = 3
 
 
-def long_polynomial(x: FormulaValue, coefficients: tuple[float, ...]) -> FormulaValue:
+def long_polynomial(x: FormulaValue, coefficients: Sequence[float | FormulaValue]) -> FormulaValue:
     """A polynomial; in F64 its later terms are summed as two, since those that wait for the step
     before them are what takes time."""
     if x.machine_type is F32:
