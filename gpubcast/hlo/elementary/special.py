@@ -20,12 +20,15 @@ from gpubcast.hlo.elementary.exponential import EXP, reduced
 from gpubcast.hlo.elementary.formula import formula, step
 from gpubcast.hlo.elementary.logarithm import log_of_sum
 from gpubcast.hlo.elementary.steps import (
-    by_intervals,
     exp_steps,
     long_polynomial,
     signed,
 )
-from gpubcast.hlo.elementary.tables import ERF_FACTOR, ERF_INV_PLACE, ERF_INV_TABLE, ERF_TABLE
+from gpubcast.hlo.elementary.tables import (
+    ERF_INV_PLACE,
+    ERF_INV_TABLE,
+    ERF_TABLE,
+)
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
@@ -34,6 +37,8 @@ from gpubcast.hlo.elementary.values import (
     FormulaValue,
     MachineType,
     ashr,
+    at_least,
+    at_most,
     bits,
     fma,
     from_bits,
@@ -162,18 +167,30 @@ ERF_LOG = (
     *(9.469433797498858e-07, -1.414523334576374e-07, 1.552030164779662e-08),
     *(-1.1834977353258974e-09, 5.609263768051632e-11, -1.2447062768093987e-12),
 )
-ERF_START, ERF_END = 0.9375, {F32: 3.93, F64: 6.0}
+ERF_START, ERF_END = 0.9375, {F32: 3.9225, F64: 6.0}
+
+
+def _erf(x: FormulaValue) -> FormulaValue:
+    """erf in F32: s + s P with s = x below 1 and s = 1 above, so that P is small."""
+    magnitude = abs(x)
+    a = select(magnitude > ERF_END[F32], ERF_END[F32], magnitude)
+    # The factor keeps the sum below 5 where a is below 1.
+    place = bits(fma(a, 1.0 - 2.0**-22, 4.0))
+    coefficients = [lookup(column, place >> 20) for column in ERF_TABLE]
+    distance = a - (from_bits(place & (-1 << 20)) - 3.75)
+    start = at_most(at_least(x, -1.0), 1.0)
+    return fma(polynomial(distance, coefficients), start, start)
 
 
 @formula("erf", F32, F64)
 def erf(x: FormulaValue) -> FormulaValue:
     """The error function. F32: by a polynomial for each of eight intervals. F64: x + x P(x^2) near
     0, then 1 - e^Q(x)."""
+    if x.machine_type is F32:
+        return _erf(x)
     magnitude = abs(x)
     end = ERF_END[x.machine_type]
     a = select(magnitude > end, end, magnitude)
-    if x.machine_type is F32:
-        return signed(by_intervals(a, ERF_FACTOR, ERF_TABLE), x)
     near = fma(x, long_polynomial(x * x, ERF[F64]), x)
     r, scale = reduced(-in_two(a, a * a, ERF_LOG), 0.0)
     square = r * r
