@@ -1,4 +1,4 @@
-"""What several functions are made of: e^x and ln x in two parts, polynomials by intervals."""
+"""What several functions are made of: e^x and ln x in two parts, long polynomials."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from gpubcast.hlo.elementary.values import (
     bits_of,
     fma,
     from_bits,
-    lookup,
     rint,
     select,
 )
@@ -67,21 +66,6 @@ def long_polynomial(x: FormulaValue, coefficients: Sequence[float | FormulaValue
         return polynomial(x, coefficients)
     later = in_two(x, x * x, coefficients[FIRST:])
     return polynomial(x, (*coefficients[:FIRST], later))
-
-
-def by_intervals(
-    magnitude: FormulaValue, factor: float, columns: tuple[tuple[float, ...], ...]
-) -> FormulaValue:
-    """An odd function with f(x) = x + ... in F32, for 0 <= x, factor x + 1 < 16, by one of eight
-    polynomials. Their intervals are halves of octaves of factor x + 1: short near 0, where results
-    are small, long where they approach their limit. Tables of eight entries are one permutation
-    on AVX2, too."""
-    place = fma(magnitude, factor, 1.0)
-    centre, first, *coefficients = (lookup(column, bits(place) >> 22) for column in columns)
-    distance = magnitude - centre
-    # At 0 the sum begins with x itself, so that a small result is rounded once.
-    start = select(place < 1.5, magnitude, first)
-    return fma(polynomial(distance, coefficients), distance, start)
 
 
 def exp_steps(high: FormulaValue, low: FormulaValue | float) -> tuple[FormulaValue, FormulaValue]:
