@@ -5,31 +5,42 @@
 #define GB_ELEMENTARY_SPECIAL_CUH
 
 #include "scalar.cuh"
+#include "elementary/native.cuh"
 
 namespace gb {
 
-// 1 / sqrt(x): a quotient y, and a step of Newton's method from what 1 - x y y leaves, in which
-// no product overflows or underflows.
+// 1 / sqrt(x): from a guess made of the bits, rounded to half of its bits, a polynomial in what
+// 1 - x y y leaves, which is rounded once.
 GB_FN float rsqrt(float x) {
   GB_ENTER
-  const float y = 1.0f / sqrt(x);
-  const float root = x * y;
-  const float t5 = -root;
-  const float root_low = fma(x, y, t5);
-  const float rest = fma(-root_low, y, fma(t5, y, 1.0f));
-  return (rest != rest) ? y : fma(0.5f * y, rest, y);
+  const bool small = x < 1.1754944e-38f;
+  const float a = fma(x, small ? 16777215.0f : 0.0f, x);
+  const float t13 = bits_as<float>(0x5f0b4c00u - (bits_as<u32>(fabs(a)) >> 1));
+  const u32 root = bits_as<u32>(t13 * fma(-(a * t13), t13, 1.8914f)) & 0xffffe000u;
+  const float t23 = bits_as<float>(root);
+  const float rest = fma(-a, t23 * t23, 1.0f);
+  const u32 back = small ? 0x6000000u : 0x0u;
+  const float t31 = bits_as<float>(root + back);
+  const float y = fma(t31 * rest, fma(0.37500042f, rest, 0.5000015f), t31);
+  return root_domain(x, y, rest);
 }
 
-// 1 / sqrt(x): a quotient y, and a step of Newton's method from what 1 - x y y leaves, in which
-// no product overflows or underflows.
+// 1 / sqrt(x): from a guess made of the bits, rounded to half of its bits, a polynomial in what
+// 1 - x y y leaves, which is rounded once.
 GB_FN double rsqrt(double x) {
   GB_ENTER
-  const double y = 1.0 / sqrt(x);
-  const double root = x * y;
-  const double t5 = -root;
-  const double root_low = fma(x, y, t5);
-  const double rest = fma(-root_low, y, fma(t5, y, 1.0));
-  return (rest != rest) ? y : fma(0.5 * y, rest, y);
+  const bool small = x < 2.2250738585072014e-308;
+  const double a = fma(x, small ? 4503599627370495.0 : 0.0, x);
+  const double t13 = bits_as<double>(0x5fe1679d00000000ull - (bits_as<u64>(fabs(a)) >> 1));
+  const u64 root = bits_as<u64>(t13 * fma(-(a * t13), t13, 1.891)) & 0xfffffffff0000000ull;
+  const double t23 = bits_as<double>(root);
+  const double rest = fma(-a, t23 * t23, 1.0);
+  const u64 back = small ? 0x1a0000000000000ull : 0x0ull;
+  const double t31 = bits_as<double>(root + back);
+  const double t37 = fma(fma(0.24609457888344785, rest, 0.2734383914289734), rest,
+      0.31249999999934314);
+  const double y = fma(t31 * rest, fma(fma(t37, rest, 0.3749999999992955), rest, 0.5), t31);
+  return root_domain(x, y, rest);
 }
 
 // The cube root: Newton's method for x^(-1/3) from a guess made of the bits.
@@ -144,38 +155,29 @@ GB_FN double hypot(double x, double y) {
   return t49 ? bits_as<double>(0x7ff0000000000000ull) : result;
 }
 
-#ifndef GB_HAS_TABLE_24a13d5e
-#define GB_HAS_TABLE_24a13d5e
-GB_TABLE float TABLE_24a13d5e[10][8] = {
-  {0.39345467f, 0.655633f, 1.0493941f, 1.5737603f,
-   2.3606036f, 3.4087539f, 0.0f, 0.19670106f,
+#ifndef GB_HAS_TABLE_2f332ac1
+#define GB_HAS_TABLE_2f332ac1
+GB_TABLE float TABLE_2f332ac1[7][8] = {
+  {0.10530556f, -0.051792488f, -0.07709987f, -0.013328329f,
+   -0.0014627168f, -0.0001006219f, -4.30276e-06f, -1.1372102e-07f,
   },
-  {0.42208233f, 0.6461799f, 0.86220896f, 0.97396123f,
-   0.99915737f, 0.99999857f, 0.0f, 0.21912375f,
+  {-0.18116547f, -0.40703514f, 0.23652121f, 0.05277484f,
+   0.0071423003f, 0.0005862942f, 2.9193643e-05f, 8.8147254e-07f,
   },
-  {0.96654797f, 0.73412764f, 0.37514383f, 0.09480443f,
-   0.0042892112f, 1.0138485e-05f, 0.12837917f, 1.0855545f,
+  {-0.3353511f, -0.100217275f, -0.29565194f, -0.09235618f,
+   -0.016070124f, -0.0016122701f, -9.487215e-05f, -3.308817e-06f,
   },
-  {-0.38029286f, -0.4813183f, -0.39367372f, -0.14919944f,
-   -0.010125006f, -3.4568362e-05f, 0.0f, -0.2135299f,
+  {0.10469123f, 0.16932465f, 0.16752322f, 0.09017765f,
+   0.02172696f, 0.0027582084f, 0.00019521949f, 7.959673e-06f,
   },
-  {-0.22242495f, -0.03432677f, 0.15036397f, 0.12493478f,
-   0.014501229f, 7.536374e-05f, -0.37612537f, -0.3337893f,
+  {0.08902348f, -0.0248697f, -0.00612412f, -0.048106488f,
+   -0.019089693f, -0.0032575931f, -0.0002860493f, -1.3558551e-05f,
   },
-  {0.17054054f, 0.17169587f, 0.052328262f, -0.048575636f,
-   -0.013743743f, -0.000116714f, 0.0f, 0.104322106f,
+  {-0.034966983f, -0.03727592f, -0.04677864f, 0.005969748f,
+   0.010581379f, 0.0028258157f, 0.00033261353f, 1.911825e-05f,
   },
-  {0.039225f, -0.0351558f, -0.06704971f, -0.0069120615f,
-   0.008667999f, 0.00013404022f, 0.11267812f, 0.06353937f,
-  },
-  {-0.05265523f, -0.038523257f, 0.00951367f, 0.016579855f,
-   -0.0031301838f, -0.00012304957f, 0.0f, -0.17699924f,
-  },
-  {0.018400501f, 0.029546235f, 0.01279582f, -0.005586127f,
-   -0.00015131594f, 0.00010014644f, -0.02056421f, 3.7550054f,
-  },
-  {0.073342256f, 0.017426789f, -0.0054036654f, -0.001331799f,
-   0.0006679599f, -5.202567e-05f, 0.0f, 18.925564f,
+  {-0.018048912f, 0.014304128f, 0.020512972f, 0.009059778f,
+   -0.0027642057f, -0.0016691014f, -0.0002750396f, -2.5389765e-05f,
   },
 };
 #endif
@@ -183,20 +185,18 @@ GB_TABLE float TABLE_24a13d5e[10][8] = {
 // 0, then 1 - e^Q(x).
 GB_FN float erf(float x) {
   GB_ENTER
-  const float magnitude = fabs(x);
-  const float a = (magnitude > 3.93f) ? 3.93f : magnitude;
-  const float t7 = fma(a, 3.8125f, 1.0f);
-  const u32 t10 = bits_as<u32>(t7) >> 22;
-  const float t21 = a - TABLE_24a13d5e[0][t10 & 7];
-  const float t25 = fma(TABLE_24a13d5e[9][t10 & 7], t21, TABLE_24a13d5e[8][t10 & 7]);
-  const float t27 = fma(fma(t25, t21, TABLE_24a13d5e[7][t10 & 7]), t21, TABLE_24a13d5e[6][t10
+  const float t1 = fabs(x);
+  const float t4 = (t1 > 3.9225f) ? 3.9225f : t1;
+  const u32 t8 = bits_as<u32>(fma(t4, 0.99999976f, 4.0f));
+  const u32 t10 = t8 >> 20;
+  const float t23 = t4 - (bits_as<float>(t8 & 0xfff00000u) - 3.75f);
+  const float t27 = at_most(at_least(x, -1.0f), 1.0f);
+  const float t28 = fma(TABLE_2f332ac1[6][t10 & 7], t23, TABLE_2f332ac1[5][t10 & 7]);
+  const float t30 = fma(fma(t28, t23, TABLE_2f332ac1[4][t10 & 7]), t23, TABLE_2f332ac1[3][t10
       & 7]);
-  const float t29 = fma(fma(t27, t21, TABLE_24a13d5e[5][t10 & 7]), t21, TABLE_24a13d5e[4][t10
+  const float t32 = fma(fma(t30, t23, TABLE_2f332ac1[2][t10 & 7]), t23, TABLE_2f332ac1[1][t10
       & 7]);
-  const float t31 = fma(fma(t29, t21, TABLE_24a13d5e[3][t10 & 7]), t21, TABLE_24a13d5e[2][t10
-      & 7]);
-  const u32 t33 = bits_as<u32>(fma(t31, t21, (t7 < 1.5f) ? a : TABLE_24a13d5e[1][t10 & 7]));
-  return bits_as<float>(t33 | (bits_as<u32>(x) & 0x80000000u));
+  return fma(fma(t32, t23, TABLE_2f332ac1[0][t10 & 7]), t27, t27);
 }
 
 // The error function. F32: by a polynomial for each of eight intervals. F64: x + x P(x^2) near
@@ -358,155 +358,310 @@ GB_FN double erfc(double x) {
   return (magnitude < 0.5) ? near : y;
 }
 
-// The inverse of erf: x P(w), where w = -ln(1 - x^2).
+#ifndef GB_HAS_TABLE_9f8e42e6
+#define GB_HAS_TABLE_9f8e42e6
+GB_TABLE float TABLE_9f8e42e6[2][16] = {
+  {1.0f, 0.91786164f, 0.8701152f, 0.8152427f,
+   0.7845498f, 0.74152845f, 0.71087205f, 0.6858854f,
+   1.3020586f, 1.245546f, 1.2099724f, 1.1691363f,
+   1.1174376f, 1.0768616f, 1.0568392f, 1.0f,
+  },
+  {0.0f, 0.08570862f, 0.13912964f, 0.20426941f,
+   0.24264526f, 0.29904175f, 0.34126282f, 0.37704468f,
+   -0.26394653f, -0.21957397f, -0.19059753f, -0.15626526f,
+   -0.11103821f, -0.0740509f, -0.055282593f, 0.0f,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_524394f5
+#define GB_HAS_TABLE_524394f5
+GB_TABLE float TABLE_524394f5[7][8] = {
+  {3.9783418f, 6.104906f, 8.233036f, 10.358551f,
+   13.274859f, 0.39415008f, 1.4577309f, 2.5212727f,
+  },
+  {1.85383f, 2.3073044f, 2.7022648f, 3.0521955f,
+   3.4800727f, 0.97932374f, 1.241483f, 1.5066541f,
+  },
+  {0.22866736f, 0.1983434f, 0.17404066f, 0.1561159f,
+   0.13835621f, 0.24000405f, 0.25027677f, 0.24646084f,
+  },
+  {-0.007207425f, -0.0065655503f, -0.004886732f, -0.0036292432f,
+   -0.0025583985f, 0.008697904f, 0.0011469864f, -0.0042566555f,
+  },
+  {-0.00021533381f, 0.0002601858f, 0.00023688895f, 0.00015987422f,
+   9.243195e-05f, -0.0024626537f, -0.0021209759f, -0.0012336337f,
+  },
+  {0.000120690594f, 1.1941955e-05f, -9.258368e-06f, -7.843413e-06f,
+   -4.075397e-06f, -3.3688462e-05f, 0.00017185045f, 0.00021716619f,
+  },
+  {-1.4333544e-05f, -3.87697e-06f, -1.2690488e-07f, 3.052529e-07f,
+   1.649041e-07f, 4.6501384e-05f, 2.0228126e-05f, -7.748765e-06f,
+  },
+};
+#endif
+// The inverse of erf: x P(w), where w = -ln(1 - x^2), by a polynomial for each of eight (F64:
+// four) intervals of w.
 GB_FN float erf_inv(float x) {
   GB_ENTER
+  const float t3 = fma(-x, x, 1.0f);
+  const float t4 = mantissa(t3);
+  const u32 t7 = bits_as<u32>(t4) >> 19;
+  const float t11 = fma(t4, TABLE_9f8e42e6[0][t7 & 15], -1.0f);
+  const float t12 = exponent(t3);
+  const float t15 = (t4 < 1.0f) ? (t12 + 1.0f) : t12;
+  const float t17 = fma(t15, 0.69314575f, TABLE_9f8e42e6[1][t7 & 15]);
+  const float t18 = t17 + t11;
+  const float t28 = fma(fma(fma(0.18884762f, t11, -0.25009185f), t11, 0.33334476f), t11,
+      -0.5f);
+  const float t32 = (t11 - (t18 - t17)) + fma(t11 * t11, t28, t15 * 1.4286068e-06f);
+  const float w = -(t18 + t32);
+  const float place = fma(w, 0.23510972f, 1.25f);
+  const u32 index = bits_as<u32>(place) >> 21;
+  const float centre = TABLE_524394f5[0][index & 7];
+  const float first = TABLE_524394f5[1][index & 7];
+  const float distance = w - centre;
+  const float t49 = fma(TABLE_524394f5[6][index & 7], distance, TABLE_524394f5[5][index & 7]);
+  const float t51 = fma(fma(t49, distance, TABLE_524394f5[4][index & 7]), distance,
+      TABLE_524394f5[3][index & 7]);
+  const float t53 = fma(fma(t51, distance, TABLE_524394f5[2][index & 7]), distance, first);
+  const float y = x * t53;
   const float magnitude = fabs(x);
-  const bool inside = magnitude < 1.0f;
-  const u32 t8 = bits_as<u32>(inside ? fma(-x, x, 1.0f) : 0.5f);
-  const u32 t12 = static_cast<u32>(static_cast<i32>(t8 - 0x3f3504f3u) >> 23);
-  const float t16 = bits_as<float>(t8 - (t12 << 23)) - 1.0f;
-  const float t17 = 0.5f * t16;
-  const float t18 = t17 * t16;
-  const float t19 = -t18;
-  const float t21 = t16 + t19;
-  const float t32 = fma(fma(fma(-0.07643457f, t16, 0.12767443f), t16, -0.13159648f), t16,
-      0.14200921f);
-  const float t38 = fma(fma(fma(t32, t16, -0.16623324f), t16, 0.20001261f), t16,
-      -0.25000823f);
-  const float t42 = fma(t16 * (t18 + t18), fma(t38, t16, 0.3333333f), -fma(t17, t16, t19));
-  const float t48 = bits_as<float>(t12 + 0x4b400000u) - 12582912.0f;
-  const float t50 = t48 * 0.69314575f;
-  const float high = t50 + t21;
-  const float low = (t21 - (high - t50)) + fma(t48, 1.4286068e-06f, (t19 - (t21 - t16)) +
-      t42);
-  const float w = -(high + low);
-  const float t60 = w - 3.0f;
-  const float t65 = fma(fma(1.1592993e-10f, t60, -5.741498e-09f), t60, -6.9440573e-09f);
-  const float t71 = fma(fma(fma(t65, t60, 4.538266e-07f), t60, -1.8648199e-06f), t60,
-      -1.2745144e-05f);
-  const float t77 = fma(fma(fma(t71, t60, 0.00019541083f), t60, -0.00083610223f), t60,
-      -0.0057385084f);
-  const float t79 = fma(t77, t60, 0.24163035f);
-  const float term = t79 * t60;
-  const float term_low = fma(t79, t60, -term);
-  const float t84 = 1.6235421f + term;
-  const float root = sqrt(w);
-  const bool t90 = w < 6.0f;
-  const float t91 = root - 3.0f;
-  const float t96 = fma(fma(-5.558456e-05f, t91, -0.00013243155f), t91, 0.0013287984f);
-  const float t102 = fma(fma(fma(t96, t91, -0.003511192f), t91, 0.0057137758f), t91,
-      -0.0076568285f);
-  const float t108 = fma(fma(fma(t102, t91, 0.009444358f), t91, 1.0016762f), t91, 2.8329768f);
-  const float y = t90 ? t84 : t108;
-  const float y_low = t90 ? ((term - (t84 - 1.6235421f)) + term_low) : 0.0f;
-  const float t118 = (magnitude == 1.0f) ? (x * bits_as<float>(0x7f800000u)) :
+  const float t61 = (magnitude == 1.0f) ? (x * bits_as<float>(0x7f800000u)) :
       bits_as<float>(0x7fc00000u);
-  return inside ? fma(x, y, x * y_low) : t118;
+  return (magnitude < 1.0f) ? y : t61;
 }
 
-// The inverse of erf: x P(w), where w = -ln(1 - x^2).
+#ifndef GB_HAS_TABLE_94308929
+#define GB_HAS_TABLE_94308929
+GB_TABLE double TABLE_94308929[1][16] = {
+  {1.0, 0.9140243058801596, 0.8652917352718384, 0.8212012981091272,
+   0.7808316509859077, 0.7449193005865826, 0.711278308894159, 0.6810564465857456,
+   1.3051727842977157, 1.2545284959681968, 1.2086568493711427, 1.1641642683323394,
+   1.1219575845251009, 1.0857255283531642, 1.048556227717474, 1.0,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_f0f73ec7
+#define GB_HAS_TABLE_f0f73ec7
+GB_TABLE double TABLE_f0f73ec7[1][16] = {
+  {0.0, 0.08989811501487566, 0.14468856270150354, 0.1969870130919844,
+   0.24739570809379074, 0.29447938783005156, 0.340691492725, 0.3841100884765183,
+   -0.26633543377101887, -0.22675980156691367, -0.1895097012138649, -0.1520034633490468,
+   -0.11507500293237172, -0.08224845324548369, -0.04741419673882774, 0.0,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_9c5dd972
+#define GB_HAS_TABLE_9c5dd972
+GB_TABLE double TABLE_9c5dd972[1][4] = {
+  {4.636506851848402, 11.677005687701698, 25.758016471918058, 1.1162529465097109,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_7cdd4008
+#define GB_HAS_TABLE_7cdd4008
+GB_TABLE double TABLE_7cdd4008[1][4] = {
+  {2.001168218301169, 3.2520624201015482, 4.925916096276727, 1.1562394278676413,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_27f35632
+#define GB_HAS_TABLE_27f35632
+GB_TABLE double TABLE_27f35632[1][4] = {
+  {0.21902453069187608, 0.14731235792046268, 0.09952996714083498, 0.24872550066523588,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_63f1d4b5
+#define GB_HAS_TABLE_63f1d4b5
+GB_TABLE double TABLE_63f1d4b5[1][4] = {
+  {-0.0073600571732470735, -0.0030717113902622973, -0.0009678027910640166, 0.003430636183345977,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_4a0f6e72
+#define GB_HAS_TABLE_4a0f6e72
+GB_TABLE double TABLE_4a0f6e72[1][4] = {
+  {3.9179372645626235e-05, 0.00012376729397868002, 1.8601668994745062e-05, -0.0023247870796311303,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_3d0c2afe
+#define GB_HAS_TABLE_3d0c2afe
+GB_TABLE double TABLE_3d0c2afe[1][4] = {
+  {7.37001433758549e-05, -5.888666750336402e-06, -4.4396341468641264e-07, 0.00012143092250161863,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_c9ee16c7
+#define GB_HAS_TABLE_c9ee16c7
+GB_TABLE double TABLE_c9ee16c7[1][4] = {
+  {-1.2587983418750354e-05, 2.718011807001845e-07, 1.1814306579957302e-08, 3.5070044177492225e-05,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_c19820ed
+#define GB_HAS_TABLE_c19820ed
+GB_TABLE double TABLE_c19820ed[1][4] = {
+  {9.439450389123927e-07, -8.45799431685786e-09, -3.3571710877516787e-10, -4.688581546787845e-06,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_bbfd79f9
+#define GB_HAS_TABLE_bbfd79f9
+GB_TABLE double TABLE_bbfd79f9[1][4] = {
+  {3.955130430243731e-08, -3.2645638667689885e-10, 9.966556343878551e-12, -4.490967291830518e-07,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_d83ffcef
+#define GB_HAS_TABLE_d83ffcef
+GB_TABLE double TABLE_d83ffcef[1][4] = {
+  {-2.012489741236502e-08, 9.79107588518949e-11, -3.0514842337512815e-13, 1.2680790429139088e-07,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_34972b99
+#define GB_HAS_TABLE_34972b99
+GB_TABLE double TABLE_34972b99[1][4] = {
+  {2.4277807230543296e-09, -1.196065250940332e-11, 9.548577407630197e-15, 2.559582779627868e-09,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_4b491270
+#define GB_HAS_TABLE_4b491270
+GB_TABLE double TABLE_4b491270[1][4] = {
+  {-5.775894507654745e-11, 1.0812184286361396e-12, -3.0284337083342473e-16, -2.9446000317575614e-09,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_d4922b66
+#define GB_HAS_TABLE_d4922b66
+GB_TABLE double TABLE_d4922b66[1][4] = {
+  {-2.827145992106658e-11, -7.737459547906485e-14, 9.630719366333063e-18, 1.0620629345727497e-10,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_6f8db553
+#define GB_HAS_TABLE_6f8db553
+GB_TABLE double TABLE_6f8db553[1][4] = {
+  {5.0728577024506116e-12, 4.152378319698437e-15, -3.0184046381576025e-19, 6.039734640788593e-11,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_70f78f20
+#define GB_HAS_TABLE_70f78f20
+GB_TABLE double TABLE_70f78f20[1][4] = {
+  {-3.198801565208932e-13, -1.112497970749154e-16, 9.072326895769673e-21, -5.7129782332509674e-12,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_fa7fafb7
+#define GB_HAS_TABLE_fa7fafb7
+GB_TABLE double TABLE_fa7fafb7[1][4] = {
+  {-3.03851916041574e-14, -8.581544324881135e-18, -2.4399916163947127e-22, -1.0645331407700852e-12,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_c9ef8265
+#define GB_HAS_TABLE_c9ef8265
+GB_TABLE double TABLE_c9ef8265[1][4] = {
+  {9.45655902101498e-15, 1.7003688756001554e-18, 3.968806538213713e-24, 1.8877466218057508e-13,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_ef022878
+#define GB_HAS_TABLE_ef022878
+GB_TABLE double TABLE_ef022878[1][4] = {
+  {-9.379670392518688e-16, -1.718368450147522e-19, 1.0191499833890858e-25, 1.4236014861569075e-14,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_07a6b894
+#define GB_HAS_TABLE_07a6b894
+GB_TABLE double TABLE_07a6b894[1][4] = {
+  {-1.0982263693184847e-17, 1.4112630985771674e-20, -7.326180237288495e-27, -5.121908305554499e-15,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_429c9bcd
+#define GB_HAS_TABLE_429c9bcd
+GB_TABLE double TABLE_429c9bcd[1][4] = {
+  {1.6741520074084657e-17, -9.597671983149371e-22, 3.0544043292266117e-28, -5.496152078186605e-17,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_8500936d
+#define GB_HAS_TABLE_8500936d
+GB_TABLE double TABLE_8500936d[1][4] = {
+  {-1.952952037495394e-18, 2.0388431797923722e-23, -6.209235148421428e-29, 1.179386181677954e-16,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_15c2e100
+#define GB_HAS_TABLE_15c2e100
+GB_TABLE double TABLE_15c2e100[1][4] = {
+  {-2.1700416963705076e-20, 4.079428471380798e-24, 5.195500163888486e-30, -3.9821882491221074e-18,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_35d91b16
+#define GB_HAS_TABLE_35d91b16
+GB_TABLE double TABLE_35d91b16[1][4] = {
+  {1.6236248926804614e-20, -2.889512085888804e-25, -1.3640014785287175e-31, -1.767979070543143e-18,
+  },
+};
+#endif
+// The inverse of erf: x P(w), where w = -ln(1 - x^2), by a polynomial for each of eight (F64:
+// four) intervals of w.
 GB_FN double erf_inv(double x) {
   GB_ENTER
+  const double t3 = fma(-x, x, 1.0);
+  const double t4 = mantissa(t3);
+  const u64 t7 = bits_as<u64>(t4) >> 48;
+  const double t11 = fma(t4, TABLE_94308929[0][t7 & 15], -1.0);
+  const double t12 = exponent(t3);
+  const double t15 = (t4 < 1.0) ? (t12 + 1.0) : t12;
+  const double t17 = fma(t15, 0.6931471805601177, TABLE_f0f73ec7[0][t7 & 15]);
+  const double t18 = t17 + t11;
+  const double t26 = fma(fma(0.07943081504681777, t11, -0.09970829073707954), t11,
+      0.1111382520379317);
+  const double t30 = fma(fma(t26, t11, -0.1250012609324571), t11, 0.14285712390724703);
+  const double t34 = fma(fma(t30, t11, -0.1666666653051613), t11, 0.20000000000328122);
+  const double t38 = fma(fma(t34, t11, -0.2500000000005287), t11, 0.33333333333333354);
+  const double t43 = fma(t11 * t11, fma(t38, t11, -0.49999999999999994), t15 *
+      (-1.7239444525614835e-13));
+  const double w = -(t18 + ((t11 - (t18 - t17)) + t43));
+  const double place = fma(w, 0.415973377703827, 1.0);
+  const u64 index = bits_as<u64>(place) >> 52;
+  const double centre = TABLE_9c5dd972[0][index & 3];
+  const double first = TABLE_7cdd4008[0][index & 3];
+  const double distance = w - centre;
+  const double t76 = distance * distance;
+  const double t77 = fma(TABLE_15c2e100[0][index & 3], t76, TABLE_429c9bcd[0][index & 3]);
+  const double t79 = fma(fma(t77, t76, TABLE_ef022878[0][index & 3]), t76,
+      TABLE_fa7fafb7[0][index & 3]);
+  const double t81 = fma(fma(t79, t76, TABLE_6f8db553[0][index & 3]), t76,
+      TABLE_4b491270[0][index & 3]);
+  const double t83 = fma(fma(t81, t76, TABLE_d83ffcef[0][index & 3]), t76,
+      TABLE_c19820ed[0][index & 3]);
+  const double t85 = fma(TABLE_35d91b16[0][index & 3], t76, TABLE_8500936d[0][index & 3]);
+  const double t87 = fma(fma(t85, t76, TABLE_07a6b894[0][index & 3]), t76,
+      TABLE_c9ef8265[0][index & 3]);
+  const double t89 = fma(fma(t87, t76, TABLE_70f78f20[0][index & 3]), t76,
+      TABLE_d4922b66[0][index & 3]);
+  const double t91 = fma(fma(t89, t76, TABLE_34972b99[0][index & 3]), t76,
+      TABLE_bbfd79f9[0][index & 3]);
+  const double t93 = fma(fma(t91, t76, TABLE_c9ee16c7[0][index & 3]), distance, fma(t83, t76,
+      TABLE_3d0c2afe[0][index & 3]));
+  const double t95 = fma(fma(t93, distance, TABLE_4a0f6e72[0][index & 3]), distance,
+      TABLE_63f1d4b5[0][index & 3]);
+  const double t97 = fma(fma(t95, distance, TABLE_27f35632[0][index & 3]), distance, first);
+  const double y = x * t97;
   const double magnitude = fabs(x);
-  const bool inside = magnitude < 1.0;
-  const u64 t8 = bits_as<u64>(inside ? fma(-x, x, 1.0) : 0.5);
-  const u64 t12 = static_cast<u64>(static_cast<i64>(t8 - 0x3fe6a09e667f3bcdull) >> 52);
-  const double t16 = bits_as<double>(t8 - (t12 << 52)) - 1.0;
-  const double t17 = 0.5 * t16;
-  const double t18 = t17 * t16;
-  const double t19 = -t18;
-  const double t21 = t16 + t19;
-  const double t26 = t16 * t16;
-  const double t31 = fma(fma(-0.02431663868850226, t26, -0.0627663511376849), t26,
-      -0.05325878640637993);
-  const double t35 = fma(fma(t31, t26, -0.0626995347889356), t26, -0.07141987054483441);
-  const double t39 = fma(fma(t35, t26, -0.08333346389682886), t26, -0.10000000365738536);
-  const double t43 = fma(fma(t39, t26, -0.12499999982288176), t26, -0.16666666666912378);
-  const double t48 = fma(fma(0.05702826792959752, t26, 0.05414363243414106), t26,
-      0.05817895478325771);
-  const double t52 = fma(fma(t48, t26, 0.06675155086785937), t26, 0.07691712893037726);
-  const double t56 = fma(fma(t52, t26, 0.09090933610753268), t26, 0.1111111051256426);
-  const double t61 = fma(fma(fma(t56, t26, 0.14285714293901283), t16, t43), t16,
-      0.19999999999945653);
-  const double t65 = fma(fma(t61, t16, -0.24999999999998926), t16, 0.33333333333333454);
-  const double t68 = (t19 - (t21 - t16)) + fma(t16 * (t18 + t18), t65, -fma(t17, t16, t19));
-  const double t73 = bits_as<double>(t12 + 0x4338000000000000ull) - 6755399441055744.0;
-  const double t75 = t73 * 0.6931471805598903;
-  const double high = t75 + t21;
-  const double low = (t21 - (high - t75)) + fma(t73, 5.497923018708371e-14, t68);
-  const double w = -(high + low);
-  const double t85 = w - 3.125;
-  const double t86 = t85 * t85;
-  const double t91 = fma(fma(-1.003640782418868e-22, t86, 4.8115279170040015e-21), t86,
-      9.968959014266777e-19);
-  const double t95 = fma(fma(t91, t86, -1.2789431733372388e-16), t86, 6.5749569555895895e-15);
-  const double t99 = fma(fma(t95, t86, -8.105028016837997e-14), t86, -1.2977442135799212e-11);
-  const double t103 = fma(fma(t99, t86, 1.0512196810621425e-09), t86,
-      -2.9070384922679185e-08);
-  const double t107 = fma(fma(t103, t86, -1.3654691823223876e-06), t86,
-      0.00018673420802318926);
-  const double t112 = fma(fma(2.6164229943130124e-22, t86, -1.2733581189057557e-20), t86,
-      7.916657725513324e-20);
-  const double t116 = fma(fma(t112, t86, 8.905342329796764e-18), t86, 2.6026130979256088e-17);
-  const double t120 = fma(fma(t116, t86, -4.0452818845129904e-14), t86,
-      2.6324647210235168e-12);
-  const double t124 = fma(fma(t120, t86, -5.414886168370151e-11), t86,
-      -4.112648991320866e-09);
-  const double t128 = fma(fma(t124, t86, 4.2347880293933145e-07), t86,
-      -1.3882523384536975e-05);
-  const double t133 = fma(fma(fma(t128, t85, t107), t85, -0.0007407025341576045), t85,
-      -0.006033670871427544);
-  const double t135 = fma(t133, t85, 0.24015818242558862);
-  const double term = t135 * t85;
-  const double term_low = fma(t135, t85, -term);
-  const double t140 = 1.6536545626831027 + term;
-  const double root = sqrt(w);
-  const bool t146 = w < 6.25;
-  const double t148 = root - 3.25;
-  const double t149 = t148 * t148;
-  const double t154 = fma(fma(-1.4603948383585462e-08, t149, 1.2964841362567363e-07), t149,
-      -2.5364145506619777e-08);
-  const double t158 = fma(fma(t154, t149, -3.987136970030539e-06), t149,
-      1.2465567949736793e-05);
-  const double t162 = fma(fma(t158, t149, 6.828699445639762e-05), t149,
-      -0.00035503779734918423);
-  const double t166 = fma(fma(t162, t149, -0.001688275536638244), t149,
-      -0.0037512085081856414);
-  const double t171 = fma(fma(2.1474805790974883e-08, t149, -5.988472140755475e-08), t149,
-      -1.9870913161745682e-07);
-  const double t175 = fma(fma(t171, t149, 1.4504966038148954e-06), t149,
-      2.9450711875050046e-06);
-  const double t179 = fma(fma(t175, t149, -4.7323786336386766e-05), t149,
-      2.4031982866702018e-05);
-  const double t183 = fma(fma(t179, t149, 0.0009532893007269558), t149, 0.002491442099760104);
-  const double t188 = fma(fma(fma(t183, t148, t166), t148, 0.005370914553524164), t148,
-      1.005258967694165);
-  const double t193 = t146 ? ((term - (t140 - 1.6536545626831027)) + term_low) : 0.0;
-  const bool t195 = w < 16.0;
-  const double t197 = root - 5.0;
-  const double t198 = t197 * t197;
-  const double t203 = fma(fma(5.145905328167805e-11, t198, -4.742873908902132e-10), t198,
-      -3.4067979632064853e-09);
-  const double t207 = fma(fma(t203, t198, -1.5315100038767087e-08), t198,
-      -6.75244742608467e-08);
-  const double t211 = fma(fma(t207, t198, -9.930388637179637e-07), t198,
-      -1.9681769204088733e-05);
-  const double t218 = fma(fma(-2.612326563770484e-11, t198, 9.597515365706973e-11), t198,
-      1.2648545858475504e-09);
-  const double t222 = fma(fma(t218, t198, 7.875382146765082e-09), t198,
-      2.8985104247727095e-08);
-  const double t226 = fma(fma(t222, t198, 2.2906522220765474e-07), t198,
-      4.5260499161249735e-06);
-  const double t229 = fma(fma(t226, t198, 7.599527837541196e-05), t197, fma(t211, t198,
-      -0.00021503011993331413));
-  const double t233 = fma(fma(t229, t197, -0.00013871931839174037), t197, 1.0103004648645475);
-  const double y = t195 ? (t146 ? t140 : fma(t188, t148, 3.0838856104922208)) : fma(t233,
-      t197, 4.849906401408584);
-  const double y_low = t195 ? t193 : 0.0;
-  const double t244 = (magnitude == 1.0) ? (x * bits_as<double>(0x7ff0000000000000ull)) :
+  const double t105 = (magnitude == 1.0) ? (x * bits_as<double>(0x7ff0000000000000ull)) :
       bits_as<double>(0x7ff8000000000000ull);
-  return inside ? fma(x, y, x * y_low) : t244;
+  return (magnitude < 1.0) ? y : t105;
 }
 
 }  // namespace gb

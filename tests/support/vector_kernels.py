@@ -88,8 +88,8 @@ def _converted(source: str, to: str) -> Kernel:
 
 # Loops that are no vector loops: labels, processors, and why (``docs/cpu-loops.md``).
 _TABLES = (
-    r"(log|log1p|log2|log10|logaddexp) f(32|64)|(tanh|erf) f32|(asinh|acosh|atanh|pow) (f\d+|bf16)"
-    r"|a?(cos|sin|tan)h? c\d+"
+    r"(log|log1p|log2|log10|logaddexp|erf_inv) f(32|64)|(tanh|erf) f32"
+    r"|(asinh|acosh|atanh|pow) (f\d+|bf16)|a?(cos|sin|tan)h? c\d+"
 )
 EXCEPTIONS = (
     (r"(div|rem) [su]64", tuple(t for t in TARGETS if t != "neoverse-v1")),

@@ -26,7 +26,9 @@ def polynomial(x: FormulaValue, coefficients: Sequence[float | FormulaValue]) ->
     return total
 
 
-def in_two(x: FormulaValue, square: FormulaValue, coefficients: Sequence[float]) -> FormulaValue:
+def in_two(
+    x: FormulaValue, square: FormulaValue, coefficients: Sequence[float | FormulaValue]
+) -> FormulaValue:
     """The same as two polynomials in x^2, which do not wait for each other."""
     even, odd = polynomial(square, coefficients[::2]), polynomial(square, coefficients[1::2])
     return fma(odd, x, even)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from gpubcast.hlo.elementary.arithmetic import (
+    BIAS,
+    MANTISSA,
     fast_two_sum,
     in_two,
-    is_nan,
     polynomial,
     power_of_two,
     rough_inverse,
@@ -16,15 +17,18 @@ from gpubcast.hlo.elementary.arithmetic import (
 )
 from gpubcast.hlo.elementary.complex_arithmetic import LARGE, SCALE, SMALL
 from gpubcast.hlo.elementary.exponential import EXP, reduced
-from gpubcast.hlo.elementary.formula import formula
+from gpubcast.hlo.elementary.formula import formula, step
+from gpubcast.hlo.elementary.logarithm import log_of_sum
 from gpubcast.hlo.elementary.steps import (
-    by_intervals,
     exp_steps,
-    log_parts,
     long_polynomial,
     signed,
 )
-from gpubcast.hlo.elementary.tables import ERF_FACTOR, ERF_TABLE
+from gpubcast.hlo.elementary.tables import (
+    ERF_INV_PLACE,
+    ERF_INV_TABLE,
+    ERF_TABLE,
+)
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
@@ -33,10 +37,13 @@ from gpubcast.hlo.elementary.values import (
     FormulaValue,
     MachineType,
     ashr,
+    at_least,
+    at_most,
     bits,
     fma,
     from_bits,
     high_product,
+    lookup,
     resize,
     select,
     sqrt,
@@ -47,14 +54,41 @@ INF, NAN = math.inf, math.nan
 # --- roots ----------------------------------------------------------------------------------------
 
 
+# The word of a guess of x^(-1/2): this less half of the word of x; and the c of the step
+# y (c - x y^2), after which it is good to 0.09%.
+RSQRT_GUESS = {F32: (0x5F0B4C00, 1.8914), F64: (0x5FE1679D00000000, 1.891)}
+# So many low bits of y are cleared that y^2 is exact, below the normal numbers, too.
+RSQRT_CLEARED = {F32: 13, F64: 28}
+# ((1 - r)^(-1/2) - 1) / r on |r| <= 0.00252, degree 1 (F32), and on |r| <= 0.00178, degree 4
+# (F64).
+RSQRT: dict[MachineType, tuple[float, ...]] = {
+    F32: (0.5000015, 0.37500042),
+    F64: (
+        *(0.5, 0.3749999999992955, 0.31249999999934314, 0.2734383914289734),
+        *(0.24609457888344785,),
+    ),
+}
+# Numbers below the normal ones are multiplied by a power of two; half of its exponent is added to
+# that of their roots.
+RSQRT_UP = {F32: 24, F64: 52}
+
+
 @formula("rsqrt", F32, F64)
 def rsqrt(x: FormulaValue) -> FormulaValue:
-    """1 / sqrt(x): a quotient y, and a step of Newton's method from what 1 - x y y leaves, in which
-    no product overflows or underflows."""
-    y = 1.0 / sqrt(x)
-    root, root_low = two_product(x, y)
-    rest = fma(-root_low, y, fma(-root, y, 1.0))
-    return select(is_nan(rest), y, fma(0.5 * y, rest, y))
+    """1 / sqrt(x): from a guess made of the bits, rounded to half of its bits, a polynomial in what
+    1 - x y y leaves, which is rounded once."""
+    machine_type = x.machine_type
+    up, (word, c) = RSQRT_UP[machine_type], RSQRT_GUESS[machine_type]
+    small = x < 2.0 ** (1 - BIAS[machine_type])
+    a = fma(x, select(small, x.constant(2.0**up - 1.0), 0.0), x)
+    y = from_bits(word - (bits(abs(a)) >> 1))
+    y = y * fma(-(a * y), y, c)
+    root = bits(y) & (-1 << RSQRT_CLEARED[machine_type])
+    rest = fma(-a, from_bits(root) * from_bits(root), 1.0)
+    back = select(small, root.constant(up // 2 << MANTISSA[machine_type]), 0)
+    y = from_bits(root + back)
+    y = fma(y * rest, polynomial(rest, RSQRT[machine_type]), y)
+    return step("root_domain", x, y, rest)
 
 
 # The word of a guess of x^(-1/3), good to 3.5%: this less a third of the (upper) word of x.
@@ -133,18 +167,30 @@ ERF_LOG = (
     *(9.469433797498858e-07, -1.414523334576374e-07, 1.552030164779662e-08),
     *(-1.1834977353258974e-09, 5.609263768051632e-11, -1.2447062768093987e-12),
 )
-ERF_START, ERF_END = 0.9375, {F32: 3.93, F64: 6.0}
+ERF_START, ERF_END = 0.9375, {F32: 3.9225, F64: 6.0}
+
+
+def _erf(x: FormulaValue) -> FormulaValue:
+    """erf in F32: s + s P with s = x below 1 and s = 1 above, so that P is small."""
+    magnitude = abs(x)
+    a = select(magnitude > ERF_END[F32], ERF_END[F32], magnitude)
+    # The factor keeps the sum below 5 where a is below 1.
+    place = bits(fma(a, 1.0 - 2.0**-22, 4.0))
+    coefficients = [lookup(column, place >> 20) for column in ERF_TABLE]
+    distance = a - (from_bits(place & (-1 << 20)) - 3.75)
+    start = at_most(at_least(x, -1.0), 1.0)
+    return fma(polynomial(distance, coefficients), start, start)
 
 
 @formula("erf", F32, F64)
 def erf(x: FormulaValue) -> FormulaValue:
     """The error function. F32: by a polynomial for each of eight intervals. F64: x + x P(x^2) near
     0, then 1 - e^Q(x)."""
+    if x.machine_type is F32:
+        return _erf(x)
     magnitude = abs(x)
     end = ERF_END[x.machine_type]
     a = select(magnitude > end, end, magnitude)
-    if x.machine_type is F32:
-        return signed(by_intervals(a, ERF_FACTOR, ERF_TABLE), x)
     near = fma(x, long_polynomial(x * x, ERF[F64]), x)
     r, scale = reduced(-in_two(a, a * a, ERF_LOG), 0.0)
     square = r * r
@@ -209,85 +255,20 @@ def erfc(x: FormulaValue) -> FormulaValue:
     return select(magnitude < ERFC_NEAR, near, y)
 
 
-# erf_inv(x) / x as a function of w = -ln(1 - x^2): in w - c for w < limit, and in sqrt(w) - c
-# beyond. F32: w < 6 (degree 10), w < 17 (8). F64: w < 6.25 (25), w < 16 (20), w < 37 (18).
-ERF_INV: dict[MachineType, tuple[tuple[float, float, tuple[float, ...]], ...]] = {
-    F32: (
-        (
-            *(6.0, 3.0),
-            (
-                *(1.62354207, 0.241630346, -0.00573850842, -0.000836102234, 0.00019541083),
-                *(-1.2745144e-05, -1.86481986e-06, 4.53826601e-07, -6.94405733e-09),
-                *(-5.74149794e-09, 1.15929932e-10),
-            ),
-        ),
-        (
-            *(17.0, 3.0),
-            (
-                *(2.83297682, 1.0016762, 0.00944435783, -0.0076568285, 0.00571377575),
-                *(-0.00351119204, 0.00132879836, -0.000132431553, -5.55845618e-05),
-            ),
-        ),
-    ),
-    F64: (
-        (
-            *(6.25, 3.125),
-            (
-                *(1.6536545626831027, 0.24015818242558862, -0.006033670871427544),
-                *(-0.0007407025341576045, 0.00018673420802318926, -1.3882523384536975e-05),
-                *(-1.3654691823223876e-06, 4.2347880293933145e-07, -2.9070384922679185e-08),
-                *(-4.112648991320866e-09, 1.0512196810621425e-09, -5.414886168370151e-11),
-                *(-1.2977442135799212e-11, 2.6324647210235168e-12, -8.105028016837997e-14),
-                *(-4.0452818845129904e-14, 6.5749569555895895e-15, 2.6026130979256088e-17),
-                *(-1.2789431733372388e-16, 8.905342329796764e-18, 9.968959014266777e-19),
-                *(7.916657725513324e-20, 4.8115279170040015e-21, -1.2733581189057557e-20),
-                *(-1.003640782418868e-22, 2.6164229943130124e-22),
-            ),
-        ),
-        (
-            *(16.0, 3.25),
-            (
-                *(3.0838856104922208, 1.005258967694165, 0.005370914553524164),
-                *(-0.0037512085081856414, 0.002491442099760104, -0.001688275536638244),
-                *(0.0009532893007269558, -0.00035503779734918423, 2.4031982866702018e-05),
-                *(6.828699445639762e-05, -4.7323786336386766e-05, 1.2465567949736793e-05),
-                *(2.9450711875050046e-06, -3.987136970030539e-06, 1.4504966038148954e-06),
-                *(-2.5364145506619777e-08, -1.9870913161745682e-07, 1.2964841362567363e-07),
-                *(-5.988472140755475e-08, -1.4603948383585462e-08, 2.1474805790974883e-08),
-            ),
-        ),
-        (
-            *(37.0, 5.0),
-            (
-                *(4.849906401408584, 1.0103004648645475, -0.00013871931839174037),
-                *(-0.00021503011993331413, 7.599527837541196e-05, -1.9681769204088733e-05),
-                *(4.5260499161249735e-06, -9.930388637179637e-07, 2.2906522220765474e-07),
-                *(-6.75244742608467e-08, 2.8985104247727095e-08, -1.5315100038767087e-08),
-                *(7.875382146765082e-09, -3.4067979632064853e-09, 1.2648545858475504e-09),
-                *(-4.742873908902132e-10, 9.597515365706973e-11, 5.145905328167805e-11),
-                *(-2.612326563770484e-11,),
-            ),
-        ),
-    ),
-}
+# The lowest of the bits that choose a polynomial of erf_inv.
+ERF_INV_BIT = {F32: 21, F64: 52}
 
 
 @formula("erf_inv", F32, F64)
 def erf_inv(x: FormulaValue) -> FormulaValue:
-    """The inverse of erf: x P(w), where w = -ln(1 - x^2)."""
+    """The inverse of erf: x P(w), where w = -ln(1 - x^2), by a polynomial for each of eight (F64:
+    four) intervals of w."""
+    w = -log_of_sum(fma(-x, x, 1.0))
+    place = fma(w, *ERF_INV_PLACE[x.machine_type])
+    index = bits(place) >> ERF_INV_BIT[x.machine_type]
+    columns = (lookup(column, index) for column in ERF_INV_TABLE[x.machine_type])
+    centre, first, *coefficients = columns
+    distance = w - centre
+    y = x * fma(long_polynomial(distance, coefficients), distance, first)
     magnitude = abs(x)
-    inside = magnitude < 1.0
-    high, low = log_parts(select(inside, fma(-x, x, 1.0), 0.5))
-    w = -(high + low)
-    (limit, centre, coefficients), *tails = ERF_INV[x.machine_type]
-    # The last step, of parts that cancel near 0, with its rounding errors.
-    first, *others = coefficients
-    term, term_low = two_product(long_polynomial(w - centre, tuple(others)), w - centre)
-    y, y_low = fast_two_sum(x.constant(first), term)
-    y_low = y_low + term_low
-    root = sqrt(w)
-    for end, centre, coefficients in tails:
-        y = select(w < limit, y, long_polynomial(root - centre, coefficients))
-        y_low = select(w < limit, y_low, 0.0)
-        limit = end
-    return select(inside, fma(x, y, x * y_low), select(magnitude == 1.0, x * INF, NAN))
+    return select(magnitude < 1.0, y, select(magnitude == 1.0, x * INF, NAN))

@@ -1,8 +1,9 @@
-"""What several functions are made of: e^x and ln x in two parts, polynomials by intervals."""
+"""What several functions are made of: e^x and ln x in two parts, long polynomials."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from gpubcast.hlo.elementary.arithmetic import (
     MANTISSA,
@@ -22,7 +23,6 @@ from gpubcast.hlo.elementary.values import (
     bits_of,
     fma,
     from_bits,
-    lookup,
     rint,
     select,
 )
@@ -59,28 +59,13 @@ LOG: dict[MachineType, tuple[float, ...]] = {
 FIRST = 3
 
 
-def long_polynomial(x: FormulaValue, coefficients: tuple[float, ...]) -> FormulaValue:
+def long_polynomial(x: FormulaValue, coefficients: Sequence[float | FormulaValue]) -> FormulaValue:
     """A polynomial; in F64 its later terms are summed as two, since those that wait for the step
     before them are what takes time."""
     if x.machine_type is F32:
         return polynomial(x, coefficients)
     later = in_two(x, x * x, coefficients[FIRST:])
     return polynomial(x, (*coefficients[:FIRST], later))
-
-
-def by_intervals(
-    magnitude: FormulaValue, factor: float, columns: tuple[tuple[float, ...], ...]
-) -> FormulaValue:
-    """An odd function with f(x) = x + ... in F32, for 0 <= x, factor x + 1 < 16, by one of eight
-    polynomials. Their intervals are halves of octaves of factor x + 1: short near 0, where results
-    are small, long where they approach their limit. Tables of eight entries are one permutation
-    on AVX2, too."""
-    place = fma(magnitude, factor, 1.0)
-    centre, first, *coefficients = (lookup(column, bits(place) >> 22) for column in columns)
-    distance = magnitude - centre
-    # At 0 the sum begins with x itself, so that a small result is rounded once.
-    start = select(place < 1.5, magnitude, first)
-    return fma(polynomial(distance, coefficients), distance, start)
 
 
 def exp_steps(high: FormulaValue, low: FormulaValue | float) -> tuple[FormulaValue, FormulaValue]:

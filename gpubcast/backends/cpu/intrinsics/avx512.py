@@ -13,9 +13,10 @@ _WORD = ir.IntType(32)
 # The current direction of rounding.
 _CURRENT = _WORD(4)
 # VFIXUPIMM's answers to the sorts of a number, from quiet NaN on: 0 keeps, 2 is a quiet NaN,
-# 3 the default NaN, 4 and 5 are infinities. The sorts: NaN, signalling NaN, 0, 1, -inf, inf,
-# negative, positive.
+# 3 the default NaN, 4 and 5 are infinities, 6 is that of the number's sign, 8 is 0. The sorts: NaN,
+# signalling NaN, 0, 1, -inf, inf, negative, positive.
 _LOGARITHM = sum(answer << (4 * sort) for sort, answer in enumerate((2, 2, 4, 0, 3, 5, 3, 0)))
+_INVERSE_ROOT = sum(answer << (4 * sort) for sort, answer in enumerate((2, 2, 6, 0, 3, 8, 3, 0)))
 
 
 def _mantissa(builder: Any, x: Any) -> Any:
@@ -32,10 +33,16 @@ def _scaled(builder: Any, y: Any, n: Any) -> Any:
 
 
 def _log_domain(builder: Any, x: Any, y: Any) -> Any:
+    return _at_edges(builder, x, y, _LOGARITHM)
+
+
+def _root_domain(builder: Any, x: Any, y: Any, _: Any) -> Any:
+    return _at_edges(builder, x, y, _INVERSE_ROOT)
+
+
+def _at_edges(builder: Any, x: Any, y: Any, answer: int) -> Any:
     integer = _WORD if x.type.element == ir.FloatType() else ir.IntType(64)
-    answers = ir.Constant(
-        ir.VectorType(integer, x.type.count), [integer(_LOGARITHM)] * x.type.count
-    )
+    answers = ir.Constant(ir.VectorType(integer, x.type.count), [integer(answer)] * x.type.count)
     name = f"llvm.x86.avx512.mask.fixupimm.{_suffix(x.type)}.512"
     return called(builder, name, x.type, [y, x, answers, _WORD(0), _all(x.type), _CURRENT])
 
@@ -45,6 +52,7 @@ INSTRUCTIONS: dict[str, Callable[..., Any]] = {
     "exponent": _exponent,
     "scaled": _scaled,
     "log_domain": _log_domain,
+    "root_domain": _root_domain,
 }
 
 
