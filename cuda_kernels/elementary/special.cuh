@@ -155,13 +155,13 @@ GB_FN double hypot(double x, double y) {
   return t49 ? bits_as<double>(0x7ff0000000000000ull) : result;
 }
 
-#ifndef GB_HAS_TABLE_2f332ac1
-#define GB_HAS_TABLE_2f332ac1
-GB_TABLE float TABLE_2f332ac1[7][8] = {
+#ifndef GB_HAS_TABLE_7a0ee94f
+#define GB_HAS_TABLE_7a0ee94f
+GB_TABLE float TABLE_7a0ee94f[7][8] = {
   {0.10530556f, -0.051792488f, -0.07709987f, -0.013328329f,
    -0.0014627168f, -0.0001006219f, -4.30276e-06f, -1.1372102e-07f,
   },
-  {-0.18116547f, -0.40703514f, 0.23652121f, 0.05277484f,
+  {-0.18116547f, -0.40703514f, 0.23652123f, 0.05277484f,
    0.0071423003f, 0.0005862942f, 2.9193643e-05f, 8.8147254e-07f,
   },
   {-0.3353511f, -0.100217275f, -0.29565194f, -0.09235618f,
@@ -191,12 +191,12 @@ GB_FN float erf(float x) {
   const u32 t10 = t8 >> 20;
   const float t23 = t4 - (bits_as<float>(t8 & 0xfff00000u) - 3.75f);
   const float t27 = at_most(at_least(x, -1.0f), 1.0f);
-  const float t28 = fma(TABLE_2f332ac1[6][t10 & 7], t23, TABLE_2f332ac1[5][t10 & 7]);
-  const float t30 = fma(fma(t28, t23, TABLE_2f332ac1[4][t10 & 7]), t23, TABLE_2f332ac1[3][t10
+  const float t28 = fma(TABLE_7a0ee94f[6][t10 & 7], t23, TABLE_7a0ee94f[5][t10 & 7]);
+  const float t30 = fma(fma(t28, t23, TABLE_7a0ee94f[4][t10 & 7]), t23, TABLE_7a0ee94f[3][t10
       & 7]);
-  const float t32 = fma(fma(t30, t23, TABLE_2f332ac1[2][t10 & 7]), t23, TABLE_2f332ac1[1][t10
+  const float t32 = fma(fma(t30, t23, TABLE_7a0ee94f[2][t10 & 7]), t23, TABLE_7a0ee94f[1][t10
       & 7]);
-  return fma(fma(t32, t23, TABLE_2f332ac1[0][t10 & 7]), t27, t27);
+  return fma(fma(t32, t23, TABLE_7a0ee94f[0][t10 & 7]), t27, t27);
 }
 
 // The error function. F32: by a polynomial for each of eight intervals. F64: x + x P(x^2) near
