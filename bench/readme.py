@@ -22,23 +22,23 @@ from .schema import OURS, Report, load, save
 BEGIN = "<!-- bench: begin (written by python -m bench.readme) -->"
 END = "<!-- bench: end -->"
 RESULTS = Path("bench/results")
-PATTERNS = RESULTS / "acceptance-cpu-2core-2026-11-21.json"
+PATTERNS = RESULTS / "acceptance-cpu-2core-2026-11-25.json"
 """The report of broadcasting patterns; the page of a report's name has all of it."""
 CASES, SIZE, DTYPE = (
     ("same shape", "row bias", "(N,3)+(3)", "transposed operand", "layernorm apply"), "64Mi", "f32",
 )  # fmt: skip
-REDUCTIONS = RESULTS / "reductions-zen4-2core-2026-11-23.json"
+REDUCTIONS = RESULTS / "reductions-xeon-2core-2026-11-25.json"
 """The report of reductions, alone and with the broadcasts around them."""
 REDUCED = ("row sum", "column sum", "full sum", "softmax", "layernorm")
 ENTRY = "call"
 """What is compared: a call that makes its result, which every library has."""
 FUNCTIONS = {
-    "AVX-512": RESULTS / "functions-avx512-zen4-2core-2026-11-24.md",
-    "AVX2": RESULTS / "functions-avx2-code-on-zen4-2core-2026-11-24.md",
+    "AVX-512": RESULTS / "functions-avx512-xeon-2core-2026-11-25.md",
+    "AVX2": RESULTS / "functions-avx2-code-on-xeon-2core-2026-11-25.md",
 }
 """Reports of elementary functions; rows are shown of the first."""
 SHOWN = ("exp f32", "tanh f32", "pow f32", "erf f32", "sin f64")
-COLD = RESULTS / "cold-zen4-2core-2026-11-23.md"
+COLD = RESULTS / "cold-xeon-2core-2026-11-25.md"
 FIRST = ("first call, with import gpubcast", "a further pattern, mean", "all of it")
 GRADIENTS = RESULTS / "gradients-zen4-2core-2026-11-23.md"
 
@@ -164,7 +164,7 @@ def functions(pages: Mapping[str, str]) -> Iterator[str]:
             ratio = float(row[other]) / float(row[OURS]) if has else None
             cells.append(f"{row[other]} ({times(ratio)})" if has else "-")
         body.append(cells)
-    yield f"**Elementary functions, {machine} (Zen 4)**, one core, {code} code, nanoseconds per"
+    yield f"**Elementary functions, {machine}**, one core, {code} code, nanoseconds per"
     yield "element in the cache:"
     yield ""
     yield from grid(("function", OURS, *others), body, left=1)
