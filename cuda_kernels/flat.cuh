@@ -36,6 +36,7 @@ template <int SLOT, int V, int U, class T, int W> struct FlatRead<SLOT, V, U, Re
     v[u] = ld_stream<SLOT, V, W>(at + offset + u * (BLOCK * V));
   }
   GB_FN compute_t<T> value(int u, int k) const { return to_compute(v[u].data[k]); }
+  GB_FN u32 word(int u, int k) const { return word_of<W>(v[u], k); }
 };
 
 template <int SLOT, int V, class W> struct FlatWrite;

@@ -40,38 +40,63 @@ static_assert(sizeof(PhaseParams<2, 2, 1>) == 8 * (2 + 2 + 4 + 2 + 3 + 1 + 1) + 
 struct PhasePlace { i64 row, element; u32 height, span; };
 
 // An operand as a thread holds it. `start` is told where the batch element begins, and where the
-// thread does; `place`, where its k-th element lies: its row in the tile and its offset in the row.
+// thread does; `place`, where its k-th element lies: its row in the tile and its offset in the row;
+// `pad`, beside which of the thread's own elements the k-th is, where that is padding; `placed`,
+// that all have been.
 template <int SLOT, int V, int U, class Offset, class Operand> struct PhaseRead;
 
-template <int SLOT, int V, int U, class Offset, class T, AccessPattern K, int W>
-struct PhaseRead<SLOT, V, U, Offset, Read<T, K, W>> : Constant<SLOT, T, K> {
+template <int SLOT, int V, int U, class Offset, class T, AccessPattern K, int W, int SAME>
+struct PhaseRead<SLOT, V, U, Offset, Read<T, K, W, SAME>> : Constant<SLOT, T, K> {
   static_assert(K == SCALAR || K == VALUE,
                 "PHASE reads: LINEAR, PERIODIC, GATHERED, SCALAR or VALUE");
   GB_FN void start(u64 slot, i64 base, const PhasePlace&, i64) { this->fetch(slot, base); }
   GB_FN void place(int, Offset, Offset, Offset) {}
+  GB_FN void pad(int, int) {}
+  GB_FN void placed() {}
   GB_FN void load(int) {}
   GB_FN void load(int, int) {}
-  GB_FN void advance() {}
+  template <int TILES> GB_FN void advance() {}
+};
+
+// What a vector has of an operand of which SAME neighbours are one element.
+template <int V, int SAME, class T> struct PhaseElements {
+  T v[V / SAME];
+  GB_FN T element(int k) const { return v[k / SAME]; }
+  GB_FN u32 word(int k) const {
+    if constexpr (SAME % 4 == 0) return word_of(element(k));
+    else return word_of(element(k), element(k + 1), element(k + 2), element(k + 3));
+  }
 };
 
 // The same in every row.
-template <int SLOT, int V, int U, class Offset, class T, int W>
-struct PhaseRead<SLOT, V, U, Offset, Read<T, PERIODIC, W>> {
+template <int SLOT, int V, int U, class Offset, class T, int W, int SAME>
+struct PhaseRead<SLOT, V, U, Offset, Read<T, PERIODIC, W, SAME>> {
+  static constexpr int WORDS = sizeof(T) == 1 && V % 4 == 0 ? V / 4 : 1;
   const T* at;
-  T c[V];
+  PhaseElements<V, SAME, T> c;
+  u32 w[WORDS];  // of elements of a byte
   GB_FN void start(u64 slot, i64 base, const PhasePlace&, i64) {
     at = address<const T>(slot) + base;
   }
-  GB_FN void place(int k, Offset, Offset inner, Offset) { c[k] = ld_keep<SLOT, 1>(at + inner).data[0]; }
+  GB_FN void place(int k, Offset, Offset inner, Offset) {
+    if (k % SAME == 0) c.v[k / SAME] = ld_keep<SLOT, 1>(at + inner).data[0];
+  }
+  GB_FN void pad(int k, int other) { c.v[k / SAME] = c.v[other / SAME]; }
+  GB_FN void placed() {
+    if constexpr (fills_words<V, T> && sizeof(T) == 1) {
+      GB_UNROLL for (int i = 0; i < WORDS; ++i) w[i] = fixed(c.word(4 * i));
+    }
+  }
   GB_FN void load(int) {}
   GB_FN void load(int, int) {}
-  GB_FN void advance() {}
-  GB_FN compute_t<T> value(int, int k) const { return to_compute(c[k]); }
+  template <int TILES> GB_FN void advance() {}
+  GB_FN compute_t<T> value(int, int k) const { return to_compute(c.element(k)); }
+  GB_FN u32 word(int, int k) const { return w[k / 4]; }
 };
 
 // The same memory order as the writes.
-template <int SLOT, int V, int U, class Offset, class T, int W>
-struct PhaseRead<SLOT, V, U, Offset, Read<T, LINEAR, W>> {
+template <int SLOT, int V, int U, class Offset, class T, int W, int SAME>
+struct PhaseRead<SLOT, V, U, Offset, Read<T, LINEAR, W, SAME>> {
   const T* at;
   u32 step;
   Vec<T, V> v[U];
@@ -80,32 +105,42 @@ struct PhaseRead<SLOT, V, U, Offset, Read<T, LINEAR, W>> {
     step = place.span;
   }
   GB_FN void place(int, Offset, Offset, Offset) {}
+  GB_FN void pad(int, int) {}
+  GB_FN void placed() {}
   GB_FN void load(int u) { v[u] = ld_stream<SLOT, V, W>(at + u * step); }
   GB_FN void load(int u, int k) { v[u].data[k] = ld_stream<SLOT, 1>(at + u * step + k).data[0]; }
-  GB_FN void advance() { at += U * step; }
+  template <int TILES> GB_FN void advance() { at += TILES * step; }
   GB_FN compute_t<T> value(int u, int k) const { return to_compute(v[u].data[k]); }
+  GB_FN u32 word(int u, int k) const { return word_of<W>(v[u], k); }
 };
 
 // Any strides.
-template <int SLOT, int V, int U, class Offset, class T, int W>
-struct PhaseRead<SLOT, V, U, Offset, Read<T, GATHERED, W>> {
+template <int SLOT, int V, int U, class Offset, class T, int W, int SAME>
+struct PhaseRead<SLOT, V, U, Offset, Read<T, GATHERED, W, SAME>> {
   const T* at;
   i64 step;
-  Offset offset[V];
-  T v[U][V];
+  Offset offset[V / SAME];
+  PhaseElements<V, SAME, T> e[U];
   GB_FN void start(u64 slot, i64 base, const PhasePlace& place, i64 row_stride) {
     at = address<const T>(slot) + base + place.row * row_stride;
     step = place.height * row_stride;
   }
   GB_FN void place(int k, Offset row, Offset inner, Offset row_stride) {
-    offset[k] = row * row_stride + inner;
+    if (k % SAME == 0) offset[k / SAME] = row * row_stride + inner;
   }
+  GB_FN void pad(int k, int other) { offset[k / SAME] = offset[other / SAME]; }
+  GB_FN void placed() {}
   GB_FN void load(int u) {
     GB_UNROLL for (int k = 0; k < V; ++k) load(u, k);
   }
-  GB_FN void load(int u, int k) { v[u][k] = ld_keep<SLOT, 1>(at + u * step + offset[k]).data[0]; }
-  GB_FN void advance() { at += U * step; }
-  GB_FN compute_t<T> value(int u, int k) const { return to_compute(v[u][k]); }
+  // The first of those that are the same is always loaded before the others.
+  GB_FN void load(int u, int k) {
+    if (k % SAME) return;
+    e[u].v[k / SAME] = ld_keep<SLOT, 1>(at + u * step + offset[k / SAME]).data[0];
+  }
+  template <int TILES> GB_FN void advance() { at += TILES * step; }
+  GB_FN compute_t<T> value(int u, int k) const { return to_compute(e[u].element(k)); }
+  GB_FN u32 word(int u, int k) const { return e[u].word(k); }
 };
 
 // Every element of a tile, in the order of memory.
@@ -124,7 +159,7 @@ struct PhaseWrite<SLOT, V, Offset, Write<T, LINEAR>> : Result<SLOT, V, T> {
   GB_FN void store(int u, int k) const {
     st_stream<SLOT>(at + u * step + k, Vec<T, 1>{{this->v.data[k]}});
   }
-  template <int U> GB_FN void advance() { at += U * step; }
+  template <int TILES> GB_FN void advance() { at += TILES * step; }
 };
 
 // Any strides. A write that lacks axes (PARTIAL) is done at their first index only.
@@ -153,10 +188,56 @@ struct PhaseWrite<SLOT, V, Offset, Write<T, K>> : Result<SLOT, V, T> {
     if (K == PARTIAL && !(active && (mine >> k & 1) && (step != 0 || u == 0))) return;
     st_stream<SLOT>(at + u * step + offset[k], Vec<T, 1>{{this->v.data[k]}});
   }
-  template <int U> GB_FN void advance() {
-    at += U * step;
+  template <int TILES> GB_FN void advance() {
+    at += TILES * step;
     active = active && step != 0;
   }
+};
+
+// Which elements of a vector are padding, and what they are. Bit k of `inside`: element k is none.
+template <int V, class T, bool WORDS = fills_words<V, T>> struct Padding {
+  u32 inside;
+  T value;
+  GB_FN void start(u32 bits, u64 fill) {
+    inside = bits;
+    value = padding_as<T>(fill);
+  }
+  GB_FN void into(Vec<T, V>& v) const {
+    GB_UNROLL for (int k = 0; k < V; ++k) {
+      if (!(inside >> k & 1)) v.data[k] = value;
+    }
+  }
+};
+
+// The same of small elements, a word at a time.
+template <int V, class T> struct Padding<V, T, true> {
+  static constexpr int EACH = 4 / sizeof(T), COUNT = V / EACH;
+  u32 kept[COUNT], value;  // the bits that are kept, and the padding value in every place
+  GB_FN void start(u32 bits, u64 fill) {
+    constexpr u32 ONES = 0xffffffff >> (32 - 8 * sizeof(T));
+    value = low_bits(padding_as<T>(fill)) * (0xffffffff / ONES);
+    GB_UNROLL for (int i = 0; i < COUNT; ++i) {
+      kept[i] = 0;
+      GB_UNROLL for (int k = 0; k < EACH; ++k) {
+        if (bits >> (i * EACH + k) & 1) kept[i] |= ONES << 8 * sizeof(T) * k;
+      }
+      kept[i] = fixed(kept[i]);
+    }
+  }
+  GB_FN void into(Vec<T, V>& v) const {
+    using Few = Vec<T, EACH>;
+    GB_UNROLL for (int i = 0; i < COUNT; ++i) {
+      Few few;
+      GB_UNROLL for (int k = 0; k < EACH; ++k) few.data[k] = v.data[i * EACH + k];
+      few = bits_as<Few>((bits_as<u32>(few) & kept[i]) | (value & ~kept[i]));
+      GB_UNROLL for (int k = 0; k < EACH; ++k) v.data[i * EACH + k] = few.data[k];
+    }
+  }
+};
+
+template <int V, class W> struct PhasePadding;
+template <int V, class T, AccessPattern K> struct PhasePadding<V, Write<T, K>> {
+  using type = Padding<V, T>;
 };
 
 template <int V, int U, bool FILL, class Offset, class Body, class Reads, class I, class Writes,
@@ -172,6 +253,7 @@ struct PhaseThread<V, U, FILL, Offset, Body, List<Rd...>, Index<I...>, List<W...
   u32 inside;  // bit k: whether element k has a place in its row that is no padding
   Tuple<Index<I...>, PhaseRead<I, V, U, Offset, Rd>...> in;
   Tuple<Index<O...>, PhaseWrite<READS + O, V, Offset, W>...> out;
+  Tuple<Index<O...>, typename PhasePadding<V, W>::type...> padding;
   typename Body::Scalars scalars;
   typename Body::Rows rows[V];
 
@@ -206,85 +288,81 @@ struct PhaseThread<V, U, FILL, Offset, Body, List<Rd...>, Index<I...>, List<W...
       if (!FILL || here) {
         (get<I>(in).place(k, below, inner[I], static_cast<Offset>(p.row_stride[I])), ...);
         inside |= 1u << k;
+      } else if (k > 0) {
+        (get<I>(in).pad(k, k - 1), ...);
       }
     }
+    if constexpr (FILL) {
+      GB_UNROLL for (int k = V - 2; k >= 0; --k) {
+        if (!(inside & ((2u << k) - 1))) (get<I>(in).pad(k, k + 1), ...);
+      }
+      (get<O>(padding).start(inside, p.fill[O]), ...);
+    }
+    (get<I>(in).placed(), ...);
     if (!FILL || data) Body::scalars(in, out, scalars);
     GB_UNROLL for (int k = 0; k < V; ++k) {
-      if (!FILL || (inside >> k & 1)) Body::rows(in, out, scalars, rows[k], k);
+      if (!FILL || inside) Body::rows(in, out, scalars, rows[k], k);
     }
   }
 
-  // U whole tiles.
+  // U whole tiles. What is padding in every row has been computed of an element beside it, and is
+  // replaced.
   GB_FN void whole() {
     GB_UNROLL for (int u = 0; u < U; ++u) (get<I>(in).load(u), ...);
     GB_UNROLL for (int u = 0; u < U; ++u) {
       evaluate<Body, V>(in, out, scalars, typename Body::Columns{}, rows, u);
+      if constexpr (FILL) (get<O>(padding).into(get<O>(out).v), ...);
       (get<O>(out).store(u), ...);
     }
   }
 
-  // The same where elements from `data` on, and some before, are padding; it counts from the first
+  // Whether that may be done where elements from `data` on are padding: it counts from the first
   // tile's first element.
-  template <class P> GB_FN void padded(const P& p, i64 data) {
-    GB_UNROLL for (int u = 0; u < U; ++u) {
-      const u32 here = before(data, u, p.span);
-      GB_UNROLL for (int k = 0; k < V; ++k) {
-        if (here >> k & 1) (get<I>(in).load(u, k), ...);
-      }
-    }
-    GB_UNROLL for (int u = 0; u < U; ++u) {
-      const u32 here = before(data, u, p.span);
-      (get<O>(out).fill(p.fill[O]), ...);
-      GB_UNROLL for (int k = 0; k < V; ++k) {
-        if (here >> k & 1) Body::run(in, out, scalars, typename Body::Columns{}, rows[k], u, k);
-      }
-      (get<O>(out).store(u), ...);
-    }
+  GB_FN bool is_plain(i64 data, u32 span) const {
+    return !FILL || (inside && data - static_cast<i64>(U - 1) * span - l >= V);
   }
 
-  // Bit k: whether element k of tile u is no padding.
-  GB_FN u32 before(i64 data, int u, u32 span) const {
-    const i64 left = data - static_cast<i64>(u) * span - l;
+  // Bit k: whether element k of a tile is no padding.
+  GB_FN u32 before(i64 data) const {
+    const i64 left = data - l;
     return left >= V ? inside : left <= 0 ? 0 : inside & ((1u << left) - 1);
   }
 
-  // The elements of U tiles before `end`, which counts from the first tile's first element; one by
-  // one, but for what is a whole vector.
+  // The elements of one tile before `end`, which counts as `data` does; one by one, but for what is a
+  // whole vector.
   template <class P> GB_FN void part(const P& p, i64 end, i64 data) {
-    GB_UNROLL for (int u = 0; u < U; ++u) {
-      const i64 left = end - static_cast<i64>(u) * p.span - l;
-      if constexpr (FILL) {
-        const u32 here = before(data, u, p.span);
-        (get<O>(out).fill(p.fill[O]), ...);
-        GB_UNROLL for (int k = 0; k < V; ++k) {
-          if (here >> k & 1) {
-            (get<I>(in).load(u, k), ...);
-            Body::run(in, out, scalars, typename Body::Columns{}, rows[k], u, k);
-          }
+    const i64 left = end - l;
+    if constexpr (FILL) {
+      const u32 here = before(data);
+      (get<O>(out).fill(p.fill[O]), ...);
+      GB_UNROLL for (int k = 0; k < V; ++k) {
+        if (here >> k & 1) {
+          (get<I>(in).load(0, k), ...);
+          Body::run(in, out, scalars, typename Body::Columns{}, rows[k], 0, k);
         }
-      } else if (left >= V) {
-        (get<I>(in).load(u), ...);
-        evaluate<Body, V>(in, out, scalars, typename Body::Columns{}, rows, u);
       }
-      if (left >= V) {
-        (get<O>(out).store(u), ...);
-        continue;
-      }
-      GB_UNROLL for (int k = 0; k + 1 < V; ++k) {
-        if (k < left) {
-          if constexpr (!FILL) {
-            (get<I>(in).load(u, k), ...);
-            Body::run(in, out, scalars, typename Body::Columns{}, rows[k], u, k);
-          }
-          (get<O>(out).store(u, k), ...);
+    } else if (left >= V) {
+      (get<I>(in).load(0), ...);
+      evaluate<Body, V>(in, out, scalars, typename Body::Columns{}, rows, 0);
+    }
+    if (left >= V) {
+      (get<O>(out).store(0), ...);
+      return;
+    }
+    GB_UNROLL for (int k = 0; k + 1 < V; ++k) {
+      if (k < left) {
+        if constexpr (!FILL) {
+          (get<I>(in).load(0, k), ...);
+          Body::run(in, out, scalars, typename Body::Columns{}, rows[k], 0, k);
         }
+        (get<O>(out).store(0, k), ...);
       }
     }
   }
 
-  GB_FN void advance() {
-    (get<I>(in).advance(), ...);
-    (get<O>(out).template advance<U>(), ...);
+  template <int TILES> GB_FN void advance() {
+    (get<I>(in).template advance<TILES>(), ...);
+    (get<O>(out).template advance<TILES>(), ...);
   }
 };
 
@@ -311,18 +389,24 @@ GB_FN void phase(const PhaseParams<N, G, B, M>& p) {
   if (FILL) data = data && row < p.size_rows;
   PhaseThread<V, U, FILL, Offset, Body, Reads, indices<Reads>, Writes, indices<Writes>> thread(
       p, base, first, {row, static_cast<i64>(tile * p.span + l), p.height, p.span}, l, data);
-  GB_ROLLED for (u32 s = 0; s < steps; ++s) {
-    const i64 left = p.rows - row;
-    const i64 inside = FILL && data ? (p.size_rows - row) * (0u - p.period.minus) : 0;
-    if (left >= static_cast<i64>(U) * p.height) {
-      if constexpr (FILL) thread.padded(p, inside);
-      else thread.whole();
-    } else {
-      if (left > 0) thread.part(p, left * (0u - p.period.minus), inside);
+  // Rows to visit, and those that are no padding.
+  i64 left = p.rows - row, inside = FILL && data ? p.size_rows - row : 0;
+  const i64 period = 0u - p.period.minus;
+  GB_ROLLED for (u32 done = 0; done < steps * U; done += U) {
+    const bool whole = left >= static_cast<i64>(U) * p.height;
+    if (!whole || !thread.is_plain(inside * period, p.span)) {
+      GB_ROLLED for (; done < steps * U && left > 0; ++done) {
+        thread.part(p, left * period, inside * period);
+        thread.template advance<1>();
+        left -= p.height;
+        inside -= p.height;
+      }
       return;
     }
-    row += U * p.height;
-    thread.advance();
+    thread.whole();
+    thread.template advance<U>();
+    left -= U * p.height;
+    inside -= U * p.height;
   }
 }
 

@@ -1,4 +1,4 @@
-// Element types, vector memory access, fast division and the tuple that kernels are built from.
+// Element types, vector memory access and fast division.
 //
 // No CUDA header is included: NVRTC alone compiles this. Under GB_EMU the same text is compiled for
 // the CPU by tests/support/emulator; every piece of PTX has its host twin beside it.
@@ -281,7 +281,9 @@ template <int SLOT, int BYTES> GB_FN void access_store(void* to, const void* fro
       asm volatile("ld.global" HINT ".v4.u32 {%0, %1, %2, %3}, [%4];"                             \
                    : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(from));                 \
     } else if constexpr (BYTES == 8) {                                                            \
-      asm volatile("ld.global" HINT ".u64 %0, [%1];" : "=l"(*static_cast<u64*>(to)) : "l"(from)); \
+      u32* w = static_cast<u32*>(to);                                                             \
+      asm volatile("ld.global" HINT ".v2.u32 {%0, %1}, [%2];"                                     \
+                   : "=r"(w[0]), "=r"(w[1]) : "l"(from));                                         \
     } else if constexpr (BYTES == 4) {                                                            \
       asm volatile("ld.global" HINT ".u32 %0, [%1];" : "=r"(*static_cast<u32*>(to)) : "l"(from)); \
     } else if constexpr (BYTES == 2) {                                                            \
@@ -305,8 +307,8 @@ template <int SLOT, int BYTES> GB_FN void access_store(void* to, const void* fro
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
                  :: "l"(to), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
   } else if constexpr (BYTES == 8) {
-    const u64 w = *static_cast<const u64*>(from);
-    asm volatile("st.global.u64 [%0], %1;" :: "l"(to), "l"(w) : "memory");
+    const u32* w = static_cast<const u32*>(from);
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" :: "l"(to), "r"(w[0]), "r"(w[1]) : "memory");
   } else if constexpr (BYTES == 4) {
     const u32 w = *static_cast<const u32*>(from);
     asm volatile("st.global.u32 [%0], %1;" :: "l"(to), "r"(w) : "memory");
@@ -356,88 +358,22 @@ template <int SLOT, int V, class T> GB_FN void st_stream(T* at, const Vec<T, V>&
   GB_UNROLL for (int k = 0; k < V; k += STEP) access_store<SLOT, STEP * sizeof(T)>(at + k, v.data + k);
 }
 
-// --- operands ------------------------------------------------------------------------------------
-
-// How an operand moves over the iteration space.
-enum AccessPattern {
-  LINEAR,    // FLAT: unit stride; GATHER: at the linear index of the iteration
-  SCALAR,    // one element, loaded once per thread
-  VALUE,     // one element, its storage bits are in the slot itself
-  TILE,      // ROWS: unit stride along x, a stride along y
-  ROW,       // ROWS: unit stride along x, the same for every y
-  COLUMN,    // ROWS: the same for every x, a stride along y
-  GATHERED,  // any strides
-  PERIODIC,  // PHASE: any strides in the inner axes, the same in every row
-  CROSSED,   // XPOSE: unit stride along y
-  PARTIAL,   // a write that lacks axes outside the tile: done at their first index only
-};
-
-// WIDTH: the most elements that a load may take, where that is not a whole vector.
-template <class T, AccessPattern K, int WIDTH = 64> struct Read {
-  static constexpr int SIZE = sizeof(T);
-};
-template <class T, AccessPattern K = LINEAR> struct Write {};
-template <class... S> struct List {};
-
-template <int... I> struct Index {};
-template <int N, int... I> struct MakeIndex : MakeIndex<N - 1, N - 1, I...> {};
-template <int... I> struct MakeIndex<0, I...> { using type = Index<I...>; };
-
-template <class L> struct IndicesOf;
-template <class... S> struct IndicesOf<List<S...>> : MakeIndex<sizeof...(S)> {};
-template <class L> using indices = typename IndicesOf<L>::type;
-
-template <int I, class X> struct Leaf { X x; };
-template <class I, class... X> struct Tuple;
-template <int... I, class... X> struct Tuple<Index<I...>, X...> : Leaf<I, X>... {};
-template <int I, class X> GB_FN X& get(Leaf<I, X>& leaf) { return leaf.x; }
-template <int I, class X> GB_FN const X& get(const Leaf<I, X>& leaf) { return leaf.x; }
-
 template <class T> GB_FN T* address(u64 slot) { return reinterpret_cast<T*>(slot); }
 
-// A read that is the same for all elements of a thread.
-template <int SLOT, class T, AccessPattern K> struct Constant {
-  compute_t<T> c;
-  GB_FN void fetch(u64 slot, i64 offset) {
-    if constexpr (K == VALUE) c = to_compute(bits_as<T>(slot));
-    else c = to_compute(ld_keep<SLOT, 1>(address<const T>(slot) + offset).data[0]);
-  }
-  GB_FN void load(int) {}
-  GB_FN compute_t<T> value(int, int) const { return c; }
-};
+// The same address, or word, which the compiler keeps in a register: it would compute it anew for
+// each element, or where two ways join.
+template <class T> GB_FN T* fixed(T* at) {
+#ifndef GB_EMU
+  asm("" : "+l"(at));
+#endif
+  return at;
+}
 
-// A vector of results on its way to memory.
-template <int SLOT, int V, class T> struct Result {
-  Vec<T, V> v;
-  GB_FN void keep(int k, compute_t<T> r) { v.data[k] = from_compute<T>(r); }
-  GB_FN void fill(u64 bits) {
-    GB_UNROLL for (int k = 0; k < V; ++k) v.data[k] = padding_as<T>(bits);
-  }
-  GB_FN void store(T* at) const { st_stream<SLOT>(at, v); }
-};
-
-// --- functors ------------------------------------------------------------------------------------
-
-// What a kernel computes. A generated functor has `run`, for one element, and overrides what can be
-// computed beforehand: values made of operands that are the same for a thread's whole tile, for a
-// row of it, for a column of it. `in` holds the operands' registers and `out` takes the results.
-struct Body {
-  struct Scalars {};  // made of SCALAR and VALUE operands
-  struct Columns {};  // of those and COLUMN operands: one per row r
-  struct Rows {};     // of SCALAR, VALUE and ROW operands: one per column k
-  template <class In, class Out> static GB_FN void scalars(const In&, Out&, Scalars&) {}
-  template <class In, class Out, class S>
-  static GB_FN void columns(const In&, Out&, const S&, Columns&, int) {}
-  template <class In, class Out, class S>
-  static GB_FN void rows(const In&, Out&, const S&, Rows&, int) {}
-};
-
-// The functor on the V elements of row r.
-template <class Body, int V, class In, class Out>
-GB_FN void evaluate(const In& in, Out& out, const typename Body::Scalars& scalars,
-                    const typename Body::Columns& columns, const typename Body::Rows (&rows)[V],
-                    int r) {
-  GB_UNROLL for (int k = 0; k < V; ++k) Body::run(in, out, scalars, columns, rows[k], r, k);
+GB_FN u32 fixed(u32 word) {
+#ifndef GB_EMU
+  asm("" : "+r"(word));
+#endif
+  return word;
 }
 
 constexpr int BLOCK = 256;  // threads of a block, in every schedule

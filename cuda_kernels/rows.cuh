@@ -64,6 +64,7 @@ template <int SLOT, int R, class T, int W> struct RowsShared<SLOT, R, Read<T, CO
   }
   GB_FN void load(int r) { c[r] = ld_keep<SLOT, 1>(at + r * step).data[0]; }
   GB_FN compute_t<T> value(int r, int) const { return to_compute(c[r]); }
+  GB_FN u32 word(int r, int) const { return word_of(c[r]); }
 };
 
 // The operand as the functor sees it in one step.
@@ -100,6 +101,7 @@ struct RowsRead<SLOT, V, R, Read<T, TILE, W>>
   }
   GB_FN void load(int r) { v[r] = ld_stream<SLOT, V, W>(at + r * step); }
   GB_FN compute_t<T> value(int r, int k) const { return to_compute(v[r].data[k]); }
+  GB_FN u32 word(int r, int k) const { return word_of<W>(v[r], k); }
 };
 
 template <int SLOT, int V, int R, class T, int W>
@@ -121,6 +123,7 @@ struct RowsRead<SLOT, V, R, Read<T, GATHERED, W>>
     }
   }
   GB_FN compute_t<T> value(int r, int k) const { return to_compute(v[r][k]); }
+  GB_FN u32 word(int r, int k) const { return word_at(v[r] + k); }
 };
 
 template <int SLOT, int V, int R, class T, int W> struct RowsRead<SLOT, V, R, Read<T, ROW, W>> {
@@ -131,6 +134,7 @@ template <int SLOT, int V, int R, class T, int W> struct RowsRead<SLOT, V, R, Re
   GB_FN void load_all() {}
   GB_FN void load(int) {}
   GB_FN compute_t<T> value(int, int k) const { return to_compute(v.data[k]); }
+  GB_FN u32 word(int, int k) const { return word_of<W>(v, k); }
 };
 
 // Results that all columns share, of outputs without the inner axis: written by the threads of

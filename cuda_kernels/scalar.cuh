@@ -5,7 +5,7 @@
 #ifndef GB_SCALAR_CUH
 #define GB_SCALAR_CUH
 
-#include "prelude.cuh"
+#include "operands.cuh"
 
 namespace gb {
 

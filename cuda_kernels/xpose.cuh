@@ -33,6 +33,9 @@ struct RowsRead<SLOT, V, R, Read<T, CROSSED, W>> {
     }
   }
   GB_FN compute_t<T> value(int r, int k) const { return to_compute(q[k].data[r]); }
+  GB_FN u32 word(int r, int k) const {
+    return word_across(q[k], q[k + 1], q[k + 2], q[k + 3], r);
+  }
 };
 
 // Threads of a block.

@@ -169,6 +169,8 @@ class Op:
         result: how the result's element type follows.
         edges: values at the edges, as XLA defines them.
         cuda, cpu: expressions; None for rows that only move or reinterpret elements.
+        words: the CUDA expression on words of four elements of a byte each (``words.cuh``), of the
+            categories that have one; None where elements are computed one by one.
         reference: ``reference(element_type, *scalars)``, the definition in plain Python. Integers
             are exact Python ints (the caller wraps), floats NumPy scalars of the compute type.
         ulp: largest error on either device in units in the last place of f32 and f64; (0, 0) means
@@ -208,6 +210,7 @@ class Op:
     edges: str = ""
     cuda: Code | None = None
     cpu: Code | None = None
+    words: Code | None = None
     reference: Reference | None = None
     ulp: tuple[float, float] = (0, 0)
     floor: float = 0
@@ -271,6 +274,13 @@ class Op:
     def cpu_for(self, element_type: ElementType) -> str:
         """The CPU expression for operands of a type."""
         return self._own(element_type) or _pick(self.cpu, element_type.category)
+
+    def words_for(self, element_type: ElementType) -> str:
+        """The CUDA expression on words for operands of a type; empty where there is none."""
+        if self.words is None or element_type.bits != 8:
+            return ""
+        text = self.words
+        return text if isinstance(text, str) else text.get(element_type.category, "")
 
     def _own(self, element_type: ElementType) -> str:
         return f"{self.name}_{element_type.name}({{0}})" if self.halved(element_type) else ""

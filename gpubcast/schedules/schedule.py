@@ -140,6 +140,10 @@ class CudaScheduleBase(ScheduleBase):
         """Elements of a load of a read that takes several for a vector; 0 where one is enough."""
         return 0
 
+    def shared_by(self, read: int) -> int:
+        """How many neighbours in a vector always are one element of a read."""
+        return 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorScheduleBase(CudaScheduleBase):
@@ -164,8 +168,11 @@ class VectorScheduleBase(CudaScheduleBase):
         return self.vector_width
 
     def access_key(self, slot: int, element_type: str) -> str:
-        narrow = self.narrow_load(slot) if slot < len(self.reads) else 0
-        return f"{self.patterns[slot].value}{f'/{narrow}' if narrow else ''}:{element_type}"
+        narrow, same = 0, 1
+        if slot < len(self.reads):
+            narrow, same = self.narrow_load(slot), self.shared_by(slot)
+        said = (f"/{narrow}" if narrow else "") + (f"*{same}" if same > 1 else "")
+        return f"{self.patterns[slot].value}{said}:{element_type}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,9 +74,8 @@ SHORT, SEVEN = "[21760,3]", "[9344,7]"
 # Written with a gap before each element: rows, and one axis.
 APART_ROWS = "[256,512,1]{2,1,0:pad(256,528,2)}"
 RUN, APART = "[131072,1]", "[131072,1]{1,0:pad(131072,2)}"
-ODD = "[256,511]"
+ODD, ODD_PITCH = "[256,511]", "[256,512]{1,0:pad(256,513)}"
 ODD_STRIDED = "[256,511,1]{2,1,0:pad(256,512,2)}"
-ODD_PITCH = "[256,512]{1,0:pad(256,513)}"
 GAPS, FILLED = "[21760,3]{1,0:pad(21760,8)}", "[21760,3]{1,0:pad(21760,4,zero)}"
 SIX = "[16,16,16,4,4,4]"
 
@@ -90,6 +89,7 @@ class Pattern:
     aligned address they begin.
     ``first`` are instructions per element beyond the family's budget of one pass: coordinates of
     more axes, and of elements that are written or padded one by one.
+    ``byte`` is the budget of one pass for elements of a byte, where it is smaller.
     ``extra`` are instructions per element beyond the family's budget. In ROWS and XPOSE a GATHERED
     operand takes an address and a load per element, and registers, so patches are smaller; so they
     are with two CROSSED operands, or one that is read in parts. An element with a gap before it
@@ -106,6 +106,7 @@ class Pattern:
     first: int = 0
     starts: tuple[int, ...] = ()
     types: tuple[str, ...] = TYPES
+    byte: int = 0
 
     def start(self, slot: int) -> int:
         """Elements from an aligned address to the first one of a slot."""
@@ -126,59 +127,63 @@ class Pattern:
 
 
 PATTERNS = (
-    Pattern(Flat, "LINEAR", (DENSE,), DENSE),
-    Pattern(Flat, "LINEAR LINEAR", (DENSE, DENSE), DENSE),
-    Pattern(Flat, "LINEAR SCALAR", (DENSE, "[]"), DENSE),
-    Pattern(Flat, "LINEAR VALUE", (DENSE, "VALUE"), DENSE),
-    Pattern(Rows, "TILE", (PITCH,), OTHER),
-    Pattern(Rows, "TILE TILE", (PITCH, DENSE), DENSE),
-    Pattern(Rows, "TILE ROW", (DENSE, "[1,512]"), DENSE),
-    Pattern(Rows, "TILE COLUMN", (DENSE, "[256,1]"), DENSE),
-    Pattern(Rows, "ROW COLUMN", ("[1,512]", "[256,1]"), DENSE),
-    Pattern(Rows, "TILE SCALAR", (PITCH, "[]"), DENSE),
-    Pattern(Rows, "TILE VALUE", (PITCH, "VALUE"), DENSE),
-    Pattern(Rows, "TILE ROW", ("[8,64,512]", "[8,1,512]"), "[8,64,512]", "middle axis"),
-    Pattern(Rows, "TILE COLUMN", ("[8,64,512]", "[1,64,1]"), "[8,64,512]", "channels", 2),
-    Pattern(Rows, "TILE GATHERED", (LINE, STRIDED), LINE, extra=2),
-    Pattern(Phase, "LINEAR PERIODIC", (SHORT, "[1,3]"), SHORT),
-    Pattern(Phase, "PERIODIC", ("[1,3]",), SHORT),
-    Pattern(Phase, "LINEAR GATHERED", (SHORT, "[21760,1]"), SHORT),
-    Pattern(Phase, "GATHERED", ("[9344,7]{1,0:pad(9344,8)}",), SEVEN),
-    Pattern(
-        Phase, "GATHERED PERIODIC", ("[16,1,16,1,4,1]", "[1,16,1,4,1,4]"), SIX, "rank 6", first=16
-    ),
-    Pattern(Xpose, "CROSSED", (TURNED,), DENSE),
-    Pattern(Xpose, "CROSSED TILE", (TURNED, DENSE), DENSE),
-    Pattern(Xpose, "CROSSED CROSSED", (TURNED, TURNED), DENSE, extra=4),
-    Pattern(Xpose, "CROSSED ROW", (TURNED, "[1,512]"), DENSE),
-    Pattern(Xpose, "CROSSED COLUMN", (TURNED, "[256,1]"), DENSE),
-    Pattern(Xpose, "CROSSED SCALAR", (TURNED, "[]"), DENSE),
-    Pattern(Xpose, "CROSSED VALUE", (TURNED, "VALUE"), DENSE),
-    Pattern(Xpose, "CROSSED GATHERED", (TURNED_LINE, STRIDED), LINE, extra=6),
-    Pattern(Xpose, "CROSSED TILE", ("[4,256,256]{1,2,0}", "[4,256,256]"), "[4,256,256]", "batch"),
-    Pattern(Flat, "LINEAR LINEAR", (DENSE, DENSE), DENSE, "one unaligned", starts=(1,)),
-    Pattern(Flat, "LINEAR LINEAR", (DENSE, DENSE), DENSE, "all alike", starts=(1, 1, 1)),
+    Pattern(Flat, "LINEAR", (DENSE,), DENSE, byte=2),
+    Pattern(Flat, "LINEAR LINEAR", (DENSE, DENSE), DENSE, byte=3),
+    Pattern(Flat, "LINEAR SCALAR", (DENSE, "[]"), DENSE, byte=3),
+    Pattern(Flat, "LINEAR VALUE", (DENSE, "VALUE"), DENSE, byte=3),
+    Pattern(Rows, "TILE", (PITCH,), OTHER, byte=2),
+    Pattern(Rows, "TILE TILE", (PITCH, DENSE), DENSE, byte=5),
+    Pattern(Rows, "TILE ROW", (DENSE, "[1,512]"), DENSE, byte=3),
+    Pattern(Rows, "TILE COLUMN", (DENSE, "[256,1]"), DENSE, byte=3),
+    Pattern(Rows, "ROW COLUMN", ("[1,512]", "[256,1]"), DENSE, byte=3),
+    Pattern(Rows, "TILE SCALAR", (PITCH, "[]"), DENSE, byte=3),
+    Pattern(Rows, "TILE VALUE", (PITCH, "VALUE"), DENSE, byte=3),
+    Pattern(Rows, "TILE ROW", ("[8,64,512]", "[8,1,512]"), "[8,64,512]", "middle axis", byte=4),
+    Pattern(Rows, "TILE COLUMN", ("[8,64,512]", "[1,64,1]"), "[8,64,512]", "channels", extra=2,
+            byte=4 ),
+    Pattern(Rows, "TILE GATHERED", (LINE, STRIDED), LINE, extra=2, byte=11),
+    Pattern(Phase, "LINEAR PERIODIC", (SHORT, "[1,3]"), SHORT, extra=-11, first=4, byte=3),
+    Pattern(Phase, "PERIODIC", ("[1,3]",), SHORT, extra=-13, first=4, byte=1),
+    Pattern(Phase, "LINEAR GATHERED", (SHORT, "[21760,1]"), SHORT, extra=-6, first=4, byte=7),
+    Pattern(Phase, "GATHERED", ("[9344,7]{1,0:pad(9344,8)}",), SEVEN, extra=-10, first=5),
+    Pattern(Phase, "GATHERED PERIODIC", ("[16,1,16,1,4,1]", "[1,16,1,4,1,4]"), SIX, "rank 6",
+            extra=-10, first=17, byte=3),
+    Pattern(Xpose, "CROSSED", (TURNED,), DENSE, byte=3),
+    Pattern(Xpose, "CROSSED TILE", (TURNED, DENSE), DENSE, byte=5),
+    Pattern(Xpose, "CROSSED CROSSED", (TURNED, TURNED), DENSE, extra=4, byte=5),
+    Pattern(Xpose, "CROSSED ROW", (TURNED, "[1,512]"), DENSE, byte=4),
+    Pattern(Xpose, "CROSSED COLUMN", (TURNED, "[256,1]"), DENSE, byte=4),
+    Pattern(Xpose, "CROSSED SCALAR", (TURNED, "[]"), DENSE, byte=4),
+    Pattern(Xpose, "CROSSED VALUE", (TURNED, "VALUE"), DENSE, byte=4),
+    Pattern(Xpose, "CROSSED GATHERED", (TURNED_LINE, STRIDED), LINE, extra=6, byte=10),
+    Pattern(Xpose, "CROSSED TILE", ("[4,256,256]{1,2,0}", "[4,256,256]"), "[4,256,256]", "batch",
+            byte=5 ),
+    Pattern(Flat, "LINEAR LINEAR", (DENSE, DENSE), DENSE, "one unaligned", starts=(1,), byte=5),
+    Pattern(Flat, "LINEAR LINEAR", (DENSE, DENSE), DENSE, "all alike", starts=(1, 1, 1), byte=3),
     Pattern(Rows, "TILE ROW", (DENSE, "[1,512]"), DENSE, "row unaligned", starts=(0, 1)),
-    Pattern(Rows, "TILE TILE", (ODD_PITCH, DENSE), DENSE, "odd pitch"),
-    Pattern(Xpose, "CROSSED TILE", (TURNED, DENSE), DENSE, "one unaligned", 3, starts=(1,)),
-    Pattern(Running, "LINEAR ROW", (ODD, "[1,511]"), ODD, types=NARROW),
-    Pattern(Running, "LINEAR COLUMN", (ODD, "[256,1]"), ODD, types=NARROW),
-    Pattern(Running, "ROW COLUMN", ("[1,511]", "[256,1]"), ODD, types=NARROW),
-    Pattern(Running, "TILE", ("[256,511]{1,0:pad(256,512)}",), ODD, types=NARROW),
-    Pattern(Running, "GATHERED", (ODD_STRIDED,), "[256,511,1]", types=NARROW),
-    Pattern(Phase, "LINEAR PERIODIC", (SHORT, "[1,3]"), GAPS, "gaps", first=16),
-    Pattern(Phase, "GATHERED PERIODIC", (SHORT, "[1,3]"), FILLED, "padding", 1, 26),
-    Pattern(Rows, "TILE", (LINE,), APART_ROWS, "gaps", extra=9),
-    Pattern(Rows, "TILE GATHERED", (LINE, STRIDED), APART_ROWS, "gaps", extra=20),
-    Pattern(Xpose, "CROSSED", (TURNED_LINE,), APART_ROWS, "gaps", extra=6),
-    Pattern(Xpose, "CROSSED TILE", (TURNED_LINE, LINE), APART_ROWS, "gaps", extra=14),
-    Pattern(Xpose, "CROSSED GATHERED", (TURNED_LINE, STRIDED), APART_ROWS, "gaps", extra=15),
-    Pattern(Gather, "LINEAR", (RUN,), APART),
-    Pattern(Gather, "GATHERED", (APART,), APART),
-    Pattern(Gather, "LINEAR GATHERED", (RUN, APART), APART),
-    Pattern(Gather, "LINEAR SCALAR", (RUN, "[]"), APART),
-    Pattern(Gather, "LINEAR VALUE", (RUN, "VALUE"), APART),
-)
+    Pattern(Rows, "TILE TILE", (ODD_PITCH, DENSE), DENSE, "odd pitch", byte=9),
+    Pattern(Xpose, "CROSSED TILE", (TURNED, DENSE), DENSE, "one unaligned", extra=3, starts=(1,),
+            byte=8 ),
+    Pattern(Running, "LINEAR ROW", (ODD, "[1,511]"), ODD, extra=-3, types=NARROW, byte=5),
+    Pattern(Running, "LINEAR COLUMN", (ODD, "[256,1]"), ODD, extra=-1, types=NARROW, byte=5),
+    Pattern(Running, "ROW COLUMN", ("[1,511]", "[256,1]"), ODD, extra=-3, types=NARROW, byte=5),
+    Pattern(Running, "TILE", ("[256,511]{1,0:pad(256,512)}",), ODD, extra=-6, types=NARROW, byte=3),
+    Pattern(Running, "GATHERED", (ODD_STRIDED,), "[256,511,1]", extra=-4, types=NARROW, byte=7),
+    Pattern(Phase, "LINEAR PERIODIC", (SHORT, "[1,3]"), GAPS, "gaps", extra=-2, first=12, byte=11),
+    Pattern(Phase, "GATHERED PERIODIC", (SHORT, "[1,3]"), FILLED, "padding", extra=-3, first=12,
+            byte=9 ),
+    Pattern(Rows, "TILE", (LINE,), APART_ROWS, "gaps", extra=9, byte=16),
+    Pattern(Rows, "TILE GATHERED", (LINE, STRIDED), APART_ROWS, "gaps", extra=20, byte=24),
+    Pattern(Xpose, "CROSSED", (TURNED_LINE,), APART_ROWS, "gaps", extra=6, byte=9),
+    Pattern(Xpose, "CROSSED TILE", (TURNED_LINE, LINE), APART_ROWS, "gaps", extra=14, byte=13),
+    Pattern(Xpose, "CROSSED GATHERED", (TURNED_LINE, STRIDED), APART_ROWS, "gaps", extra=15,
+            byte=14 ),
+    Pattern(Gather, "LINEAR", (RUN,), APART, byte=10),
+    Pattern(Gather, "GATHERED", (APART,), APART, byte=11),
+    Pattern(Gather, "LINEAR GATHERED", (RUN, APART), APART, byte=16),
+    Pattern(Gather, "LINEAR SCALAR", (RUN, "[]"), APART, byte=12),
+    Pattern(Gather, "LINEAR VALUE", (RUN, "VALUE"), APART, byte=12),
+)  # fmt: skip
 
 
 def in_registers(chosen: CudaSchedule) -> tuple[int, int]:
@@ -222,13 +227,17 @@ class Gate:
     @property
     def budget(self) -> float:
         """Instructions per element."""
-        return (BUDGETS[self.pattern.family] + self.pattern.extra) * self._larger
+        pattern = self.pattern
+        if pattern.byte and element_type(self.type).itemsize == 1:
+            return pattern.byte
+        return (BUDGETS[pattern.family] + pattern.extra) * self._larger
 
     @property
     def one_step_budget(self) -> float:
         """The same of a launch in which a thread makes one pass."""
         pattern = self.pattern
-        return (ONE_STEP[pattern.family] + pattern.extra + pattern.first) * self._larger
+        before = ONE_STEP[pattern.family] - BUDGETS[pattern.family] + pattern.first
+        return self.budget + before * self._larger
 
     @property
     def steps_budget(self) -> float:
@@ -406,10 +415,11 @@ def table(reports: dict[str, dict[tuple[str, str], sass.KernelReport]]) -> str:
 
 
 def _budgets(pattern: Pattern) -> str:
-    """What the table says of them, those of one pass only where a kernel loops."""
-    first = gate(pattern, TYPES[0])
+    """What the table says: those of one pass only where a kernel loops, and that of a byte."""
+    first = gate(pattern, "f32")
     more = f" ({first.one_step_budget:.0f})" if first.one_step_budget > first.budget else ""
-    return f"{first.budget:.0f}{more}"
+    byte = f", {pattern.byte}" if pattern.byte else ""
+    return f"{first.budget:.0f}{more}{byte}"
 
 
 def document() -> str:

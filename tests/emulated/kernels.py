@@ -57,13 +57,14 @@ KEPT = {"scalars": "s", "columns": "c", "rows": "w"}
 
 def kernel(
     entry: str, expressions: Sequence[str], call: str, params: str, reads: Sequence[str],
-    writes: Sequence[str], hoisted: Sequence[str] = ("", "", ""),
+    writes: Sequence[str], hoisted: Sequence[str] = ("", "", ""), words: Sequence[str] = (),
 ) -> KernelSource:  # fmt: skip
     """A kernel around a functor of compute values ``a0, a1, ...``, one expression per write.
 
     ``call`` is the template up to the functor (``"flat<4, 2"``), reads are ``"float TILE"``,
     writes ``"float"`` or ``"float GATHERED"``. ``hoisted`` are float expressions computed once per
-    thread, per row and per column; the rest knows them as ``s.v``, ``c.v`` and ``w.v``.
+    thread, per row and per column; the rest knows them as ``s.v``, ``c.v`` and ``w.v``. ``words``
+    are the expressions on words of four elements, one per write; none where it is empty.
     """
     header = call.split("<")[0].rstrip("3264")
     slots = [
@@ -74,7 +75,7 @@ def kernel(
         f"  {line}"
         for part, early in zip(PARTS, (*hoisted, ""), strict=True)
         for line in _member(part, early, expressions, reads, writes)
-    )
+    ) + (_words(words, len(reads)) if words else "")
     text = f"""// {entry}
 #include "{header}.cuh"
 namespace gb {{
@@ -119,6 +120,16 @@ def _member(
     ]
 
 
+def _words(words: Sequence[str], reads: int) -> str:
+    """The member that computes four elements."""
+    taken = [f"const u32 a{i} = get<{i}>(in).word(r, k);" for i in range(reads)]
+    taken += [f"get<{o}>(out).keep_word(k, {text});" for o, text in enumerate(words)]
+    return f"""
+  static constexpr bool WORDS = true;
+  template <class In, class Out> static GB_FN void words(const In& in, Out& out, int r, int k)
+  {{ {" ".join(taken)} }}"""
+
+
 def fast_div(d: int, bits: int = 32) -> tuple[int, int, int]:
     """(d, m, s) with n // d == (mulhi(n, m) + n) >> s for n < 2**(bits - 1)."""
     s = math.ceil(math.log2(d)) if d < 2**40 else (d - 1).bit_length()
@@ -137,7 +148,7 @@ class Slot:
 
     ``strides`` are in elements, per axis, major to minor; ``start`` is the offset of the element
     at index 0 in a buffer of ``length`` elements. A vector is loaded ``part`` elements at a time,
-    where that is not 0.
+    where that is not 0; ``same`` neighbours in it are one element.
     """
 
     type: str
@@ -146,11 +157,13 @@ class Slot:
     start: int = 0
     length: int = 0
     part: int = 0
+    same: int = 1
 
     @property
     def text(self) -> str:
         """What the kernel calls it."""
-        return f"{self.type} {self.kind}" + (f" {self.part}" if self.part else "")
+        said = f" {self.part or 64} {self.same}" if self.part or self.same > 1 else ""
+        return f"{self.type} {self.kind}{said}"
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -179,6 +192,7 @@ class Case:
     group: int = 1  # phase: inner axes
     head: int = 0  # flat, running: elements before the first vector
     offset: str = "i32"  # phase: type of the offsets in a tile
+    words: tuple[str, ...] = ()  # expressions on four elements of a byte
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -222,6 +236,7 @@ class Case:
             [s.text for s in self.reads],
             [f"{s.type} {s.kind}" for s in self.writes],
             self.hoisted,
+            self.words,
         )
 
     def threads(self) -> tuple[int, int]:

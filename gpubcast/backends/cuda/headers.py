@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from pathlib import Path
 
 from gpubcast import config, hashing
@@ -26,8 +27,15 @@ def folder() -> Path:
 @functools.cache
 def texts() -> dict[str, str]:
     """Path in the folder to text of every header."""
-    found = sorted(folder().rglob("*.cuh"))
-    return {path.relative_to(folder()).as_posix(): path.read_text() for path in found}
+    found = {}
+    root = str(folder())
+    for where, _, names in os.walk(root):
+        inside = where[len(root) + 1 :].replace(os.sep, "/")
+        for name in names:
+            if name.endswith(".cuh"):
+                with open(os.path.join(where, name), encoding="utf-8") as file:
+                    found[f"{inside}/{name}" if inside else name] = file.read()
+    return dict(sorted(found.items()))
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """The scalar code of a CUDA kernel: a functor with one part per thread, row, column and element.
 
 What is made of operands that do not vary inside a tile, along its rows or along its columns is
-computed beforehand and kept in registers (``prelude.cuh``: ``struct Body``).
+computed beforehand and kept in registers (``operands.cuh``: ``struct Body``).
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ import math
 from gpubcast.hlo import ops, rules
 from gpubcast.hlo.literals import component_bits, scalar_of
 from gpubcast.planning.plan import BroadcastPlan, Instruction, Program
-from gpubcast.schedules.schedule import AccessPattern, CudaScheduleBase
+from gpubcast.schedules.schedule import AccessPattern, CudaScheduleBase, VectorScheduleBase
 from gpubcast.shapes.element_types import Category, ElementType
+
+# Elements of a byte that are computed at a time.
+WORD = 4
 
 
 class _Part(enum.Enum):
@@ -54,7 +57,53 @@ def functor(plan: BroadcastPlan, schedule: CudaScheduleBase, *, tiled: bool) -> 
     lines = []
     for part in _Part:
         lines += _member(plan.program, part, parts, written)
+    whole = isinstance(schedule, VectorScheduleBase) and schedule.vector_width % WORD == 0
+    if whole and has_words(plan) and all(where is _Part.RUN for where in written):
+        lines += _words(plan.program)
     return lines
+
+
+def has_words(plan: BroadcastPlan) -> bool:
+    """Whether four elements can be computed at a time: all values have one byte, and every
+    operation has an expression on words."""
+    program = plan.program
+    return (
+        not any(access.generated for access in plan.reads)
+        and all(_is_byte(own) for own in program.reads)
+        and all(
+            _is_byte(one.element_type) and (not one.args or bool(_on_words(program, one)))
+            for one in program.code
+        )
+    )
+
+
+def _is_byte(own: ElementType) -> bool:
+    return own.bits == 8 and not own.is_floating
+
+
+def _on_words(program: Program, instruction: Instruction) -> str:
+    row = ops.OPS[instruction.op]
+    return row.words_for(program.type_of(instruction.args[int(row.rule.predicate)]))
+
+
+def _words(program: Program) -> list[str]:
+    """The member that computes four elements, all of it."""
+    base = len(program.reads)
+    used = {a for one in program.code for a in one.args} | set(program.results)
+    lines = [
+        "static constexpr bool WORDS = true;",
+        "template <class In, class Out>",
+        "static GB_FN void words(const In& in, Out& out, int r, int k) {",
+        *(f"  const u32 v{i} = get<{i}>(in).word(r, k);" for i in range(base) if i in used),
+    ]
+    for i, one in enumerate(program.code, base):
+        if one.bits is not None:
+            text = f"{one.bits * 0x01010101:#010x}u"
+        else:
+            text = _on_words(program, one).format(*(f"v{a}" for a in one.args))
+        lines.append(f"  const u32 v{i} = {text};")
+    lines += [f"  get<{o}>(out).keep_word(k, v{v});" for o, v in enumerate(program.results)]
+    return [*lines, "}"]
 
 
 def _parts(plan: BroadcastPlan, schedule: CudaScheduleBase, *, tiled: bool) -> list[_Part | None]:

@@ -125,7 +125,7 @@ def _operands(plan: BroadcastPlan, schedule: CudaSchedule) -> str:
     """The last template arguments: how each operand is read and written."""
     reads = ", ".join(
         f"gb::Read<{'gb::index' if access.generated else cuda_type(access.element_type)}, "
-        f"gb::{own.value}{f', {narrow}' if (narrow := schedule.narrow_load(slot)) else ''}>"
+        f"gb::{own.value}{_moved(schedule, slot)}>"
         for slot, (access, own) in enumerate(zip(plan.reads, schedule.reads, strict=True))
     )
     writes = ", ".join(
@@ -134,6 +134,15 @@ def _operands(plan: BroadcastPlan, schedule: CudaSchedule) -> str:
         for access, own in zip(plan.writes, schedule.writes, strict=True)
     )
     return f"gb::List<{reads}>, gb::List<{writes}>"
+
+
+def _moved(schedule: CudaSchedule, read: int) -> str:
+    """The most elements of a read that are loaded at a time, and how many neighbours are one, where
+    that has to be said."""
+    narrow, same = schedule.narrow_load(read), schedule.shared_by(read)
+    if same > 1:
+        return f", {narrow or 64}, {same}"
+    return f", {narrow}" if narrow else ""
 
 
 def _elementary(plan: BroadcastPlan) -> list[str]:

@@ -69,6 +69,7 @@ ROWS = (
             floating="{0} + {1}",
             complex="complex_add({0}, {1})",
         ),
+        words=by(pred="{0} | {1}", integral="add_words({0}, {1})"),
         reference=lambda t, a, b: a + b,
         type_check=ARITHMETIC,
         derivative=lambda g, y, a, b: (g, g),
@@ -85,6 +86,7 @@ ROWS = (
         doc="x - y; integers wrap",
         cuda=by(integral="sub({0}, {1})", floating="{0} - {1}", complex="{0} - {1}"),
         cpu=by(integral="sub({0}, {1})", floating="{0} - {1}", complex="complex_sub({0}, {1})"),
+        words=by(integral="sub_words({0}, {1})"),
         reference=lambda t, a, b: a - b,
         type_check=ARITHMETIC,
         aliases=("subtract",),
@@ -109,6 +111,7 @@ ROWS = (
             floating="{0} * {1}",
             complex="complex_mul({0}, {1})",
         ),
+        words=by(pred="{0} & {1}"),
         reference=lambda t, a, b: a * b,
         type_check=ARITHMETIC,
         aliases=("multiply",),
@@ -254,6 +257,7 @@ ROWS = (
         doc="-x; integers wrap",
         cuda=by(integral="neg({0})", floating="-{0}", complex="-{0}"),
         cpu=by(integral="neg({0})", floating="-{0}", complex="complex_neg({0})"),
+        words=by(integral="sub_words(0, {0})"),
         reference=lambda t, a: -a,
         type_check=TypeCheck(
             "Expected element type in shape to be integral, floating or complex for <op> "

@@ -18,6 +18,7 @@ ROWS = (
         doc="bitwise and; logical and on pred",
         cuda="{0} & {1}",
         cpu="{0} & {1}",
+        words="{0} & {1}",
         reference=lambda t, a, b: a & b,
         type_check=_LOGICAL,
         aliases=("and", "logical_and"),
@@ -31,6 +32,7 @@ ROWS = (
         doc="bitwise or; logical or on pred",
         cuda="{0} | {1}",
         cpu="{0} | {1}",
+        words="{0} | {1}",
         reference=lambda t, a, b: a | b,
         type_check=_LOGICAL,
         aliases=("or", "logical_or"),
@@ -44,6 +46,7 @@ ROWS = (
         doc="bitwise exclusive or; logical exclusive or on pred",
         cuda="{0} ^ {1}",
         cpu="{0} ^ {1}",
+        words="{0} ^ {1}",
         reference=lambda t, a, b: a ^ b,
         type_check=_LOGICAL,
         aliases=("xor", "logical_xor"),
@@ -107,6 +110,7 @@ ROWS = (
         doc="every bit inverted; logical not on pred",
         cuda=by(pred="!{0}", integral="~{0}"),
         cpu=by(pred="not {0}", integral="~{0}"),
+        words=by(pred="{0} ^ 0x01010101u", integral="~{0}"),
         reference=lambda t, a: not a if t.category is Category.PRED else ~a,
         type_check=TypeCheck(
             "Expected pred or an integral element type in argument to Not operation; got <type>."

@@ -187,6 +187,7 @@ ROWS = (
         doc="on_true where pred is true, else on_false; pred may be a scalar",
         cuda="{0} ? {1} : {2}",
         cpu=by(real="({1} if {0} else {2})", complex="complex_select({0}, {1}, {2})"),
+        words=by(pred="select_words({0}, {1}, {2})", integral="select_words({0}, {1}, {2})"),
         reference=lambda t, p, a, b: a if p else b,
         aliases=("where",),
         derivative=lambda g, y, p, a, b: (None, choose(p, g, 0, g), choose(p, 0, g, g)),

@@ -45,7 +45,9 @@ def gather(plan: BroadcastPlan) -> Gather:
     # The last block counts past the end before it finds that it has nothing to do.
     overshoot = -(-visited // BLOCK_THREADS) * BLOCK_THREADS
     held = sum(access.element_type.itemsize for access in plan.reads if not access.by_value)
-    count = 2 if expensive(plan) or held > GATHERED_BYTES else 4
+    # What is done once per thread counts more where elements have a byte.
+    size = max(access.element_type.itemsize for access in plan.accesses)
+    count = 2 if expensive(plan) or held > GATHERED_BYTES else 8 if size == 1 else 4
     bits = 32 if overshoot < 2**31 and reach(plan) < 2**31 else 64
     return Gather(
         reads=tuple(_pattern(access, plan, AccessPattern.SCALAR) for access in plan.reads),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -28,6 +29,13 @@ MAX_STEPS = 16
 # Where fewer threads of a block have something to do, another grouping of the axes is looked for.
 FEWEST_THREADS = BLOCK_THREADS // 4
 
+# Fewer neighbours in a vector that are one element are not worth a kernel of their own.
+FEWEST_SHARED = 4
+
+GATHERED = AccessPattern.GATHERED
+# Registers for an element of a read: its value, and where it lies in a row.
+_REGISTERS = {AccessPattern.PERIODIC: 1, GATHERED: 2}
+
 Within = Callable[[BroadcastPlan, int], bool]
 
 
@@ -44,6 +52,7 @@ class Phase(VectorScheduleBase):
         steps: how often a block goes on to the tiles below.
         index_bits: width of the offsets in a tile.
         counts: whether a read is generated: the number of an element is converted.
+        shared: per read, how many neighbours in a vector always are one element.
     """
 
     name: ClassVar[str] = "PHASE"
@@ -56,12 +65,16 @@ class Phase(VectorScheduleBase):
     steps: int
     index_bits: int
     counts: bool
+    shared: tuple[int, ...]
 
     @property
     def launch_bounds(self) -> str:
         # Else a few registers are spilled to fit more blocks.
         few = f", {FEWEST_BLOCKS}" if self.counts else ""
         return f"{self.most_threads}{few}"
+
+    def shared_by(self, read: int) -> int:
+        return self.shared[read]
 
     @property
     def key_part(self) -> str:
@@ -98,25 +111,30 @@ def _phase(
     batch = range(max(row_axis, 0))
     accesses = vector_accesses(plan, addresses, reads + writes, (AccessPattern.LINEAR,), batch)
     period = _period(plan, inner)
-    single = reads.count(AccessPattern.PERIODIC) + 2 * reads.count(AccessPattern.GATHERED)
-    single += writes.count(AccessPattern.PARTIAL)
     # Neighbouring threads write neighbours where the rows have gaps.
     gaps = AccessPattern.GATHERED in writes
     widest = 1 if gaps else WIDEST // 2 if expensive(plan) else WIDEST
     while True:
         found = vectors(accesses, target.vector_bytes, widest=widest)
         width = found.width
-        registers = (single + found.elements(accesses)) * width
+        shared = tuple(_shared(plan, access, inner, width) for access in plan.reads)
+        own = [width // same for same in shared]  # elements of its own that a vector has of a read
+        single = writes.count(AccessPattern.PARTIAL) * width
+        single += sum(map(operator.mul, own, (_REGISTERS.get(read, 0) for read in reads)))
+        registers = single + found.elements(accesses) * width
         if width == 1 or (registers <= MANY_ELEMENTS and _fits(period, width)):
             break
         widest = width // 2
-    # Each tile in flight has a register more for an element that is read by itself, and padding
-    # takes some to tell which elements are read.
-    gathered = 0 if gaps else reads.count(AccessPattern.GATHERED)
-    held = (single + gathered) * width
-    short = gathered and (width == WIDEST if plan.fills else held > MANY_ELEMENTS)
+    # Each tile in flight has a register more for an element that is read by itself.
+    gathered = 0
+    if not gaps:
+        gathered = sum(n for n, read in zip(own, reads, strict=True) if read is GATHERED)
+    size = max(access.element_type.itemsize for access in plan.writes)
+    short = gathered and single + gathered > MANY_ELEMENTS
     many = expensive(plan) or short or len(accesses) > MANY_VECTOR_ACCESSES or found.long
-    tiles = 1 if many else 4 if gaps else 2
+    # Of elements of a byte a thread has 8 bytes of a tile at most, and one where there are gaps.
+    small = size == 1 and single + 3 * gathered <= MANY_ELEMENTS
+    tiles = 1 if many else 8 if gaps and small else 4 if gaps or small else 2
     height = tile_height(period, width)
     rows = plan.axes[row_axis].extent if row_axis >= 0 else 1
     below = -(-rows // (height * tiles))
@@ -145,6 +163,7 @@ def _phase(
         steps=steps,
         index_bits=_offset_bits(plan, reads + writes, inner, height),
         counts=any(read.generated for read in plan.reads),
+        shared=shared,
     )
 
 
@@ -162,6 +181,18 @@ def _fits(period: int, width: int) -> bool:
 
 def _period(plan: BroadcastPlan, inner: int) -> int:
     return math.prod(axis.extent for axis in plan.axes[plan.rank - inner :])
+
+
+def _shared(plan: BroadcastPlan, access: Access, inner: int, width: int) -> int:
+    """How many neighbours in a vector are one element, in every vector: the inner axes along which
+    an operand stands still have that many elements, or a multiple."""
+    still = 1
+    for k in range(plan.rank - 1, plan.rank - inner - 1, -1):
+        if access.strides[k] or plan.fills:
+            break
+        still *= plan.axes[k].extent
+    same = math.gcd(still, width)
+    return same if same >= FEWEST_SHARED else 1
 
 
 def _busy(plan: BroadcastPlan, chosen: Phase) -> int:

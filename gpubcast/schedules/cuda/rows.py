@@ -187,10 +187,12 @@ def _rows_of_a_thread(plan: BroadcastPlan, reads: Patterns, single: bool) -> int
 
 
 def _rows_with_gaps(plan: BroadcastPlan) -> int:
-    """A thread has one element of each row, of all reads before the first write."""
+    """A thread has one element of each row, of all reads before the first write; of elements of a
+    byte twice as many, because what is done once per thread counts more."""
     held = sum(access.element_type.itemsize for access in plan.reads if not access.by_value)
     fitting = max(MOST_BYTES_WITH_GAPS // max(held, 1), 1)
-    most = 2 if expensive(plan) else MOST_ROWS_WITH_GAPS
+    size = max(access.element_type.itemsize for access in plan.accesses)
+    most = 2 if expensive(plan) else MOST_ROWS_WITH_GAPS * (2 if size == 1 else 1)
     return min(most, 1 << (fitting.bit_length() - 1))
 
 

@@ -14,6 +14,7 @@ from gpubcast.schedules.cuda.phase import is_linear
 from gpubcast.schedules.cuda.vectors import (
     BLOCK_THREADS,
     MAX_GRID,
+    REGISTER,
     run_blocks,
     run_vectors,
     vector_accesses,
@@ -22,13 +23,9 @@ from gpubcast.schedules.schedule import AccessPattern, CudaTarget, VectorSchedul
 
 # Divided by in 32 bits, together with the elements of a block.
 LONGEST_ROW = 2**30
-# What has a register for every element of a vector.
-ONE_AT_A_TIME = (
-    AccessPattern.ROW,
-    AccessPattern.TILE,
-    AccessPattern.GATHERED,
-    AccessPattern.COLUMN,
-)
+# What is no vector in memory. Small elements of these share words.
+APART = (AccessPattern.ROW, AccessPattern.TILE, AccessPattern.GATHERED, AccessPattern.COLUMN)
+SHARE_WORDS = (AccessPattern.ROW, AccessPattern.TILE, AccessPattern.COLUMN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +60,7 @@ def running(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget)
     reads = tuple(_pattern(plan, access) for access in plan.reads)
     writes = (AccessPattern.LINEAR,) * len(plan.writes)
     accesses = vector_accesses(plan, addresses, reads + writes, (AccessPattern.LINEAR,))
-    singles = sum(map(reads.count, ONE_AT_A_TIME))
+    singles = sum(map(_registers, plan.reads, reads))
     found, count = run_vectors(plan, accesses, target, singles)
     grid = run_blocks(plan.num_visited, found, count)
     if inner < found.width or grid > MAX_GRID:
@@ -81,6 +78,14 @@ def running(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget)
         row_axes=plan.rank - 1,
         head=found.head,
     )
+
+
+def _registers(access: Access, own: AccessPattern) -> float:
+    """How many a thread has for each element of a read that is no vector in memory."""
+    if own not in APART:
+        return 0
+    size = access.element_type.itemsize
+    return size / REGISTER if own in SHARE_WORDS and size < REGISTER else 1
 
 
 def _is_run(plan: BroadcastPlan, access: Access) -> bool:

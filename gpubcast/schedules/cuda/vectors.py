@@ -187,12 +187,12 @@ def _halves(width: int) -> Iterator[int]:
 
 
 def run_vectors(
-    plan: BroadcastPlan, accesses: list[VectorAccess], target: CudaTarget, singles: int = 0
+    plan: BroadcastPlan, accesses: list[VectorAccess], target: CudaTarget, singles: float = 0
 ) -> tuple[Vectors, int]:
     """Vectors of a run without a gap, and how many of them a thread has.
 
     Args:
-        singles: reads of which every element has a register.
+        singles: registers for each element of what is no vector in memory.
     """
     widest = ALIGNED
     while True:

@@ -85,9 +85,11 @@ def xpose(plan: BroadcastPlan, addresses: tuple[int, ...]) -> Xpose | None:
     columns = vectors(across)
     width, count = rows.width, columns.width
     sizes = [vector_access.access.element_type.itemsize for vector_access in across]
+    # What is done once per thread counts more where elements of a byte are written one by one.
+    tallest = 2 * WIDEST_PATCH if gaps and max(sizes) == 1 else WIDEST_PATCH
     if count * max(sizes) == VECTOR_BYTES:
-        count = WIDEST_PATCH  # vectors beside each other; what is too much is cut below
-    width, count = min(width, WIDEST_PATCH), min(count, WIDEST_PATCH)
+        count = tallest  # vectors beside each other; what is too much is cut below
+    width, count = min(width, WIDEST_PATCH), min(count, tallest)
     single = reads.count(AccessPattern.GATHERED) + rows.elements(along) + columns.elements(across)
     if len({t.itemsize for t in plan.element_types}) > 1:
         count = min(count, WIDEST_PATCH // 2)  # both types of a patch are in registers at once
