@@ -19,7 +19,13 @@ PACKAGES = (
 )
 # What says for which processor libraries choose or make their code.
 CODE = (
-    *("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NPY_DISABLE_CPU_FEATURES", "ATEN_CPU_CAPABILITY"),
+    *(
+        "NUMBA_CPU_NAME",
+        "NUMBA_CPU_FEATURES",
+        "NPY_DISABLE_CPU_FEATURES",
+        "ATEN_CPU_CAPABILITY",
+        "MKL_ENABLE_INSTRUCTIONS",
+    ),
     "XLA_FLAGS",
 )
 _FREQUENCY = Path("/sys/devices/system/cpu/cpu0/cpufreq")
