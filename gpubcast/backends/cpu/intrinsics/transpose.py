@@ -16,7 +16,7 @@ from numba import types
 
 from gpubcast.backends.cpu.intrinsics.memory import namespace
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
-from gpubcast.backends.cpu.jit.numba_target import Inlined
+from gpubcast.backends.cpu.jit.lowering import Inlined
 from gpubcast.schedules.cpu.cost import VECTOR
 from gpubcast.schedules.cpu.tiles import TILE_BYTES
 
