@@ -1,10 +1,15 @@
-"""Python functions as machine code: types of variables, loops over tuples."""
+"""Python functions as machine code: types of variables, loops over tuples, functions that stay
+functions."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
+from gpubcast.backends.cpu.jit import lowering
 from gpubcast.backends.cpu.jit.compile import machine_code
 from tests.support.machine_code import called, kernel
 
@@ -66,6 +71,36 @@ def test_tuples(low: int, wanted: int) -> None:
     out = np.zeros(2, np.int64)
     called(kernel(TUPLES, "tuples"), 3)(out.ctypes.data, low, 8)
     assert out.tolist() == [wanted, 801 if low < 2 else 100]
+
+
+TRANSPOSED = """
+def transposed_{name}(table, low, high):
+    transpose_2(load_s64(table, 0), 1, 2 * high, load_s64(table, {target}), 2 * low, high, low)
+"""
+
+
+def transposed(name: str, target: int) -> Callable[..., Any]:
+    return kernel(TRANSPOSED.format(name=name, target=target), f"transposed_{name}")
+
+
+def test_what_stays_a_function_is_optimised_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine_code(transposed("first", 1), 3)
+    optimised: list[str] = []
+
+    def counted(text: str, *given: Any, **named: Any) -> Any:
+        optimised.append(text)
+        return original(text, *given, **named)
+
+    original = lowering.optimised
+    monkeypatch.setattr(lowering, "optimised", counted)
+    image, _ = machine_code(transposed("second", 2), 3)
+    assert len(optimised) == 1
+    assert b"transpose.<locals>.transpose" in image.replace(b"_transpose", b"transpose")
+    x = np.arange(35, dtype=np.uint16).reshape(5, 7)
+    out = np.zeros((7, 5), np.uint16)
+    table = np.array([x.ctypes.data, 0, out.ctypes.data])
+    called(transposed("third", 2), 3)(table.ctypes.data, 5, 7)
+    assert (out == x.T).all()
 
 
 def test_the_same_source_is_the_same_code() -> None:

@@ -53,6 +53,8 @@ class Inlined:
     """A Python function that is taken into each of its callers, whatever its size. It is computed
     as it is written: fast math of a caller stops here. It is optimised once for all of them."""
 
+    attribute = "alwaysinline"
+
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self._number = next(_NUMBERS)
@@ -69,10 +71,18 @@ class Inlined:
             name = self.name(arguments)
             module = new_module(name)
             made = FunctionLowering(module, name, arguments, _types(self.function, arguments))
-            made.function.attributes.add("alwaysinline")
+            made.function.attributes.add(self.attribute)
+            module.is_simple |= isinstance(self, Called)
             found = self._modules[arguments] = module.optimised()
             found.get_function(name).linkage = "linkonce_odr"
         return found
+
+
+class Called(Inlined):
+    """A Python function of no result that stays one: what it does is worth a call. Its machine
+    code is the same in all kernels, none of which LLVM has to look through again."""
+
+    attribute = "noinline"
 
 
 class Module(llvm.Module):  # type: ignore[misc]
@@ -81,6 +91,7 @@ class Module(llvm.Module):  # type: ignore[misc]
     Attributes:
         own: its functions by what they are made of.
         linked: modules of functions that are inlined into its own, by name.
+        called: the same of those that are called.
         is_simple: whether it has few loops, and calls no Python functions that are inlined.
     """
 
@@ -88,12 +99,17 @@ class Module(llvm.Module):  # type: ignore[misc]
         super().__init__(name)
         self.own: dict[tuple[Any, tuple[Any, ...]], Any] = {}
         self.linked: dict[str, Any] = {}
+        self.called: dict[str, Any] = {}
         self.is_simple = True
 
     def optimised(self) -> Any:
         """LLVM's module, with all that its functions call."""
         codegen, linked = contexts()[1].codegen(), list(self.linked.values())
-        return optimised(str(self), linked, codegen, is_simple=self.is_simple)
+        found = optimised(str(self), linked, codegen, is_simple=self.is_simple)
+        for name, module in self.called.items():
+            found.link_in(module, preserve=True)
+            found.get_function(name).linkage = "internal"
+        return found
 
 
 def new_module(name: str) -> Module:
@@ -164,7 +180,8 @@ class FunctionLowering:
         self._values: dict[str, TypedValue] = {}
         self.slots: dict[str, TypedValue] = {}
         self.widened = set[str]()
-        self._calls = 0
+        # Loops over ranges, those of them before the last call that stays one, and other calls.
+        self._loops, self._around, self._calls = 0, 0, 0
         self._blocks = {n: self.function.append_basic_block(f"B{n}") for n in sorted(blocks)}
         for number, block in self._blocks.items():
             self._builder.position_at_end(block)
@@ -172,7 +189,7 @@ class FunctionLowering:
                 self._statements[type(statement)](self, statement)
         self._builder.position_at_end(begin)
         self._builder.branch(self._blocks[min(blocks)])
-        module.is_simple &= not self._calls and loops(blocks) <= _FEW_LOOPS
+        module.is_simple &= not self._calls and loops(blocks) - self._around <= _FEW_LOOPS
 
     def _assign(self, statement: Any) -> None:
         name, value = statement.target.name, self._evaluated(statement.value)
@@ -300,9 +317,12 @@ class FunctionLowering:
         values = list(map(self._cast, given, typed))
         convention = self._target.call_conv
         status, found = convention.call_function(self._builder, callee, result, typed, values)
-        self._calls += 1
-        with cgutils.if_unlikely(self._builder, status.is_error):
-            convention.return_status_propagate(self._builder, status)
+        if isinstance(function, Called):
+            self._around = self._loops
+        else:
+            self._calls += 1
+            with cgutils.if_unlikely(self._builder, status.is_error):
+                convention.return_status_propagate(self._builder, status)
         return TypedValue(result, found)
 
     def _callee(self, function: Any, typed: tuple[Any, ...], types_of: FunctionTypes) -> Any:
@@ -314,8 +334,12 @@ class FunctionLowering:
             return made
         name = function.name(typed)
         made = _declared(self._module, name, types_of.result, typed)
-        self._module.linked[name] = function.module(typed)
-        made.attributes.add("alwaysinline")
+        if isinstance(function, Called):
+            self._module.called[name] = function.module(typed)
+            made.attributes.add("nounwind")
+        else:
+            self._module.linked[name] = function.module(typed)
+            made.attributes.add("alwaysinline")
         return made
 
     def _attribute(self, what: Any) -> TypedValue:
@@ -342,6 +366,7 @@ class FunctionLowering:
 
     def _begun(self, what: Any) -> TypedValue:
         given = self._variable(what.value.name)
+        self._loops += 1
         of = TypedValue(_plain(given.type), self._cast(given, _plain(given.type)))
         typed = of.type.iterator_type
         if isinstance(of.type, types.RangeType):
