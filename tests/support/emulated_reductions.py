@@ -29,18 +29,18 @@ def _objects(target: str) -> Any:
     from llvmlite import binding
 
     from gpubcast.backends.cpu import backend
-    from gpubcast.backends.cpu.jit import llvm_passes, numba_target
+    from gpubcast.backends.cpu.jit import llvm_passes, lowering
 
     machine = binding.Target.from_triple(triple).create_target_machine(
         cpu=name, features=features, opt=3, reloc="static", codemodel="small"
     )
     modules: list[Any] = []
 
-    def optimised(text: str, linked: list[Any], codegen: Any) -> Any:
-        modules.append(llvm_passes.optimised(text, linked, codegen))
+    def optimised(text: str, linked: list[Any], codegen: Any, *, is_simple: bool) -> Any:
+        modules.append(llvm_passes.optimised(text, linked, codegen, is_simple=is_simple))
         return modules[-1]
 
-    numba_target.optimised = optimised
+    lowering.optimised = optimised
 
     def made(source: Any) -> tuple[str, bytes]:
         symbol = backend._compiled(source)[1]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpubcast.backends.cpu import backend
-from gpubcast.backends.cpu.jit import numba_target, object_cache
+from gpubcast.backends.cpu.jit import lowering, numba_target, object_cache
 from gpubcast.backends.cpu.jit.compile import machine_code
 
 
@@ -36,11 +36,9 @@ def kernel(text: str, name: str) -> Callable[..., Any]:
 
 def assembly(function: Callable[..., Any], arguments: int) -> str:
     """The instructions of a function of so many 64-bit integers."""
-    from numba import types
     from numba.core.compiler_lock import global_compiler_lock
 
-    with global_compiler_lock, numba_target.flags():
-        given = (types.int64,) * arguments
-        typed = numba_target.TypedFunction(function, given, inlined=False, result=types.void)
+    with global_compiler_lock:
+        module, _ = lowering.entry(function, arguments)
         tool = numba_target.contexts()[1].codegen()._tm
-        return str(tool.emit_assembly(typed.lowered().optimised()))
+        return str(tool.emit_assembly(module.optimised()))

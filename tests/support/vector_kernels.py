@@ -133,7 +133,7 @@ def _modules(
     from llvmlite import binding
 
     from gpubcast.backends.cpu import backend
-    from gpubcast.backends.cpu.jit import llvm_passes, numba_target
+    from gpubcast.backends.cpu.jit import llvm_passes, lowering
 
     # With short addresses calls have names; the loops are the same.
     machine = binding.Target.from_triple(triple).create_target_machine(
@@ -141,14 +141,14 @@ def _modules(
     )
     modules: list[Any] = []
 
-    def optimised(text: str, linked: list[Any], codegen: Any) -> Any:
-        modules.append(llvm_passes.optimised(text, linked, codegen))
+    def optimised(text: str, linked: list[Any], codegen: Any, *, is_simple: bool) -> Any:
+        modules.append(llvm_passes.optimised(text, linked, codegen, is_simple=is_simple))
         return modules[-1]
 
     def load(_: object, source: Any) -> None:
         raise _Compiled(backend._compiled(source)[1])
 
-    numba_target.optimised = optimised
+    lowering.optimised = optimised
     backend.CpuBackend.load = load  # type: ignore[method-assign, assignment]
     for kernel in kernels() if known is None else known:
         if labels and kernel.label not in labels:

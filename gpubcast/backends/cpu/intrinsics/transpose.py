@@ -16,7 +16,7 @@ from numba import types
 
 from gpubcast.backends.cpu.intrinsics.memory import namespace
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
-from gpubcast.backends.cpu.jit.numba_target import Inlined
+from gpubcast.backends.cpu.jit.lowering import Called, Inlined
 from gpubcast.schedules.cpu.cost import VECTOR
 from gpubcast.schedules.cpu.tiles import TILE_BYTES
 
@@ -113,7 +113,7 @@ def _blocks(size: int, vector: int, piece: int) -> Any:
     """A function that transposes at least one block."""
     block, side, across = _block(size, vector, piece), piece // size, vector // size
 
-    @Inlined
+    @Called
     def blocks(source: Any, step: Any, target: Any, pitch: Any, rows: Any, columns: Any) -> None:
         for begin in range(0, columns, across):
             column = min(begin, columns - across)
@@ -138,7 +138,7 @@ def _transpose(size: int, *, by_lines: bool) -> Any:
     word = f"u{8 * size}" if size < PIECE else "c128"
     load, store = (namespace()[f"{name}_{word}"] for name in ("load", "store"))
 
-    @Inlined
+    @Called
     def transpose(
         source: Any, along: Any, step: Any, target: Any, pitch: Any, rows: Any, columns: Any
     ) -> None:

@@ -20,7 +20,7 @@ from gpubcast.backends.cpu.intrinsics.memory import (
     to_memory,
 )
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
-from gpubcast.backends.cpu.jit.numba_target import Inlined
+from gpubcast.backends.cpu.jit.lowering import Inlined
 from gpubcast.backends.cpu.processor import architecture
 from gpubcast.schedules.cpu.cost import VECTOR
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType

@@ -22,24 +22,20 @@ def machine_code(
     Raises:
         Exception: numba's, llvmlite's or LLVM's own, where one of them refuses the function.
     """
-    from numba import types
     from numba.core import fastmathpass
     from numba.core.compiler_lock import global_compiler_lock
 
-    from gpubcast.backends.cpu.jit import numba_target
+    from gpubcast.backends.cpu.jit import lowering, numba_target
 
-    with global_compiler_lock, numba_target.flags(), _without_collections():
+    with global_compiler_lock, _without_collections():
         _, target = numba_target.contexts()
-        typed = numba_target.TypedFunction(
-            function, (types.int64,) * arguments, inlined=False, result=types.void
-        )
-        lowered = typed.lowered()
+        module, lowered = lowering.entry(function, arguments)
         if fast_math:
             # Of this function alone: those that it calls compute as they are written.
-            fastmathpass.FastFloatBinOpVisitor(_FAST).visit_Function(lowered.function)
-            fastmathpass.FastFloatCallVisitor(_FAST).visit_Function(lowered.function)
-        image = target.codegen()._tm.emit_object(lowered.optimised())
-        return bytes(image), lowered.function.name
+            fastmathpass.FastFloatBinOpVisitor(_FAST).visit_Function(lowered)
+            fastmathpass.FastFloatCallVisitor(_FAST).visit_Function(lowered)
+        image = target.codegen()._tm.emit_object(module.optimised())
+        return bytes(image), lowered.name
 
 
 @contextlib.contextmanager

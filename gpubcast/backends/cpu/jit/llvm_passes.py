@@ -38,13 +38,16 @@ _LABEL = re.compile(r"^([\w.$]+):")
 _TARGET = re.compile(r"label %([\w.$]+)")
 
 
-def optimised(text: str, linked: list[Any], codegen: Any) -> Any:
+def optimised(text: str, linked: list[Any], codegen: Any, *, is_simple: bool) -> Any:
     """The module of LLVM assembly, optimised for the processor of a code generator of numba's.
 
     Args:
         text: the assembly.
         linked: modules of functions that it calls, optimised.
         codegen: numba's code generator.
+        is_simple: whether it has few loops, and no calls. LLVM then makes the same code if only
+            memory becomes registers first; others it simplifies twice, since it takes nests of
+            loops apart once each time.
     """
     from llvmlite import binding
 
@@ -52,22 +55,28 @@ def optimised(text: str, linked: list[Any], codegen: Any) -> Any:
     module.verify()
     if ROLLED in text:
         module = binding.parse_assembly(rolled(str(module)))
+    builder = codegen._pass_builder()
+    if is_simple:
+        passes = binding.create_new_function_pass_manager()
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+    else:
+        passes = builder.getFunctionPassManager()
     for function in module.functions:
-        passes, builder = codegen._function_pass_manager()
-        passes.run(function, builder)
+        if not function.is_declaration:
+            passes.run(function, builder)
     for other in linked:
         module.link_in(other, preserve=True)
-    text = str(module)
+        text += str(other)
+    # What is marked is marked from the beginning: most kernels are never written as text again.
     hints = [_INTERLEAVED.format(_vectors())] if WIDE in text else []
     if _VARIANTS in text and has_sve():
         hints += _FIXED
     if hints:
-        module = binding.parse_assembly(hinted(text, *hints))
-    passes, builder = codegen._module_pass_manager()
-    passes.run(module, builder)
-    text = str(module)
+        module = binding.parse_assembly(hinted(str(module), *hints))
+    builder.getModulePassManager().run(module, builder)
     if STREAMED in text:
-        module = binding.parse_assembly(with_nontemporal_accesses(text))
+        module = binding.parse_assembly(with_nontemporal_accesses(str(module)))
     if _VARIANTS in text:
         module = binding.parse_assembly(inlining(str(module)))
         passes, builder = codegen._module_pass_manager(opt=0)

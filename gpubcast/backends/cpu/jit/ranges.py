@@ -29,17 +29,10 @@ def _extreme(order: str) -> Intrinsic:
     return Intrinsic(definition)
 
 
-@Intrinsic
-def _range(context: Any, *bounds: Any) -> Any:
+def range_of(builder: Any, bounds: list[Any]) -> Any:
     """numba's range of 64-bit integers, as one value; a step is above 0."""
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        start, stop = (_WORD(0), args[0]) if len(args) == 1 else args[:2]
-        return _packed(builder, [start, stop, args[2] if len(args) == 3 else _WORD(1)])
-
-    if len(bounds) > 3 or set(bounds) != {types.int64}:
-        return None
-    return types.range_state64_type(*bounds), emit
+    start, stop = (_WORD(0), bounds[0]) if len(bounds) == 1 else bounds[:2]
+    return _packed(builder, [start, stop, bounds[2] if len(bounds) == 3 else _WORD(1)])
 
 
 def _packed(builder: Any, values: list[Any]) -> Any:
@@ -60,10 +53,10 @@ def extracted(builder: Any, structure: Any, position: int) -> Any:
     return builder.extract_value(structure, position)
 
 
-def _begun(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def begun(builder: Any, given: Any) -> Any:
     """numba's iterator over a range: where the next value and the number of values are, the end and
     the step. numba's own code does the same by way of memory, which takes longer to compile."""
-    start, stop, step = (extracted(builder, args[0], k) for k in range(3))
+    start, stop, step = (extracted(builder, given, k) for k in range(3))
     with builder.goto_entry_block():
         value, left = builder.alloca(_WORD), builder.alloca(_WORD)
     builder.store(start, value)
@@ -81,9 +74,9 @@ def _begun(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return _packed(builder, [value, stop, step, left])
 
 
-def _next(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def turned(builder: Any, loop: Any) -> Any:
     """The next value of an iterator over a range, and whether there is one."""
-    value, _, step, left = (extracted(builder, args[0], k) for k in range(4))
+    value, _, step, left = (extracted(builder, loop, k) for k in range(4))
     count, found = builder.load(left), builder.load(value)
     valid = builder.icmp_signed(">", count, _WORD(0))
     # Not on the way out: LLVM would count further than the loop goes, in one more register.
@@ -93,6 +86,4 @@ def _next(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return _packed(builder, [found, valid])
 
 
-# Functions of Python's that have forms of their own here, and steps of a loop over a range.
-BUILTINS = {min: _extreme("<"), max: _extreme(">"), range: _range}
-STEPS = {"getiter": (types.RangeType, _begun), "iternext": (types.RangeIteratorType, _next)}
+EXTREMES = {min: _extreme("<"), max: _extreme(">")}
