@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpubcast.planning.plan import Access, BroadcastPlan
+from gpubcast.hlo import ops
+from gpubcast.planning.plan import Access, BroadcastPlan, Instruction
 from gpubcast.schedules.cuda.vectors import (
     BLOCK_THREADS,
     BLOCKS_PER_MULTIPROCESSOR,
@@ -51,7 +52,8 @@ class Phase(VectorScheduleBase):
         rows_per_tile: how many rows a tile has.
         steps: how often a block goes on to the tiles below.
         index_bits: width of the offsets in a tile.
-        counts: whether a read is generated: the number of an element is converted.
+        counts: whether a read is generated, so that the number of an element is converted, or a
+            function of floats is computed.
         shared: per read, how many neighbours in a vector always are one element.
     """
 
@@ -162,7 +164,7 @@ def _phase(
         rows_per_tile=height,
         steps=steps,
         index_bits=_offset_bits(plan, reads + writes, inner, height),
-        counts=any(read.generated for read in plan.reads),
+        counts=any(read.generated for read in plan.reads) or _calls(plan),
         shared=shared,
     )
 
@@ -181,6 +183,17 @@ def _fits(period: int, width: int) -> bool:
 
 def _period(plan: BroadcastPlan, inner: int) -> int:
     return math.prod(axis.extent for axis in plan.axes[plan.rank - inner :])
+
+
+def _calls(plan: BroadcastPlan) -> bool:
+    """Whether a function of floats or a quotient is computed."""
+    program = plan.program
+
+    def text(one: Instruction) -> str:
+        operand = program.type_of(one.args[-1]) if one.args else None
+        return ops.OPS[one.op].cuda_for(operand) if operand and operand.is_floating else ""
+
+    return any(mark in text(one) for one in program.code for mark in "(/")
 
 
 def _shared(plan: BroadcastPlan, access: Access, inner: int, width: int) -> int:
