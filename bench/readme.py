@@ -37,6 +37,11 @@ FUNCTIONS = {
     "AVX2": RESULTS / "functions-avx2-code-on-xeon-2core-2026-11-25.md",
 }
 """Reports of elementary functions; rows are shown of the first."""
+OTHERS = {
+    "AVX-512 code": RESULTS / "functions-avx512-zen4-2core-2026-11-23.md",
+    "AVX2 code": RESULTS / "functions-avx2-code-on-zen4-2core-2026-11-23.md",
+}
+"""Those of another processor."""
 SHOWN = ("exp f32", "tanh f32", "pow f32", "erf f32", "sin f64")
 COLD = RESULTS / "cold-xeon-2core-2026-11-25.md"
 FIRST = ("first call, with import gpubcast", "a further pattern, mean", "all of it")
@@ -178,6 +183,9 @@ def functions(pages: Mapping[str, str]) -> Iterator[str]:
         yield f"  {escape(behind)}."
     yield "* AVX2 code was measured on the same processor, of all libraries: no measurement of one"
     yield "  without AVX-512."
+    yield "* PyTorch's functions are MKL's, which Intel makes for its own processors. Of a Zen 4,"
+    others_of = (f"[{code}]({path})" for code, path in OTHERS.items())
+    yield f"  with some earlier formulas: {', '.join(others_of)}."
 
 
 def first_calls(page: str) -> Iterator[str]:
