@@ -240,19 +240,23 @@ template <class T, int V> struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16
 };
 
 #ifdef GB_EMU
-template <int SLOT, int BYTES> GB_FN void access_stream(void* to, const void* from) {
+template <int SLOT, int BYTES, int SIZE = 4>
+GB_FN void access_stream(void* to, const void* from) {
   emu::read(SLOT, to, from, BYTES, false);
 }
-template <int SLOT, int BYTES> GB_FN void access_keep(void* to, const void* from) {
+template <int SLOT, int BYTES, int SIZE = 4>
+GB_FN void access_keep(void* to, const void* from) {
   emu::read(SLOT, to, from, BYTES, true);
 }
-template <int SLOT, int BYTES> GB_FN void access_store(void* to, const void* from) {
+template <int SLOT, int BYTES, int SIZE = 4>
+GB_FN void access_store(void* to, const void* from) {
   emu::write(SLOT, to, from, BYTES);
 }
 #else
 // Every global access is a volatile asm, so they keep the program's order: all loads of a tile are
 // issued before its first store, and an operand may be overwritten in place. For that reason the
-// loads do not use the read-only (.nc) path either. 32 bytes are one access from sm_100 on.
+// loads do not use the read-only (.nc) path either. 32 bytes are one access from sm_100 on. An
+// element of 8 bytes is a pair of registers, two of 4 bytes are two.
 #if __CUDA_ARCH__ >= 1000 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1209
 #define GB_LOAD_32(NAME, HINT)                                                                    \
       u32* w = static_cast<u32*>(to);                                                             \
@@ -273,13 +277,15 @@ template <int SLOT, int BYTES> GB_FN void access_store(void* to, const void* fro
     access_store<SLOT, 16>(static_cast<char*>(to) + 16, static_cast<const char*>(from) + 16);
 #endif
 #define GB_DEFINE_LOAD(NAME, HINT)                                                                \
-  template <int SLOT, int BYTES> GB_FN void NAME(void* to, const void* from) {                    \
+  template <int SLOT, int BYTES, int SIZE = 4> GB_FN void NAME(void* to, const void* from) {      \
     if constexpr (BYTES == 32) {                                                                  \
       GB_LOAD_32(NAME, HINT)                                                                      \
     } else if constexpr (BYTES == 16) {                                                                  \
       u32* w = static_cast<u32*>(to);                                                             \
       asm volatile("ld.global" HINT ".v4.u32 {%0, %1, %2, %3}, [%4];"                             \
                    : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(from));                 \
+    } else if constexpr (SIZE == 8 && BYTES == 8) {                                               \
+      asm volatile("ld.global" HINT ".u64 %0, [%1];" : "=l"(*static_cast<u64*>(to)) : "l"(from)); \
     } else if constexpr (BYTES == 8) {                                                            \
       u32* w = static_cast<u32*>(to);                                                             \
       asm volatile("ld.global" HINT ".v2.u32 {%0, %1}, [%2];"                                     \
@@ -299,13 +305,17 @@ GB_DEFINE_LOAD(access_keep, "")
 #undef GB_DEFINE_LOAD
 #undef GB_LOAD_32
 
-template <int SLOT, int BYTES> GB_FN void access_store(void* to, const void* from) {
+template <int SLOT, int BYTES, int SIZE = 4>
+GB_FN void access_store(void* to, const void* from) {
   if constexpr (BYTES == 32) {
     GB_STORE_32
   } else if constexpr (BYTES == 16) {
     const u32* w = static_cast<const u32*>(from);
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
                  :: "l"(to), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
+  } else if constexpr (SIZE == 8 && BYTES == 8) {
+    const u64 w = *static_cast<const u64*>(from);
+    asm volatile("st.global.u64 [%0], %1;" :: "l"(to), "l"(w) : "memory");
   } else if constexpr (BYTES == 8) {
     const u32* w = static_cast<const u32*>(from);
     asm volatile("st.global.v2.u32 [%0], {%1, %2};" :: "l"(to), "r"(w[0]), "r"(w[1]) : "memory");
@@ -333,7 +343,7 @@ template <class T> constexpr int MOST = 32 / sizeof(T);
     constexpr int PART = V < W ? V : W, STEP = PART < MOST<T> ? PART : MOST<T>;                   \
     Vec<T, V> v;                                                                                  \
     GB_UNROLL for (int k = 0; k < V; k += STEP) {                                                 \
-      ACCESS<SLOT, STEP * sizeof(T)>(v.data + k, at + k);                                         \
+      ACCESS<SLOT, STEP * sizeof(T), sizeof(T)>(v.data + k, at + k);                              \
     }                                                                                             \
     return v;                                                                                     \
   }
@@ -355,7 +365,9 @@ template <int SLOT, int V, int W = V, class T> GB_FN Vec<T, V> ld_stream(const T
 
 template <int SLOT, int V, class T> GB_FN void st_stream(T* at, const Vec<T, V>& v) {
   constexpr int STEP = V < MOST<T> ? V : MOST<T>;
-  GB_UNROLL for (int k = 0; k < V; k += STEP) access_store<SLOT, STEP * sizeof(T)>(at + k, v.data + k);
+  GB_UNROLL for (int k = 0; k < V; k += STEP) {
+    access_store<SLOT, STEP * sizeof(T), sizeof(T)>(at + k, v.data + k);
+  }
 }
 
 template <class T> GB_FN T* address(u64 slot) { return reinterpret_cast<T*>(slot); }

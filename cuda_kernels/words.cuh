@@ -60,17 +60,6 @@ template <int W, class T, int V> GB_FN u32 word_of(const Vec<T, V>& v, int k) {
   return canonical<T>(word);
 }
 
-// The word of the elements r of four vectors: of 4 x 4 bytes, 4 words take 8 permutations.
-template <class T, int R>
-GB_FN u32 word_across(const Vec<T, R>& a, const Vec<T, R>& b, const Vec<T, R>& c,
-                      const Vec<T, R>& d, int r) {
-  if constexpr (R % 4 != 0) return word_of(a.data[r], b.data[r], c.data[r], d.data[r]);
-  const int first = r / 4 * 4, halves = r % 4 < 2 ? 0x5140 : 0x7362;
-  const u32 low = permute(word_of<4>(a, first), word_of<4>(b, first), halves);
-  const u32 high = permute(word_of<4>(c, first), word_of<4>(d, first), halves);
-  return permute(low, high, r % 2 ? 0x7632 : 0x5410);
-}
-
 // --- operations on words: integers wrap, of pred each byte is 0 or 1 -----------------------------
 
 GB_FN u32 add_words(u32 a, u32 b) {

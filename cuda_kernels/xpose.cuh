@@ -11,6 +11,17 @@
 
 namespace gb {
 
+// The word of the elements r of four vectors: of 4 x 4 bytes, 4 words take 8 permutations.
+template <class T, int R>
+GB_FN u32 word_across(const Vec<T, R>& a, const Vec<T, R>& b, const Vec<T, R>& c,
+                      const Vec<T, R>& d, int r) {
+  if constexpr (R % 4 != 0) return word_of(a.data[r], b.data[r], c.data[r], d.data[r]);
+  const int first = r / 4 * 4, halves = r % 4 < 2 ? 0x5140 : 0x7362;
+  const u32 low = permute(word_of<4>(a, first), word_of<4>(b, first), halves);
+  const u32 high = permute(word_of<4>(c, first), word_of<4>(d, first), halves);
+  return permute(low, high, r % 2 ? 0x7632 : 0x5410);
+}
+
 template <int SLOT, int V, int R, class T, int W>
 struct RowsRead<SLOT, V, R, Read<T, CROSSED, W>> {
   static constexpr int VECTOR = 16 / sizeof(T);  // R elements may be two of them

@@ -83,26 +83,6 @@ GB_FN double log_domain(double x, double y) {
   return t11;
 }
 
-// y, x^(-1/2), where x is positive and finite, which is where abs(rest) < 1/2; and the inverse
-// root elsewhere.
-GB_FN float root_domain(float x, float y, float rest) {
-  GB_ENTER
-  const u32 edge = bits_as<u32>(x) ^ 0x7f800000u;
-  const float t14 = (fabs(rest) < 0.5f) ? y : bits_as<float>((x >= 0.0f) ? edge :
-      0xffffffffu);
-  return t14;
-}
-
-// y, x^(-1/2), where x is positive and finite, which is where abs(rest) < 1/2; and the inverse
-// root elsewhere.
-GB_FN double root_domain(double x, double y, double rest) {
-  GB_ENTER
-  const u64 edge = bits_as<u64>(x) ^ 0x7ff0000000000000ull;
-  const double t14 = (fabs(rest) < 0.5) ? y : bits_as<double>((x >= 0.0) ? edge :
-      0xffffffffffffffffull);
-  return t14;
-}
-
 }  // namespace gb
 
 #endif

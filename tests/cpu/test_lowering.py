@@ -33,6 +33,23 @@ def test_a_helper_s_variable_has_the_type_that_all_its_values_have() -> None:
     assert out.tolist() == [0, -1.5, -1.5, -1.5, 2, 2]
 
 
+CHOICES = """
+def chosen(above, number):
+    return number if above else -number
+
+def choices(table, low, high):
+    for k in range(low, high):
+        store_s64(table, k, chosen(k > 2, k))
+"""
+
+
+def test_a_boolean_is_an_argument() -> None:
+    """numba makes a branch of it before anything else."""
+    out = np.zeros(6, np.int64)
+    called(kernel(CHOICES, "choices"), 3)(out.ctypes.data, 1, 6)
+    assert out.tolist() == [0, -1, -2, 3, 4, 5]
+
+
 TWO_TYPES = """
 def two_types(table, low, high):
     found = 1

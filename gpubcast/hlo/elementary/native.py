@@ -64,12 +64,3 @@ def log_domain(x: FormulaValue, y: FormulaValue) -> FormulaValue:
     """y, a logarithm of x, where x is positive and finite, and the logarithm elsewhere."""
     edge = select(x == 0, x.constant(-math.inf), math.nan)
     return select(x > 0, select(x < math.inf, y, x), edge)
-
-
-@formula("root_domain", F32, F64, native=True)
-def root_domain(x: FormulaValue, y: FormulaValue, rest: FormulaValue) -> FormulaValue:
-    """y, x^(-1/2), where x is positive and finite, which is where abs(rest) < 1/2; and the inverse
-    root elsewhere."""
-    # Zeros become infinities of their signs, and the infinity becomes 0.
-    edge = bits(x) ^ bits_of(x.machine_type, math.inf)
-    return select(abs(rest) < 0.5, y, from_bits(select(x >= 0, edge, -1)))

@@ -40,6 +40,7 @@ from gpubcast.hlo.elementary.values import (
     at_least,
     at_most,
     bits,
+    bits_of,
     fma,
     from_bits,
     high_product,
@@ -71,6 +72,15 @@ RSQRT: dict[MachineType, tuple[float, ...]] = {
 # Numbers below the normal ones are multiplied by a power of two; half of its exponent is added to
 # that of their roots.
 RSQRT_UP = {F32: 24, F64: 52}
+
+
+@formula("root_domain", F32, F64, native=True)
+def root_domain(x: FormulaValue, y: FormulaValue, rest: FormulaValue) -> FormulaValue:
+    """y, x^(-1/2), where x is positive and finite, which is where abs(rest) < 1/2; and the inverse
+    root elsewhere."""
+    # Zeros become infinities of their signs, and the infinity becomes 0.
+    edge = bits(x) ^ bits_of(x.machine_type, math.inf)
+    return select(abs(rest) < 0.5, y, from_bits(select(x >= 0, edge, -1)))
 
 
 @formula("rsqrt", F32, F64)

@@ -172,9 +172,10 @@ class FunctionLowering:
         self._module, self._only_types = module, self.result is None
         self.function = _declared(module, name, self.result or types.none, arguments)
         decoded = self._target.call_conv.decode_arguments
-        begin = self.function.append_basic_block("entry")
-        self._builder = llvm.IRBuilder(begin)
+        self._builder = llvm.IRBuilder(self.function.append_basic_block("entry"))
         given = decoded(self._builder, arguments, self.function)
+        # Of a boolean that takes a branch.
+        begin = self._builder.block
         self._arguments = list(zip(arguments, given, strict=True))
         self._is_local = local_variables(blocks)
         self._values: dict[str, TypedValue] = {}
