@@ -26,7 +26,7 @@ from gpubcast.shapes.element_types import ElementType
 _WAITING = LANES // 2
 _CHUNKS, _RESULT = _WAITING, _WAITING + 7
 # In how many parts of a tile that comes from memory the next rows are asked for.
-PARTS = 16
+_PARTS = 16
 
 
 def loops(table: ParameterTable, schedule: ColumnReduction) -> list[str]:
@@ -323,7 +323,7 @@ class _ColumnLoops(ReductionLoops):
         asked = self._next_rows(slots, len(rows)) if self.far else []
         if not asked:
             return [*before, "for c in range(width):", *indented(inside)]
-        part = self.tile // PARTS
+        part = self.tile // _PARTS
         return [
             *before,
             f"for d in range(0, width, {part}):",
@@ -343,7 +343,7 @@ class _ColumnLoops(ReductionLoops):
             size, step = self._element(slot).itemsize, self.table.step(slot, axis, "1")
             for r in range(rows):
                 first = f"q{slot}_{r} + {step} + column + d"
-                lines.append(f"fetch(p{slot} + {size} * ({first}), {size} * {self.tile // PARTS})")
+                lines.append(f"fetch(p{slot} + {size} * ({first}), {size} * {self.tile // _PARTS})")
         return lines
 
     def _pair(self, chosen: list[Combination]) -> list[str]:
