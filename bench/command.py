@@ -43,7 +43,7 @@ def run(words: Sequence[str], prog: str) -> int:
         found = cold.measure(given.beside, given.samples or cold.STARTS)
         print(cold.text(found))
         if given.md is not None:
-            save(given.md, cold.page(found, line))
+            save(given.md, cold.page(found, line, given.beside))
         return 0
     if given.functions or given.gradients:
         if given.functions:

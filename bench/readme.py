@@ -193,10 +193,12 @@ def first_calls(page: str) -> Iterator[str]:
     table = table_of(page)
     machine = re.findall(r"^# .*: (.*)$", page, re.MULTILINE)[0]
     body = [[name, *table[name].values()] for name in FIRST]
+    (earlier,) = re.findall(r"^earlier is revision ([0-9a-f]{7})", page, re.MULTILINE)
     yield f"**The first minute**, {machine}, milliseconds where no compiled kernel is on disk yet"
-    yield f"([all of them]({COLD})); later processes find theirs there:"
+    yield f"([all of them]({COLD})), beside the processor time of revision {earlier}, which was"
+    yield "measured in turns with this one; later processes find theirs there:"
     yield ""
-    yield from grid(("", "processor", "clock"), body, left=1)
+    yield from grid(("", "processor", "clock", earlier, "of that"), body, left=1)
 
 
 def replaced(text: str, new: str) -> str:

@@ -19,9 +19,11 @@ from pathlib import Path
 
 import gpubcast as gb
 
-from .environment import environment
+from .environment import environment, revision_of
 
 STARTS = 5
+# The head of another checkout's column.
+EARLIER = "earlier"
 FIRST, THREADS = "first call, with import gpubcast", "first large launch: threads"
 # Single operations, no two alike, on operands that one thread or two compute.
 _CHILD = """
@@ -145,8 +147,8 @@ def text(found: tuple[Cold, ...]) -> str:
     return "\n".join(lines)
 
 
-def page(found: tuple[Cold, ...], command: str) -> str:
-    """The same as Markdown, with what it was measured on."""
+def page(found: tuple[Cold, ...], command: str, beside: Path | None = None) -> str:
+    """The same as Markdown, with what it was measured on, and beside which checkout."""
     made = environment(gpu=False)
     versions = (f"{name} {version}" for name, version in made["packages"].items() if version)
     lines = [
@@ -155,8 +157,16 @@ def page(found: tuple[Cold, ...], command: str) -> str:
         f"Python {made['python']}, {', '.join(versions)}  ", "", f"    {command}", "",
         f"Milliseconds, the least of {len(found[0].processor)} processes that find no compiled "
         "kernel, after `import numpy`.", "",
-        "| | processor (user and system) | clock |", "|---|--:|--:|",
     ]  # fmt: skip
-    for name, (processor, clock, _) in _least(found).items():
-        lines.append(f"| {name} | {processor:.0f} | {clock:.0f} |")
+    heads = ["processor (user and system)", "clock"]
+    if beside is not None:
+        other = revision_of(beside) or "unknown"
+        lines += [f"{EARLIER} is revision {other}, in turns with this one; its processor time.", ""]
+        heads += [EARLIER, "of that"]
+    lines += [f"| | {' | '.join(heads)} |", f"|---|{'--:|' * len(heads)}"]
+    for name, (processor, clock, other_processor) in _least(found).items():
+        cells = [f"{processor:.0f}", f"{clock:.0f}"]
+        if beside is not None:
+            cells += [f"{other_processor:.0f}", f"{processor / other_processor:.2f}"]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

@@ -75,12 +75,15 @@ def environment(*, gpu: bool) -> dict[str, Any]:
 
 def revision() -> str:
     """The commit that is measured: of git, else GPUBCAST_REVISION, else ``"unknown"``."""
-    root = Path(__file__).resolve().parents[2]
+    commit = revision_of(Path(__file__).resolve().parents[2])
+    return commit or os.environ.get("GPUBCAST_REVISION", "").strip() or "unknown"
+
+
+def revision_of(root: Path) -> str:
+    """The commit of a checkout, with ``-dirty`` where files differ from it; "" without git's."""
     git = ("git", "-C", str(root))
     commit = _output(*git, "rev-parse", "HEAD") if (root / ".git").exists() else ""
-    if not commit:
-        return os.environ.get("GPUBCAST_REVISION", "").strip() or "unknown"
-    changed = _output(*git, "status", "--porcelain", "--untracked-files=no")
+    changed = commit and _output(*git, "status", "--porcelain", "--untracked-files=no")
     return f"{commit}-dirty" if changed else commit
 
 

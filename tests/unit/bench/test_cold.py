@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from bench.measure import cold
+import subprocess
+from pathlib import Path
+
+from bench.measure import cold, environment
 
 
 def test_the_least_times_and_their_ratio() -> None:
@@ -32,3 +35,20 @@ def test_the_page_says_where_it_was_measured() -> None:
     assert lines[0].startswith("# First calls: ") and "    the command" in lines
     assert f"| {cold.FIRST} | 2 | 3 |" in lines and "| all of it | 6 | 9 |" in lines
     assert any(line.startswith("Milliseconds, the least of 2 processes") for line in lines)
+
+
+def test_the_page_has_the_other_checkout_and_the_ratio(tmp_path: Path) -> None:
+    found = tuple(
+        cold.Cold(name, (2.0, 4.0), (3.0, 5.0), (8.0, 9.0))
+        for name in (cold.FIRST, "row", cold.THREADS)
+    )
+    lines = cold.page(found, "the command", tmp_path).splitlines()
+    assert f"| {cold.FIRST} | 2 | 3 | 8 | 0.25 |" in lines
+    assert "| all of it | 6 | 9 | 24 | 0.25 |" in lines
+    assert any(line.startswith("earlier is revision unknown") for line in lines)
+    git = ("git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a")
+    for words in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "one")):
+        subprocess.run((*git, *words), check=True)
+    commit = environment.revision_of(tmp_path)
+    assert len(commit) == 40
+    assert f"earlier is revision {commit}," in cold.page(found, "the command", tmp_path)
