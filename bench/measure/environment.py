@@ -80,7 +80,7 @@ def revision() -> str:
 
 
 def revision_of(root: Path) -> str:
-    """The commit of a checkout, with ``-dirty`` where files differ from it; "" without git's."""
+    """The commit of a checkout, with ``-dirty`` where files differ; "" where git knows none."""
     git = ("git", "-C", str(root))
     commit = _output(*git, "rev-parse", "HEAD") if (root / ".git").exists() else ""
     changed = commit and _output(*git, "status", "--porcelain", "--untracked-files=no")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
+
+import pytest
 
 from bench.measure import cold, environment
 
@@ -37,18 +38,34 @@ def test_the_page_says_where_it_was_measured() -> None:
     assert any(line.startswith("Milliseconds, the least of 2 processes") for line in lines)
 
 
-def test_the_page_has_the_other_checkout_and_the_ratio(tmp_path: Path) -> None:
+def test_the_page_has_the_other_checkout_and_the_ratio(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = tuple(
         cold.Cold(name, (2.0, 4.0), (3.0, 5.0), (8.0, 9.0))
         for name in (cold.FIRST, "row", cold.THREADS)
     )
     lines = cold.page(found, "the command", tmp_path).splitlines()
+    head = lines.index("| | processor (user and system) | clock | earlier | of that |")
+    assert lines[head + 1] == "|---|--:|--:|--:|--:|"
     assert f"| {cold.FIRST} | 2 | 3 | 8 | 0.25 |" in lines
     assert "| all of it | 6 | 9 | 24 | 0.25 |" in lines
     assert any(line.startswith("earlier is revision unknown") for line in lines)
-    git = ("git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a")
-    for words in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "one")):
-        subprocess.run((*git, *words), check=True)
-    commit = environment.revision_of(tmp_path)
-    assert len(commit) == 40
-    assert f"earlier is revision {commit}," in cold.page(found, "the command", tmp_path)
+    monkeypatch.setattr(cold, "revision_of", lambda root: f"commit of {root.name}")
+    assert f"earlier is revision commit of {tmp_path.name}," in cold.page(found, "", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("status", "revision"), [("", "0123abc"), (" M README.md", "0123abc-dirty")]
+)
+def test_a_checkout_is_known_by_its_commit(
+    status: str, revision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*words: str) -> str:
+        assert words[:3] == ("git", "-C", str(tmp_path))
+        return {"rev-parse": "0123abc", "status": status}[words[3]]
+
+    monkeypatch.setattr(environment, "_output", git)
+    assert not environment.revision_of(tmp_path)  # not a checkout: what lies above it may be one
+    (tmp_path / ".git").mkdir()
+    assert environment.revision_of(tmp_path) == revision
