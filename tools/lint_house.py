@@ -47,6 +47,7 @@ STATE = {
 FINITE_CACHES = {
     "backends/kernel_files.py:_patterns": "the devices",
     "backends/cpu/intrinsics/elementary.py:_code": "the formulas",
+    "backends/cpu/intrinsics/elementary.py:_is_for_vectors": "the formulas",
     "backends/cuda/backend.py:_target": "the GPUs of a machine",
     "runtime/eager_call.py:keywords": "the operations",
     "runtime/operands.py:scalar_operand": "the element types",

@@ -9,18 +9,14 @@
 
 namespace gb {
 
-#ifndef GB_HAS_TABLE_9f8e42e6
-#define GB_HAS_TABLE_9f8e42e6
-GB_TABLE float TABLE_9f8e42e6[2][16] = {
-  {1.0f, 0.91786164f, 0.8701152f, 0.8152427f,
-   0.7845498f, 0.74152845f, 0.71087205f, 0.6858854f,
-   1.3020586f, 1.245546f, 1.2099724f, 1.1691363f,
-   1.1174376f, 1.0768616f, 1.0568392f, 1.0f,
+#ifndef GB_HAS_TABLE_481cc6e9
+#define GB_HAS_TABLE_481cc6e9
+GB_TABLE float TABLE_481cc6e9[2][8] = {
+  {1.0f, 0.84178895f, 0.7591249f, 0.6970162f,
+   1.2806208f, 1.195365f, 1.0909028f, 1.0f,
   },
-  {0.0f, 0.08570862f, 0.13912964f, 0.20426941f,
-   0.24264526f, 0.29904175f, 0.34126282f, 0.37704468f,
-   -0.26394653f, -0.21957397f, -0.19059753f, -0.15626526f,
-   -0.11103821f, -0.0740509f, -0.055282593f, 0.0f,
+  {0.0f, 0.17222595f, 0.275589f, 0.36094666f,
+   -0.24734497f, -0.17845154f, -0.087005615f, 0.0f,
   },
 };
 #endif
@@ -37,43 +33,40 @@ GB_FN float asinh(float x) {
   const float low = (1.0f - (total - t12)) + (z - t12);
   const bool large = a > 8192.0f;
   const float t19 = large ? a : total;
-  const float t24 = mantissa(t19);
-  const u32 t27 = bits_as<u32>(t24) >> 19;
-  const float t28 = TABLE_9f8e42e6[0][t27 & 15];
-  const float t31 = fma(t24, t28, -1.0f);
-  const float t32 = exponent(t19);
-  const float t35 = (t24 < 1.0f) ? (t32 + 1.0f) : t32;
-  const float t36 = t35 + (large ? 1.0f : 0.0f);
-  const float t38 = fma(t36, 0.69314575f, TABLE_9f8e42e6[1][t27 & 15]);
-  const float t39 = t38 + t31;
-  const float t49 = fma(fma(fma(0.18884762f, t31, -0.25009185f), t31, 0.33334476f), t31,
-      -0.5f);
-  const u32 t60 = bits_as<u32>(12583039.0f - ((t35 < 127.0f) ? t35 : 127.0f)) << 23;
-  const float t65 = fma((large ? 0.0f : (low + z_low)) * bits_as<float>(t60), fma(-t28, t31,
-      t28), fma(t31 * t31, t49, t36 * 1.4286068e-06f));
-  const float y = t39 + ((t31 - (t39 - t38)) + t65);
-  const u32 t75 = bits_as<u32>((a < bits_as<float>(0x7f800000u)) ? y : a) | (bits_as<u32>(x)
+  const float t24 = normal_mantissa(t19);
+  const float t25 = normal_exponent(t19);
+  const u32 t28 = bits_as<u32>(t24) >> 20;
+  const float t29 = TABLE_481cc6e9[0][t28 & 7];
+  const float t32 = fma(t24, t29, -1.0f);
+  const float t40 = bits_as<float>(bits_as<u32>(12583039.0f - at_most(t25, 127.0f)) << 23);
+  const float t42 = t25 + (large ? 1.0f : 0.0f);
+  const float t44 = fma(t42, 0.69314575f, TABLE_481cc6e9[1][t28 & 7]);
+  const float t45 = t44 + t32;
+  const float t50 = fma((large ? 0.0f : (low + z_low)) * t40, fma(-t29, t32, t29), t32 - (t45
+      - t44));
+  const float t60 = fma(fma(fma(-0.14431211f, t32, 0.20001717f), t32, -0.25012267f), t32,
+      0.33333486f);
+  const float t63 = fma(t32 * t32, fma(t60, t32, -0.49999985f), fma(t42, 1.4286068e-06f,
+      t50));
+  const float y = t45 + t63;
+  const u32 t72 = bits_as<u32>((a < bits_as<float>(0x7f800000u)) ? y : a) | (bits_as<u32>(x)
       & 0x80000000u);
-  return bits_as<float>(t75);
+  return bits_as<float>(t72);
 }
 
-#ifndef GB_HAS_TABLE_94308929
-#define GB_HAS_TABLE_94308929
-GB_TABLE double TABLE_94308929[1][16] = {
-  {1.0, 0.9140243058801596, 0.8652917352718384, 0.8212012981091272,
-   0.7808316509859077, 0.7449193005865826, 0.711278308894159, 0.6810564465857456,
-   1.3051727842977157, 1.2545284959681968, 1.2086568493711427, 1.1641642683323394,
-   1.1219575845251009, 1.0857255283531642, 1.048556227717474, 1.0,
+#ifndef GB_HAS_TABLE_5c1a66cd
+#define GB_HAS_TABLE_5c1a66cd
+GB_TABLE double TABLE_5c1a66cd[1][8] = {
+  {1.0, 0.8421052428592407, 0.7619047556301802, 0.6956521766277668,
+   1.2799999905081907, 1.185185210133655, 1.103448248483607, 1.0,
   },
 };
 #endif
-#ifndef GB_HAS_TABLE_f0f73ec7
-#define GB_HAS_TABLE_f0f73ec7
-GB_TABLE double TABLE_f0f73ec7[1][16] = {
-  {0.0, 0.08989811501487566, 0.14468856270150354, 0.1969870130919844,
-   0.24739570809379074, 0.29447938783005156, 0.340691492725, 0.3841100884765183,
-   -0.26633543377101887, -0.22675980156691367, -0.1895097012138649, -0.1520034633490468,
-   -0.11507500293237172, -0.08224845324548369, -0.04741419673882774, 0.0,
+#ifndef GB_HAS_TABLE_df6d9be0
+#define GB_HAS_TABLE_df6d9be0
+GB_TABLE double TABLE_df6d9be0[1][8] = {
+  {0.0, 0.17185028103131117, 0.27193372371903024, 0.3629054897869537,
+   -0.24686007051604975, -0.16989905784566872, -0.09844004800152106, 0.0,
   },
 };
 #endif
@@ -90,29 +83,30 @@ GB_FN double asinh(double x) {
   const double low = (1.0 - (total - t12)) + (z - t12);
   const bool large = a > 268435456.0;
   const double t19 = large ? a : total;
-  const double t24 = mantissa(t19);
-  const u64 t27 = bits_as<u64>(t24) >> 48;
-  const double t28 = TABLE_94308929[0][t27 & 15];
-  const double t31 = fma(t24, t28, -1.0);
-  const double t32 = exponent(t19);
-  const double t35 = (t24 < 1.0) ? (t32 + 1.0) : t32;
-  const double t36 = t35 + (large ? 1.0 : 0.0);
-  const double t38 = fma(t36, 0.6931471805601177, TABLE_f0f73ec7[0][t27 & 15]);
-  const double t39 = t38 + t31;
-  const double t47 = fma(fma(0.07943081504681777, t31, -0.09970829073707954), t31,
-      0.1111382520379317);
-  const double t51 = fma(fma(t47, t31, -0.1250012609324571), t31, 0.14285712390724703);
-  const double t55 = fma(fma(t51, t31, -0.1666666653051613), t31, 0.20000000000328122);
-  const double t59 = fma(fma(t55, t31, -0.2500000000005287), t31, 0.33333333333333354);
-  const double t64 = fma(t31 * t31, fma(t59, t31, -0.49999999999999994), t36 *
-      (-1.7239444525614835e-13));
-  const u64 t70 = bits_as<u64>(6755399441056767.0 - ((t35 < 1023.0) ? t35 : 1023.0));
-  const double t77 = fma((large ? 0.0 : (low + z_low)) * bits_as<double>(t70 << 52),
-      fma(-t28, t31, t28), t64);
-  const double y = t39 + ((t31 - (t39 - t38)) + t77);
-  const u64 t83 = bits_as<u64>((a < bits_as<double>(0x7ff0000000000000ull)) ? y : a);
-  const double t88 = bits_as<double>(t83 | (bits_as<u64>(x) & 0x8000000000000000ull));
-  return t88;
+  const double t24 = normal_mantissa(t19);
+  const double t25 = normal_exponent(t19);
+  const u64 t28 = bits_as<u64>(t24) >> 49;
+  const double t29 = TABLE_5c1a66cd[0][t28 & 7];
+  const double t32 = fma(t24, t29, -1.0);
+  const double t40 = bits_as<double>(bits_as<u64>(6755399441056767.0 - at_most(t25, 1023.0))
+      << 52);
+  const double t42 = t25 + (large ? 1.0 : 0.0);
+  const double t44 = fma(t42, 0.6931471805601177, TABLE_df6d9be0[0][t28 & 7]);
+  const double t45 = t44 + t32;
+  const double t50 = fma((large ? 0.0 : (low + z_low)) * t40, fma(-t29, t32, t29), t32 - (t45
+      - t44));
+  const double t58 = fma(fma(0.05224709948779367, t32, -0.08029299574476996), t32,
+      0.09092636695632472);
+  const double t62 = fma(fma(t58, t32, -0.10003149434698166), t32, 0.11111260070436367);
+  const double t66 = fma(fma(t62, t32, -0.12499990200666337), t32, 0.14285713557317845);
+  const double t70 = fma(fma(t66, t32, -0.1666666667738924), t32, 0.20000000001198348);
+  const double t74 = fma(fma(t70, t32, -0.2499999999999716), t32, 0.3333333333333273);
+  const double t77 = fma(t32 * t32, fma(t74, t32, -0.5), fma(t42, -1.7239444525614835e-13,
+      t50));
+  const double y = t45 + t77;
+  const u64 t82 = bits_as<u64>((a < bits_as<double>(0x7ff0000000000000ull)) ? y : a);
+  const double t87 = bits_as<double>(t82 | (bits_as<u64>(x) & 0x8000000000000000ull));
+  return t87;
 }
 
 // log(x / 2 + sqrt(x^2 - 1) / 2) + ln 2: the root is that of t^2 + t, t = (x - 1) / 2.
@@ -130,24 +124,25 @@ GB_FN float acosh(float x) {
   const float low = root - (total - t20);
   const bool large = x > 8192.0f;
   const float t26 = large ? x : total;
-  const float t31 = mantissa(t26);
-  const u32 t34 = bits_as<u32>(t31) >> 19;
-  const float t35 = TABLE_9f8e42e6[0][t34 & 15];
-  const float t38 = fma(t31, t35, -1.0f);
-  const float t39 = exponent(t26);
-  const float t42 = (t31 < 1.0f) ? (t39 + 1.0f) : t39;
-  const float t43 = t42 + 1.0f;
-  const float t45 = fma(t43, 0.69314575f, TABLE_9f8e42e6[1][t34 & 15]);
-  const float t46 = t45 + t38;
-  const float t55 = fma(fma(fma(0.18884762f, t38, -0.25009185f), t38, 0.33334476f), t38,
-      -0.5f);
-  const u32 t66 = bits_as<u32>(12583039.0f - ((t42 < 127.0f) ? t42 : 127.0f)) << 23;
-  const float t71 = fma((large ? 0.0f : (low + root_low)) * bits_as<float>(t66), fma(-t35,
-      t38, t35), fma(t38 * t38, t55, t43 * 1.4286068e-06f));
-  const float y = t46 + ((t38 - (t46 - t45)) + t71);
-  const float t79 = (x < 1.0f) ? bits_as<float>(0x7fc00000u) : ((x <
+  const float t31 = normal_mantissa(t26);
+  const float t32 = normal_exponent(t26);
+  const u32 t35 = bits_as<u32>(t31) >> 20;
+  const float t36 = TABLE_481cc6e9[0][t35 & 7];
+  const float t39 = fma(t31, t36, -1.0f);
+  const float t47 = bits_as<float>(bits_as<u32>(12583039.0f - at_most(t32, 127.0f)) << 23);
+  const float t49 = t32 + 1.0f;
+  const float t51 = fma(t49, 0.69314575f, TABLE_481cc6e9[1][t35 & 7]);
+  const float t52 = t51 + t39;
+  const float t57 = fma((large ? 0.0f : (low + root_low)) * t47, fma(-t36, t39, t36), t39 -
+      (t52 - t51));
+  const float t67 = fma(fma(fma(-0.14431211f, t39, 0.20001717f), t39, -0.25012267f), t39,
+      0.33333486f);
+  const float t70 = fma(t39 * t39, fma(t67, t39, -0.49999985f), fma(t49, 1.4286068e-06f,
+      t57));
+  const float y = t52 + t70;
+  const float t77 = (x < 1.0f) ? bits_as<float>(0x7fc00000u) : ((x <
       bits_as<float>(0x7f800000u)) ? y : x);
-  return t79;
+  return t77;
 }
 
 // log(x / 2 + sqrt(x^2 - 1) / 2) + ln 2: the root is that of t^2 + t, t = (x - 1) / 2.
@@ -165,29 +160,30 @@ GB_FN double acosh(double x) {
   const double low = root - (total - t20);
   const bool large = x > 268435456.0;
   const double t26 = large ? x : total;
-  const double t31 = mantissa(t26);
-  const u64 t34 = bits_as<u64>(t31) >> 48;
-  const double t35 = TABLE_94308929[0][t34 & 15];
-  const double t38 = fma(t31, t35, -1.0);
-  const double t39 = exponent(t26);
-  const double t42 = (t31 < 1.0) ? (t39 + 1.0) : t39;
-  const double t43 = t42 + 1.0;
-  const double t45 = fma(t43, 0.6931471805601177, TABLE_f0f73ec7[0][t34 & 15]);
-  const double t46 = t45 + t38;
-  const double t54 = fma(fma(0.07943081504681777, t38, -0.09970829073707954), t38,
-      0.1111382520379317);
-  const double t58 = fma(fma(t54, t38, -0.1250012609324571), t38, 0.14285712390724703);
-  const double t62 = fma(fma(t58, t38, -0.1666666653051613), t38, 0.20000000000328122);
-  const double t66 = fma(fma(t62, t38, -0.2500000000005287), t38, 0.33333333333333354);
-  const double t71 = fma(t38 * t38, fma(t66, t38, -0.49999999999999994), t43 *
-      (-1.7239444525614835e-13));
-  const u64 t77 = bits_as<u64>(6755399441056767.0 - ((t42 < 1023.0) ? t42 : 1023.0));
-  const double t84 = fma((large ? 0.0 : (low + root_low)) * bits_as<double>(t77 << 52),
-      fma(-t35, t38, t35), t71);
-  const double y = t46 + ((t38 - (t46 - t45)) + t84);
-  const double t92 = (x < 1.0) ? bits_as<double>(0x7ff8000000000000ull) : ((x <
+  const double t31 = normal_mantissa(t26);
+  const double t32 = normal_exponent(t26);
+  const u64 t35 = bits_as<u64>(t31) >> 49;
+  const double t36 = TABLE_5c1a66cd[0][t35 & 7];
+  const double t39 = fma(t31, t36, -1.0);
+  const double t47 = bits_as<double>(bits_as<u64>(6755399441056767.0 - at_most(t32, 1023.0))
+      << 52);
+  const double t49 = t32 + 1.0;
+  const double t51 = fma(t49, 0.6931471805601177, TABLE_df6d9be0[0][t35 & 7]);
+  const double t52 = t51 + t39;
+  const double t57 = fma((large ? 0.0 : (low + root_low)) * t47, fma(-t36, t39, t36), t39 -
+      (t52 - t51));
+  const double t65 = fma(fma(0.05224709948779367, t39, -0.08029299574476996), t39,
+      0.09092636695632472);
+  const double t69 = fma(fma(t65, t39, -0.10003149434698166), t39, 0.11111260070436367);
+  const double t73 = fma(fma(t69, t39, -0.12499990200666337), t39, 0.14285713557317845);
+  const double t77 = fma(fma(t73, t39, -0.1666666667738924), t39, 0.20000000001198348);
+  const double t81 = fma(fma(t77, t39, -0.2499999999999716), t39, 0.3333333333333273);
+  const double t83 = fma(t39 * t39, fma(t81, t39, -0.5), fma(t49, -1.7239444525614835e-13,
+      t57));
+  const double y = t52 + t83;
+  const double t90 = (x < 1.0) ? bits_as<double>(0x7ff8000000000000ull) : ((x <
       bits_as<double>(0x7ff0000000000000ull)) ? y : x);
-  return t92;
+  return t90;
 }
 
 // log((1 + |x|) / (1 - |x|)) / 2 with the sign of x; the quotient is in two parts.
@@ -203,24 +199,23 @@ GB_FN float atanh(float x) {
   const float total = above * inverse;
   const float t12 = -total;
   const float low = (fma(t12, below, above) + fma(t12, below_low, above_low)) * inverse;
-  const float t17 = mantissa(total);
-  const u32 t20 = bits_as<u32>(t17) >> 19;
-  const float t21 = TABLE_9f8e42e6[0][t20 & 15];
-  const float t24 = fma(t17, t21, -1.0f);
-  const float t25 = exponent(total);
-  const float t28 = (t17 < 1.0f) ? (t25 + 1.0f) : t25;
-  const float t30 = fma(t28, 0.69314575f, TABLE_9f8e42e6[1][t20 & 15]);
-  const float t31 = t30 + t24;
-  const float t41 = fma(fma(fma(0.18884762f, t24, -0.25009185f), t24, 0.33334476f), t24,
-      -0.5f);
-  const u32 t52 = bits_as<u32>(12583039.0f - ((t28 < 127.0f) ? t28 : 127.0f)) << 23;
-  const float t57 = fma(low * bits_as<float>(t52), fma(-t21, t24, t21), fma(t24 * t24, t41,
-      t28 * 1.4286068e-06f));
-  const float y = (t31 + ((t24 - (t31 - t30)) + t57)) * 0.5f;
-  const float t69 = (a > 1.0f) ? bits_as<float>(0x7fc00000u) : ((a < 2.0f) ?
+  const float t17 = normal_mantissa(total);
+  const float t18 = normal_exponent(total);
+  const u32 t21 = bits_as<u32>(t17) >> 20;
+  const float t22 = TABLE_481cc6e9[0][t21 & 7];
+  const float t25 = fma(t17, t22, -1.0f);
+  const float t33 = bits_as<float>(bits_as<u32>(12583039.0f - at_most(t18, 127.0f)) << 23);
+  const float t36 = fma(t18, 0.69314575f, TABLE_481cc6e9[1][t21 & 7]);
+  const float t37 = t36 + t25;
+  const float t44 = fma(t18, 1.4286068e-06f, fma(low * t33, fma(-t22, t25, t22), t25 - (t37 -
+      t36)));
+  const float t52 = fma(fma(fma(-0.14431211f, t25, 0.20001717f), t25, -0.25012267f), t25,
+      0.33333486f);
+  const float y = (t37 + fma(t25 * t25, fma(t52, t25, -0.49999985f), t44)) * 0.5f;
+  const float t66 = (a > 1.0f) ? bits_as<float>(0x7fc00000u) : ((a < 2.0f) ?
       bits_as<float>(0x7f800000u) : a);
-  const u32 t75 = bits_as<u32>((a < 1.0f) ? y : t69) | (bits_as<u32>(x) & 0x80000000u);
-  return bits_as<float>(t75);
+  const u32 t72 = bits_as<u32>((a < 1.0f) ? y : t66) | (bits_as<u32>(x) & 0x80000000u);
+  return bits_as<float>(t72);
 }
 
 // log((1 + |x|) / (1 - |x|)) / 2 with the sign of x; the quotient is in two parts.
@@ -236,29 +231,29 @@ GB_FN double atanh(double x) {
   const double total = above * inverse;
   const double t12 = -total;
   const double low = (fma(t12, below, above) + fma(t12, below_low, above_low)) * inverse;
-  const double t17 = mantissa(total);
-  const u64 t20 = bits_as<u64>(t17) >> 48;
-  const double t21 = TABLE_94308929[0][t20 & 15];
-  const double t24 = fma(t17, t21, -1.0);
-  const double t25 = exponent(total);
-  const double t28 = (t17 < 1.0) ? (t25 + 1.0) : t25;
-  const double t30 = fma(t28, 0.6931471805601177, TABLE_f0f73ec7[0][t20 & 15]);
-  const double t31 = t30 + t24;
-  const double t39 = fma(fma(0.07943081504681777, t24, -0.09970829073707954), t24,
-      0.1111382520379317);
-  const double t43 = fma(fma(t39, t24, -0.1250012609324571), t24, 0.14285712390724703);
-  const double t47 = fma(fma(t43, t24, -0.1666666653051613), t24, 0.20000000000328122);
-  const double t51 = fma(fma(t47, t24, -0.2500000000005287), t24, 0.33333333333333354);
-  const double t56 = fma(t24 * t24, fma(t51, t24, -0.49999999999999994), t28 *
-      (-1.7239444525614835e-13));
-  const u64 t62 = bits_as<u64>(6755399441056767.0 - ((t28 < 1023.0) ? t28 : 1023.0));
-  const double t69 = fma(low * bits_as<double>(t62 << 52), fma(-t21, t24, t21), t56);
-  const double y = (t31 + ((t24 - (t31 - t30)) + t69)) * 0.5;
-  const double t81 = (a > 1.0) ? bits_as<double>(0x7ff8000000000000ull) : ((a < 2.0) ?
+  const double t17 = normal_mantissa(total);
+  const double t18 = normal_exponent(total);
+  const u64 t21 = bits_as<u64>(t17) >> 49;
+  const double t22 = TABLE_5c1a66cd[0][t21 & 7];
+  const double t25 = fma(t17, t22, -1.0);
+  const double t33 = bits_as<double>(bits_as<u64>(6755399441056767.0 - at_most(t18, 1023.0))
+      << 52);
+  const double t36 = fma(t18, 0.6931471805601177, TABLE_df6d9be0[0][t21 & 7]);
+  const double t37 = t36 + t25;
+  const double t44 = fma(t18, -1.7239444525614835e-13, fma(low * t33, fma(-t22, t25, t22),
+      t25 - (t37 - t36)));
+  const double t50 = fma(fma(0.05224709948779367, t25, -0.08029299574476996), t25,
+      0.09092636695632472);
+  const double t54 = fma(fma(t50, t25, -0.10003149434698166), t25, 0.11111260070436367);
+  const double t58 = fma(fma(t54, t25, -0.12499990200666337), t25, 0.14285713557317845);
+  const double t62 = fma(fma(t58, t25, -0.1666666667738924), t25, 0.20000000001198348);
+  const double t66 = fma(fma(t62, t25, -0.2499999999999716), t25, 0.3333333333333273);
+  const double y = (t37 + fma(t25 * t25, fma(t66, t25, -0.5), t44)) * 0.5;
+  const double t80 = (a > 1.0) ? bits_as<double>(0x7ff8000000000000ull) : ((a < 2.0) ?
       bits_as<double>(0x7ff0000000000000ull) : a);
-  const u64 t87 = bits_as<u64>((a < 1.0) ? y : t81) | (bits_as<u64>(x) &
+  const u64 t86 = bits_as<u64>((a < 1.0) ? y : t80) | (bits_as<u64>(x) &
       0x8000000000000000ull);
-  return bits_as<double>(t87);
+  return bits_as<double>(t86);
 }
 
 }  // namespace gb

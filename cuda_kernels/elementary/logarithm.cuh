@@ -9,224 +9,351 @@
 
 namespace gb {
 
-#ifndef GB_HAS_TABLE_9f8e42e6
-#define GB_HAS_TABLE_9f8e42e6
-GB_TABLE float TABLE_9f8e42e6[2][16] = {
-  {1.0f, 0.91786164f, 0.8701152f, 0.8152427f,
-   0.7845498f, 0.74152845f, 0.71087205f, 0.6858854f,
-   1.3020586f, 1.245546f, 1.2099724f, 1.1691363f,
-   1.1174376f, 1.0768616f, 1.0568392f, 1.0f,
+#ifndef GB_HAS_TABLE_481cc6e9
+#define GB_HAS_TABLE_481cc6e9
+GB_TABLE float TABLE_481cc6e9[2][8] = {
+  {1.0f, 0.84178895f, 0.7591249f, 0.6970162f,
+   1.2806208f, 1.195365f, 1.0909028f, 1.0f,
   },
-  {0.0f, 0.08570862f, 0.13912964f, 0.20426941f,
-   0.24264526f, 0.29904175f, 0.34126282f, 0.37704468f,
-   -0.26394653f, -0.21957397f, -0.19059753f, -0.15626526f,
-   -0.11103821f, -0.0740509f, -0.055282593f, 0.0f,
+  {0.0f, 0.17222595f, 0.275589f, 0.36094666f,
+   -0.24734497f, -0.17845154f, -0.087005615f, 0.0f,
   },
 };
 #endif
-// The natural logarithm: e ln 2 + log(m) of x = m 2^e, and log(m) by a table.
+// The natural logarithm of any number.
+GB_RARE float log_edge(float x) {
+  GB_ENTER
+  const bool t2 = x < 1.1754944e-38f;
+  const float t5 = t2 ? (x * 16777216.0f) : x;
+  const float t6 = normal_mantissa(t5);
+  const u32 t10 = bits_as<u32>(t6) >> 20;
+  const float t14 = fma(t6, TABLE_481cc6e9[0][t10 & 7], -1.0f);
+  const float t18 = normal_exponent(t5) - (t2 ? 24.0f : 0.0f);
+  const float t20 = fma(t18, 0.69314575f, TABLE_481cc6e9[1][t10 & 7]);
+  const float t21 = t20 + t14;
+  const float t33 = fma(fma(fma(-0.14431211f, t14, 0.20001717f), t14, -0.25012267f), t14,
+      0.33333486f);
+  const float t36 = fma(t14 * t14, fma(t33, t14, -0.49999985f), fma(t18, 1.4286068e-06f, t14
+      - (t21 - t20)));
+  return log_domain(x, t21 + t36);
+}
+
+#ifndef GB_HAS_TABLE_5c1a66cd
+#define GB_HAS_TABLE_5c1a66cd
+GB_TABLE double TABLE_5c1a66cd[1][8] = {
+  {1.0, 0.8421052428592407, 0.7619047556301802, 0.6956521766277668,
+   1.2799999905081907, 1.185185210133655, 1.103448248483607, 1.0,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_df6d9be0
+#define GB_HAS_TABLE_df6d9be0
+GB_TABLE double TABLE_df6d9be0[1][8] = {
+  {0.0, 0.17185028103131117, 0.27193372371903024, 0.3629054897869537,
+   -0.24686007051604975, -0.16989905784566872, -0.09844004800152106, 0.0,
+  },
+};
+#endif
+// The natural logarithm of any number.
+GB_RARE double log_edge(double x) {
+  GB_ENTER
+  const bool t2 = x < 2.2250738585072014e-308;
+  const double t5 = t2 ? (x * 9007199254740992.0) : x;
+  const double t6 = normal_mantissa(t5);
+  const u64 t10 = bits_as<u64>(t6) >> 49;
+  const double t14 = fma(t6, TABLE_5c1a66cd[0][t10 & 7], -1.0);
+  const double t18 = normal_exponent(t5) - (t2 ? 53.0 : 0.0);
+  const double t20 = fma(t18, 0.6931471805601177, TABLE_df6d9be0[0][t10 & 7]);
+  const double t21 = t20 + t14;
+  const double t31 = fma(fma(0.05224709948779367, t14, -0.08029299574476996), t14,
+      0.09092636695632472);
+  const double t35 = fma(fma(t31, t14, -0.10003149434698166), t14, 0.11111260070436367);
+  const double t39 = fma(fma(t35, t14, -0.12499990200666337), t14, 0.14285713557317845);
+  const double t43 = fma(fma(t39, t14, -0.1666666667738924), t14, 0.20000000001198348);
+  const double t47 = fma(fma(t43, t14, -0.2499999999999716), t14, 0.3333333333333273);
+  const double t50 = fma(t14 * t14, fma(t47, t14, -0.5), fma(t18, -1.7239444525614835e-13,
+      t14 - (t21 - t20)));
+  return log_domain(x, t21 + t50);
+}
+
+// y, a natural logarithm, where x is normal and positive, and the logarithm of x elsewhere.
+GB_FN float log_ends(float x, float y) {
+  GB_ENTER
+  const float t9 = (((bits_as<u32>(x) - 0x800000u) < 0x7f000000u) ^ true) ? log_edge(x) : y;
+  return t9;
+}
+
+// y, a natural logarithm, where x is normal and positive, and the logarithm of x elsewhere.
+GB_FN double log_ends(double x, double y) {
+  GB_ENTER
+  const bool t6 = (bits_as<u64>(x) - 0x10000000000000ull) < 0x7fe0000000000000ull;
+  return (t6 ^ true) ? log_edge(x) : y;
+}
+
+#ifndef GB_HAS_TABLE_81053e17
+#define GB_HAS_TABLE_81053e17
+GB_TABLE float TABLE_81053e17[2][8] = {
+  {1.0f, 0.8414747f, 0.7621539f, 0.6991644f,
+   1.285641f, 1.1846877f, 1.1065997f, 1.0f,
+  },
+  {0.0f, 0.24900818f, 0.3918457f, 0.5162964f,
+   0.6375122f, 0.75549316f, 0.8538666f, 1.0f,
+  },
+};
+#endif
+// The logarithm to base 2 of any number.
+GB_RARE float log2_edge(float x) {
+  GB_ENTER
+  const bool t2 = x < 1.1754944e-38f;
+  const float t5 = t2 ? (x * 16777216.0f) : x;
+  const float t6 = normal_mantissa(t5);
+  const u32 t10 = bits_as<u32>(t6) >> 20;
+  const float t14 = fma(t6, TABLE_81053e17[0][t10 & 7], -1.0f);
+  const float t19 = (floor_exponent(t5) - (t2 ? 24.0f : 0.0f)) + TABLE_81053e17[1][t10 & 7];
+  const float t20 = t19 + t14;
+  const float t29 = fma(fma(fma(-0.20819837f, t14, 0.28856376f), t14, -0.36085072f), t14,
+      0.4809006f);
+  const float t34 = fma(t14, fma(fma(t29, t14, -0.72134733f), t14, 0.44269505f), t14 - (t20 -
+      t19));
+  return log_domain(x, t20 + t34);
+}
+
+#ifndef GB_HAS_TABLE_f6d9dc12
+#define GB_HAS_TABLE_f6d9dc12
+GB_TABLE double TABLE_f6d9dc12[1][8] = {
+  {1.0, 0.8421052623827183, 0.7619047619042143, 0.695652173406885,
+   1.279999999578267, 1.1851851857444426, 1.1034482750252894, 1.0,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_97abcd5a
+#define GB_HAS_TABLE_97abcd5a
+GB_TABLE double TABLE_97abcd5a[1][8] = {
+  {0.0, 0.247927514771618, 0.3923174227797972, 0.5235619571067218,
+   0.6438561902500624, 0.754887501482699, 0.8579809962216132, 1.0,
+  },
+};
+#endif
+// The logarithm to base 2 of any number.
+GB_RARE double log2_edge(double x) {
+  GB_ENTER
+  const bool t2 = x < 2.2250738585072014e-308;
+  const double t5 = t2 ? (x * 9007199254740992.0) : x;
+  const double t6 = normal_mantissa(t5);
+  const u64 t10 = bits_as<u64>(t6) >> 49;
+  const double t14 = fma(t6, TABLE_f6d9dc12[0][t10 & 7], -1.0);
+  const double t19 = (floor_exponent(t5) - (t2 ? 53.0 : 0.0)) + TABLE_97abcd5a[0][t10 & 7];
+  const double t20 = t19 + t14;
+  const double t27 = fma(fma(0.07867637029387417, t14, -0.11697595508869815), t14,
+      0.13127444751990736);
+  const double t31 = fma(fma(t27, t14, -0.14430815699733449), t14, 0.16030043937769295);
+  const double t35 = fma(fma(t31, t14, -0.1803367368679502), t14, 0.206099285394803);
+  const double t39 = fma(fma(t35, t14, -0.24044917370326507), t14, 0.2885390081884985);
+  const double t43 = fma(fma(t39, t14, -0.36067376022209974), t14, 0.48089834696298245);
+  const double t47 = fma(fma(t43, t14, -0.7213475204444817), t14, 0.4426950408889634);
+  return log_domain(x, t20 + fma(t14, t47, t14 - (t20 - t19)));
+}
+
+// y, a binary logarithm, where x is normal and positive, and the logarithm of x elsewhere.
+GB_FN float log2_ends(float x, float y) {
+  GB_ENTER
+  const float t9 = (((bits_as<u32>(x) - 0x800000u) < 0x7f000000u) ^ true) ? log2_edge(x) : y;
+  return t9;
+}
+
+// y, a binary logarithm, where x is normal and positive, and the logarithm of x elsewhere.
+GB_FN double log2_ends(double x, double y) {
+  GB_ENTER
+  const bool t6 = (bits_as<u64>(x) - 0x10000000000000ull) < 0x7fe0000000000000ull;
+  return (t6 ^ true) ? log2_edge(x) : y;
+}
+
+#ifndef GB_HAS_TABLE_40fc5f68
+#define GB_HAS_TABLE_40fc5f68
+GB_TABLE float TABLE_40fc5f68[2][8] = {
+  {1.0f, 0.8429249f, 0.7615704f, 0.6992848f,
+   1.281705f, 1.185564f, 1.103088f, 1.0f,
+  },
+  {0.0f, 0.07421112f, 0.11828995f, 0.15534592f,
+   -0.107788086f, -0.07392502f, -0.04261017f, 0.0f,
+  },
+};
+#endif
+// The logarithm to base 10 of any number.
+GB_RARE float log10_edge(float x) {
+  GB_ENTER
+  const bool t2 = x < 1.1754944e-38f;
+  const float t5 = t2 ? (x * 16777216.0f) : x;
+  const float t6 = normal_mantissa(t5);
+  const u32 t10 = bits_as<u32>(t6) >> 20;
+  const float t14 = fma(t6, TABLE_40fc5f68[0][t10 & 7], -1.0f);
+  const float t18 = normal_exponent(t5) - (t2 ? 24.0f : 0.0f);
+  const float t20 = fma(t18, 0.3010292f, TABLE_40fc5f68[1][t10 & 7]);
+  const float t22 = fma(t14, 0.4342945f, t20);
+  const float t33 = fma(fma(fma(-0.062673956f, t14, 0.08686635f), t14, -0.10862689f), t14,
+      0.1447655f);
+  const float t38 = fma(t14, fma(t14, fma(t33, t14, -0.21714719f), -1.010305e-08f), fma(t18,
+      7.903417e-07f, fma(t14, 0.4342945f, t20 - t22)));
+  return log_domain(x, t22 + t38);
+}
+
+#ifndef GB_HAS_TABLE_9fde2800
+#define GB_HAS_TABLE_9fde2800
+GB_TABLE double TABLE_9fde2800[1][8] = {
+  {1.0, 0.8421052633574013, 0.7619047618279375, 0.6956521738610986,
+   1.2800000003922847, 1.1851851849310897, 1.1034482761667257, 1.0,
+  },
+};
+#endif
+#ifndef GB_HAS_TABLE_5478d96a
+#define GB_HAS_TABLE_5478d96a
+GB_TABLE double TABLE_5478d96a[1][8] = {
+  {0.0, 0.0746336181940137, 0.11809931212178526, 0.15760785339409722,
+   -0.10720996978096764, -0.07378621406780894, -0.04275198054085649, 0.0,
+  },
+};
+#endif
+// The logarithm to base 10 of any number.
+GB_RARE double log10_edge(double x) {
+  GB_ENTER
+  const bool t2 = x < 2.2250738585072014e-308;
+  const double t5 = t2 ? (x * 9007199254740992.0) : x;
+  const double t6 = normal_mantissa(t5);
+  const u64 t10 = bits_as<u64>(t6) >> 49;
+  const double t14 = fma(t6, TABLE_9fde2800[0][t10 & 7], -1.0);
+  const double t18 = normal_exponent(t5) - (t2 ? 53.0 : 0.0);
+  const double t20 = fma(t18, 0.3010299956640665, TABLE_5478d96a[0][t10 & 7]);
+  const double t22 = fma(t14, 0.4342944819032518, t20);
+  const double t26 = fma(t18, -8.532344317057107e-14, fma(t14, 0.4342944819032518, t20 -
+      t22));
+  const double t31 = fma(fma(0.023683947408422723, t14, -0.03521327125314086), t14,
+      0.03951754636770923);
+  const double t35 = fma(fma(t31, t14, -0.04344108387518472), t14, 0.048255240570801196);
+  const double t39 = fma(fma(t35, t14, -0.05428676711741557), t14, 0.06204206698874717);
+  const double t43 = fma(fma(t39, t14, -0.07238241371730174), t14, 0.08685889638387313);
+  const double t47 = fma(fma(t43, t14, -0.10857362047577047), t14, 0.14476482730108234);
+  const double t51 = fma(t14, fma(t47, t14, -0.2171472409516259), 1.098319650216765e-17);
+  return log_domain(x, t22 + fma(t14, t51, t26));
+}
+
+// y, a decimal logarithm, where x is normal and positive, and the logarithm of x elsewhere.
+GB_FN float log10_ends(float x, float y) {
+  GB_ENTER
+  const float t9 = (((bits_as<u32>(x) - 0x800000u) < 0x7f000000u) ^ true) ? log10_edge(x) : y;
+  return t9;
+}
+
+// y, a decimal logarithm, where x is normal and positive, and the logarithm of x elsewhere.
+GB_FN double log10_ends(double x, double y) {
+  GB_ENTER
+  const bool t6 = (bits_as<u64>(x) - 0x10000000000000ull) < 0x7fe0000000000000ull;
+  return (t6 ^ true) ? log10_edge(x) : y;
+}
+
+// The natural logarithm: e ln 2 + log(m) of x = m 2^e.
 GB_FN float log(float x) {
   GB_ENTER
-  const float t1 = mantissa(x);
-  const u32 t4 = bits_as<u32>(t1) >> 19;
-  const float t8 = fma(t1, TABLE_9f8e42e6[0][t4 & 15], -1.0f);
-  const float t9 = exponent(x);
-  const float t13 = (t1 < 1.0f) ? (t9 + 1.0f) : t9;
-  const float t15 = fma(t13, 0.69314575f, TABLE_9f8e42e6[1][t4 & 15]);
-  const float t16 = t15 + t8;
-  const float t26 = fma(fma(fma(0.18884762f, t8, -0.25009185f), t8, 0.33334476f), t8, -0.5f);
-  const float t31 = t16 + ((t8 - (t16 - t15)) + fma(t8 * t8, t26, t13 * 1.4286068e-06f));
-  return log_domain(x, t31);
+  const float t1 = normal_mantissa(x);
+  const float t2 = normal_exponent(x);
+  const u32 t5 = bits_as<u32>(t1) >> 20;
+  const float t9 = fma(t1, TABLE_481cc6e9[0][t5 & 7], -1.0f);
+  const float t11 = fma(t2, 0.69314575f, TABLE_481cc6e9[1][t5 & 7]);
+  const float t12 = t11 + t9;
+  const float t24 = fma(fma(fma(-0.14431211f, t9, 0.20001717f), t9, -0.25012267f), t9,
+      0.33333486f);
+  const float t27 = fma(t9 * t9, fma(t24, t9, -0.49999985f), fma(t2, 1.4286068e-06f, t9 -
+      (t12 - t11)));
+  return log_ends(x, t12 + t27);
 }
 
-#ifndef GB_HAS_TABLE_94308929
-#define GB_HAS_TABLE_94308929
-GB_TABLE double TABLE_94308929[1][16] = {
-  {1.0, 0.9140243058801596, 0.8652917352718384, 0.8212012981091272,
-   0.7808316509859077, 0.7449193005865826, 0.711278308894159, 0.6810564465857456,
-   1.3051727842977157, 1.2545284959681968, 1.2086568493711427, 1.1641642683323394,
-   1.1219575845251009, 1.0857255283531642, 1.048556227717474, 1.0,
-  },
-};
-#endif
-#ifndef GB_HAS_TABLE_f0f73ec7
-#define GB_HAS_TABLE_f0f73ec7
-GB_TABLE double TABLE_f0f73ec7[1][16] = {
-  {0.0, 0.08989811501487566, 0.14468856270150354, 0.1969870130919844,
-   0.24739570809379074, 0.29447938783005156, 0.340691492725, 0.3841100884765183,
-   -0.26633543377101887, -0.22675980156691367, -0.1895097012138649, -0.1520034633490468,
-   -0.11507500293237172, -0.08224845324548369, -0.04741419673882774, 0.0,
-  },
-};
-#endif
-// The natural logarithm: e ln 2 + log(m) of x = m 2^e, and log(m) by a table.
+// The natural logarithm: e ln 2 + log(m) of x = m 2^e.
 GB_FN double log(double x) {
   GB_ENTER
-  const double t1 = mantissa(x);
-  const u64 t4 = bits_as<u64>(t1) >> 48;
-  const double t8 = fma(t1, TABLE_94308929[0][t4 & 15], -1.0);
-  const double t9 = exponent(x);
-  const double t13 = (t1 < 1.0) ? (t9 + 1.0) : t9;
-  const double t15 = fma(t13, 0.6931471805601177, TABLE_f0f73ec7[0][t4 & 15]);
-  const double t16 = t15 + t8;
-  const double t24 = fma(fma(0.07943081504681777, t8, -0.09970829073707954), t8,
-      0.1111382520379317);
-  const double t28 = fma(fma(t24, t8, -0.1250012609324571), t8, 0.14285712390724703);
-  const double t32 = fma(fma(t28, t8, -0.1666666653051613), t8, 0.20000000000328122);
-  const double t36 = fma(fma(t32, t8, -0.2500000000005287), t8, 0.33333333333333354);
-  const double t41 = fma(t8 * t8, fma(t36, t8, -0.49999999999999994), t13 *
-      (-1.7239444525614835e-13));
-  return log_domain(x, t16 + ((t8 - (t16 - t15)) + t41));
+  const double t1 = normal_mantissa(x);
+  const double t2 = normal_exponent(x);
+  const u64 t5 = bits_as<u64>(t1) >> 49;
+  const double t9 = fma(t1, TABLE_5c1a66cd[0][t5 & 7], -1.0);
+  const double t11 = fma(t2, 0.6931471805601177, TABLE_df6d9be0[0][t5 & 7]);
+  const double t12 = t11 + t9;
+  const double t22 = fma(fma(0.05224709948779367, t9, -0.08029299574476996), t9,
+      0.09092636695632472);
+  const double t26 = fma(fma(t22, t9, -0.10003149434698166), t9, 0.11111260070436367);
+  const double t30 = fma(fma(t26, t9, -0.12499990200666337), t9, 0.14285713557317845);
+  const double t34 = fma(fma(t30, t9, -0.1666666667738924), t9, 0.20000000001198348);
+  const double t38 = fma(fma(t34, t9, -0.2499999999999716), t9, 0.3333333333333273);
+  const double t41 = fma(t9 * t9, fma(t38, t9, -0.5), fma(t2, -1.7239444525614835e-13, t9 -
+      (t12 - t11)));
+  return log_ends(x, t12 + t41);
 }
 
-#ifndef GB_HAS_TABLE_70cbb2ff
-#define GB_HAS_TABLE_70cbb2ff
-GB_TABLE float TABLE_70cbb2ff[2][16] = {
-  {1.0f, 0.9131231f, 0.8698713f, 0.8162984f,
-   0.785328f, 0.7399767f, 0.7099244f, 0.6776938f,
-   1.3009197f, 1.2638404f, 1.2124486f, 1.1593636f,
-   1.1314173f, 1.0779054f, 1.045777f, 1.0f,
-  },
-  {0.0f, 0.13111877f, 0.2011261f, 0.29283142f,
-   0.3486328f, 0.43444824f, 0.4942627f, 0.56129456f,
-   0.62046814f, 0.66218567f, 0.7220764f, 0.78666687f,
-   0.8218689f, 0.8917694f, 0.9354248f, 1.0f,
-  },
-};
-#endif
-// The logarithm to base 2: e + log2(m) of x = m 2^e, and log2(m) by a table.
+// The logarithm to base 2: e + log2(m) of x = m 2^e.
 GB_FN float log2(float x) {
   GB_ENTER
-  const float t1 = mantissa(x);
-  const u32 t4 = bits_as<u32>(t1) >> 19;
-  const float _ = TABLE_70cbb2ff[0][t4 & 15];
-  const float table = TABLE_70cbb2ff[1][t4 & 15];
-  const float r = fma(t1, _, -1.0f);
-  const float total = exponent(x) + table;
-  const float head = fma(r, 1.442695f, total);
-  const float t19 = fma(fma(fma(0.27059805f, r, -0.36071077f), r, 0.48091587f), r,
-      -0.7213476f);
-  const float rest = fma(r, t19, 1.925963e-08f);
-  const float y = head + fma(r, rest, fma(r, 1.442695f, total - head));
-  return log_domain(x, y);
+  const float t1 = normal_mantissa(x);
+  const u32 t5 = bits_as<u32>(t1) >> 20;
+  const float t9 = fma(t1, TABLE_81053e17[0][t5 & 7], -1.0f);
+  const float t10 = floor_exponent(x) + TABLE_81053e17[1][t5 & 7];
+  const float t11 = t10 + t9;
+  const float t20 = fma(fma(fma(-0.20819837f, t9, 0.28856376f), t9, -0.36085072f), t9,
+      0.4809006f);
+  const float t25 = fma(t9, fma(fma(t20, t9, -0.72134733f), t9, 0.44269505f), t9 - (t11 -
+      t10));
+  return log2_ends(x, t11 + t25);
 }
 
-#ifndef GB_HAS_TABLE_3ea933ac
-#define GB_HAS_TABLE_3ea933ac
-GB_TABLE double TABLE_3ea933ac[1][16] = {
-  {1.0, 0.9140303094028567, 0.8644991821782725, 0.8198977287893808,
-   0.779998012006473, 0.743609965761803, 0.7113178106390355, 0.6811682280248307,
-   1.3068166420327263, 1.2543568150300286, 1.2072169601722167, 1.1633468774177225,
-   1.1231661405299442, 1.084047466874075, 1.0488496484613075, 1.0,
-  },
-};
-#endif
-#ifndef GB_HAS_TABLE_24c5cfc0
-#define GB_HAS_TABLE_24c5cfc0
-GB_TABLE double TABLE_24c5cfc0[1][16] = {
-  {0.0, 0.12968608879418753, 0.2100634958178489, 0.2864841307300594,
-   0.3584576479279349, 0.4273819896934583, 0.4914338073494946, 0.5539169504463644,
-   0.6139432675790886, 0.6730522036536968, 0.7283150204802951, 0.7817186678366852,
-   0.8324286507208853, 0.883572071053095, 0.9311921161415739, 1.0,
-  },
-};
-#endif
-// The logarithm to base 2: e + log2(m) of x = m 2^e, and log2(m) by a table.
+// The logarithm to base 2: e + log2(m) of x = m 2^e.
 GB_FN double log2(double x) {
   GB_ENTER
-  const double t1 = mantissa(x);
-  const u64 t4 = bits_as<u64>(t1) >> 48;
-  const double _ = TABLE_3ea933ac[0][t4 & 15];
-  const double table = TABLE_24c5cfc0[0][t4 & 15];
-  const double r = fma(t1, _, -1.0);
-  const double total = exponent(x) + table;
-  const double head = fma(r, 1.4426950408889634, total);
-  const double t17 = fma(fma(0.09912792191924837, r, -0.14146543158291694), r,
-      0.16025607800937153);
-  const double t21 = fma(fma(t17, r, -0.18034205105413548), r, 0.20609947188767905);
-  const double t25 = fma(fma(t21, r, -0.24044917086368126), r, 0.28853900804381255);
-  const double t31 = fma(fma(fma(t25, r, -0.36067376022259057), r, 0.4808983469630148), r,
-      -0.7213475204444817);
-  const double rest = fma(r, t31, 2.0355273740931033e-17);
-  const double y = head + fma(r, rest, fma(r, 1.4426950408889634, total - head));
-  return log_domain(x, y);
+  const double t1 = normal_mantissa(x);
+  const u64 t5 = bits_as<u64>(t1) >> 49;
+  const double t9 = fma(t1, TABLE_f6d9dc12[0][t5 & 7], -1.0);
+  const double t10 = floor_exponent(x) + TABLE_97abcd5a[0][t5 & 7];
+  const double t11 = t10 + t9;
+  const double t18 = fma(fma(0.07867637029387417, t9, -0.11697595508869815), t9,
+      0.13127444751990736);
+  const double t22 = fma(fma(t18, t9, -0.14430815699733449), t9, 0.16030043937769295);
+  const double t28 = fma(fma(fma(t22, t9, -0.1803367368679502), t9, 0.206099285394803), t9,
+      -0.24044917370326507);
+  const double t32 = fma(fma(t28, t9, 0.2885390081884985), t9, -0.36067376022209974);
+  const double t36 = fma(fma(t32, t9, 0.48089834696298245), t9, -0.7213475204444817);
+  const double t40 = t11 + fma(t9, fma(t36, t9, 0.4426950408889634), t9 - (t11 - t10));
+  return log2_ends(x, t40);
 }
 
-#ifndef GB_HAS_TABLE_11667b7a
-#define GB_HAS_TABLE_11667b7a
-GB_TABLE float TABLE_11667b7a[2][16] = {
-  {1.0f, 0.93929327f, 0.8647178f, 0.81589174f,
-   0.7764915f, 0.7425466f, 0.7076449f, 0.68438494f,
-   1.3190527f, 1.2608908f, 1.2197031f, 1.1540418f,
-   1.1280048f, 1.0740228f, 1.0380726f, 1.0f,
-  },
-  {0.0f, 0.027198792f, 0.06312561f, 0.08836746f,
-   0.10986328f, 0.12927628f, 0.15018463f, 0.16469955f,
-   -0.120262146f, -0.10067749f, -0.08625412f, -0.062221527f,
-   -0.052310944f, -0.031013489f, -0.016227722f, 0.0f,
-  },
-};
-#endif
-// The logarithm to base 10: e log10(2) + log10(m) of x = m 2^e, and log10(m) by a table.
+// The logarithm to base 10: e log10(2) + log10(m) of x = m 2^e.
 GB_FN float log10(float x) {
   GB_ENTER
-  const float m = mantissa(x);
-  const u32 t4 = bits_as<u32>(m) >> 19;
-  const float _ = TABLE_11667b7a[0][t4 & 15];
-  const float table = TABLE_11667b7a[1][t4 & 15];
-  const float r = fma(m, _, -1.0f);
-  const float t9 = exponent(x);
-  const float e = (m < 1.0f) ? (t9 + 1.0f) : t9;
-  const float total = fma(e, 0.3010292f, table);
-  const float head = fma(r, 0.4342945f, total);
-  const float t24 = fma(fma(fma(0.08145813f, r, -0.10858476f), r, 0.1447701f), r,
-      -0.21714726f);
-  const float rest = fma(r, fma(r, t24, -1.010305e-08f), e * 7.903417e-07f);
-  const float t34 = log_domain(x, head + (fma(r, 0.4342945f, total - head) + rest));
-  return t34;
+  const float t1 = normal_mantissa(x);
+  const float t2 = normal_exponent(x);
+  const u32 t5 = bits_as<u32>(t1) >> 20;
+  const float t9 = fma(t1, TABLE_40fc5f68[0][t5 & 7], -1.0f);
+  const float t11 = fma(t2, 0.3010292f, TABLE_40fc5f68[1][t5 & 7]);
+  const float t13 = fma(t9, 0.4342945f, t11);
+  const float t24 = fma(fma(fma(-0.062673956f, t9, 0.08686635f), t9, -0.10862689f), t9,
+      0.1447655f);
+  const float t29 = fma(t9, fma(t9, fma(t24, t9, -0.21714719f), -1.010305e-08f), fma(t2,
+      7.903417e-07f, fma(t9, 0.4342945f, t11 - t13)));
+  return log10_ends(x, t13 + t29);
 }
 
-#ifndef GB_HAS_TABLE_6d9eaee9
-#define GB_HAS_TABLE_6d9eaee9
-GB_TABLE double TABLE_6d9eaee9[1][16] = {
-  {1.0, 0.9377918261045174, 0.8685421460446554, 0.8236705465843557,
-   0.7808406566584185, 0.7387133181316419, 0.7136122442399935, 0.6772180508195416,
-   1.3064564072449838, 1.2692978324120723, 1.1946441866702868, 1.171871287330146,
-   1.1267170713363712, 1.080078431554094, 1.0360530858068722, 1.0,
-  },
-};
-#endif
-#ifndef GB_HAS_TABLE_f9d12819
-#define GB_HAS_TABLE_f9d12819
-GB_TABLE double TABLE_f9d12819[1][16] = {
-  {0.0, 0.027893556938579422, 0.06120910254730916, 0.08424646355933874,
-   0.10743758199259901, 0.131524071090098, 0.14653770689392331, 0.16927147456362945,
-   -0.1160949231266386, -0.10356353840415977, -0.07723857409109769, -0.06887991349776712,
-   -0.05181487453455702, -0.033455293592851376, -0.015382008577489614, 0.0,
-  },
-};
-#endif
-// The logarithm to base 10: e log10(2) + log10(m) of x = m 2^e, and log10(m) by a table.
+// The logarithm to base 10: e log10(2) + log10(m) of x = m 2^e.
 GB_FN double log10(double x) {
   GB_ENTER
-  const double m = mantissa(x);
-  const u64 t4 = bits_as<u64>(m) >> 48;
-  const double _ = TABLE_6d9eaee9[0][t4 & 15];
-  const double table = TABLE_f9d12819[0][t4 & 15];
-  const double r = fma(m, _, -1.0);
-  const double t9 = exponent(x);
-  const double e = (m < 1.0) ? (t9 + 1.0) : t9;
-  const double total = fma(e, 0.3010299956640665, table);
-  const double head = fma(r, 0.4342944819032518, total);
-  const double t22 = fma(fma(0.0298404779055308, r, -0.042585338256008715), r,
-      0.04824188646828775);
-  const double t26 = fma(fma(t22, r, -0.05428836684685988), r, 0.062042123128696836);
-  const double t30 = fma(fma(t26, r, -0.07238241286250184), r, 0.08685889634031833);
-  const double t34 = fma(fma(t30, r, -0.10857362047591823), r, 0.14476482730109208);
-  const double t38 = fma(r, fma(t34, r, -0.2171472409516259), 1.098319650216765e-17);
-  const double rest = fma(r, t38, e * (-8.532344317057107e-14));
-  const double t46 = log_domain(x, head + (fma(r, 0.4342944819032518, total - head) + rest));
-  return t46;
+  const double t1 = normal_mantissa(x);
+  const double t2 = normal_exponent(x);
+  const u64 t5 = bits_as<u64>(t1) >> 49;
+  const double t9 = fma(t1, TABLE_9fde2800[0][t5 & 7], -1.0);
+  const double t11 = fma(t2, 0.3010299956640665, TABLE_5478d96a[0][t5 & 7]);
+  const double t13 = fma(t9, 0.4342944819032518, t11);
+  const double t17 = fma(t2, -8.532344317057107e-14, fma(t9, 0.4342944819032518, t11 - t13));
+  const double t22 = fma(fma(0.023683947408422723, t9, -0.03521327125314086), t9,
+      0.03951754636770923);
+  const double t26 = fma(fma(t22, t9, -0.04344108387518472), t9, 0.048255240570801196);
+  const double t30 = fma(fma(t26, t9, -0.05428676711741557), t9, 0.06204206698874717);
+  const double t34 = fma(fma(t30, t9, -0.07238241371730174), t9, 0.08685889638387313);
+  const double t38 = fma(fma(t34, t9, -0.10857362047577047), t9, 0.14476482730108234);
+  const double t42 = fma(t9, fma(t38, t9, -0.2171472409516259), 1.098319650216765e-17);
+  return log10_ends(x, t13 + fma(t9, t42, t17));
 }
 
 // log(1 + x), accurate near 0: the rounding error of the sum is carried on.
@@ -235,22 +362,20 @@ GB_FN float log1p(float x) {
   const float total = 1.0f + x;
   const float t3 = total - 1.0f;
   const float low = (1.0f - (total - t3)) + (x - t3);
-  const float t8 = mantissa(total);
-  const u32 t11 = bits_as<u32>(t8) >> 19;
-  const float t12 = TABLE_9f8e42e6[0][t11 & 15];
-  const float t15 = fma(t8, t12, -1.0f);
-  const float t16 = exponent(total);
-  const float t19 = (t8 < 1.0f) ? (t16 + 1.0f) : t16;
-  const float t21 = fma(t19, 0.69314575f, TABLE_9f8e42e6[1][t11 & 15]);
-  const float t22 = t21 + t15;
-  const float t32 = fma(fma(fma(0.18884762f, t15, -0.25009185f), t15, 0.33334476f), t15,
-      -0.5f);
-  const u32 t43 = bits_as<u32>(12583039.0f - ((t19 < 127.0f) ? t19 : 127.0f)) << 23;
-  const float t48 = fma(low * bits_as<float>(t43), fma(-t12, t15, t12), fma(t15 * t15, t32,
-      t19 * 1.4286068e-06f));
-  const u32 t55 = bits_as<u32>(t22 + ((t15 - (t22 - t21)) + t48)) | (bits_as<u32>(x) &
-      0x80000000u);
-  const float y = bits_as<float>(t55);
+  const float t8 = normal_mantissa(total);
+  const float t9 = normal_exponent(total);
+  const u32 t12 = bits_as<u32>(t8) >> 20;
+  const float t13 = TABLE_481cc6e9[0][t12 & 7];
+  const float t16 = fma(t8, t13, -1.0f);
+  const float t24 = bits_as<float>(bits_as<u32>(12583039.0f - at_most(t9, 127.0f)) << 23);
+  const float t27 = fma(t9, 0.69314575f, TABLE_481cc6e9[1][t12 & 7]);
+  const float t28 = t27 + t16;
+  const float t35 = fma(t9, 1.4286068e-06f, fma(low * t24, fma(-t13, t16, t13), t16 - (t28 -
+      t27)));
+  const float t43 = fma(fma(fma(-0.14431211f, t16, 0.20001717f), t16, -0.25012267f), t16,
+      0.33333486f);
+  const u32 t48 = bits_as<u32>(t28 + fma(t16 * t16, fma(t43, t16, -0.49999985f), t35));
+  const float y = bits_as<float>(t48 | (bits_as<u32>(x) & 0x80000000u));
   return log_domain(total, y);
 }
 
@@ -260,26 +385,26 @@ GB_FN double log1p(double x) {
   const double total = 1.0 + x;
   const double t3 = total - 1.0;
   const double low = (1.0 - (total - t3)) + (x - t3);
-  const double t8 = mantissa(total);
-  const u64 t11 = bits_as<u64>(t8) >> 48;
-  const double t12 = TABLE_94308929[0][t11 & 15];
-  const double t15 = fma(t8, t12, -1.0);
-  const double t16 = exponent(total);
-  const double t19 = (t8 < 1.0) ? (t16 + 1.0) : t16;
-  const double t21 = fma(t19, 0.6931471805601177, TABLE_f0f73ec7[0][t11 & 15]);
-  const double t22 = t21 + t15;
-  const double t30 = fma(fma(0.07943081504681777, t15, -0.09970829073707954), t15,
-      0.1111382520379317);
-  const double t34 = fma(fma(t30, t15, -0.1250012609324571), t15, 0.14285712390724703);
-  const double t38 = fma(fma(t34, t15, -0.1666666653051613), t15, 0.20000000000328122);
-  const double t42 = fma(fma(t38, t15, -0.2500000000005287), t15, 0.33333333333333354);
-  const double t47 = fma(t15 * t15, fma(t42, t15, -0.49999999999999994), t19 *
-      (-1.7239444525614835e-13));
-  const u64 t53 = bits_as<u64>(6755399441056767.0 - ((t19 < 1023.0) ? t19 : 1023.0));
-  const double t60 = fma(low * bits_as<double>(t53 << 52), fma(-t12, t15, t12), t47);
-  const u64 t67 = bits_as<u64>(t22 + ((t15 - (t22 - t21)) + t60)) | (bits_as<u64>(x) &
-      0x8000000000000000ull);
-  const double y = bits_as<double>(t67);
+  const double t8 = normal_mantissa(total);
+  const double t9 = normal_exponent(total);
+  const u64 t12 = bits_as<u64>(t8) >> 49;
+  const double t13 = TABLE_5c1a66cd[0][t12 & 7];
+  const double t16 = fma(t8, t13, -1.0);
+  const double t24 = bits_as<double>(bits_as<u64>(6755399441056767.0 - at_most(t9, 1023.0))
+      << 52);
+  const double t27 = fma(t9, 0.6931471805601177, TABLE_df6d9be0[0][t12 & 7]);
+  const double t28 = t27 + t16;
+  const double t35 = fma(t9, -1.7239444525614835e-13, fma(low * t24, fma(-t13, t16, t13), t16
+      - (t28 - t27)));
+  const double t41 = fma(fma(0.05224709948779367, t16, -0.08029299574476996), t16,
+      0.09092636695632472);
+  const double t45 = fma(fma(t41, t16, -0.10003149434698166), t16, 0.11111260070436367);
+  const double t49 = fma(fma(t45, t16, -0.12499990200666337), t16, 0.14285713557317845);
+  const double t53 = fma(fma(t49, t16, -0.1666666667738924), t16, 0.20000000001198348);
+  const double t57 = fma(fma(t53, t16, -0.2499999999999716), t16, 0.3333333333333273);
+  const u64 t66 = bits_as<u64>(t28 + fma(t16 * t16, fma(t57, t16, -0.5), t35)) |
+      (bits_as<u64>(x) & 0x8000000000000000ull);
+  const double y = bits_as<double>(t66);
   return log_domain(total, y);
 }
 
@@ -307,20 +432,20 @@ GB_FN float logaddexp(float x, float y) {
   const float low = t - (total - 1.0f);
   const float t51 = bits_as<float>(0x7ef311c7u - bits_as<u32>(power));
   const float rest = fma(t, power_low * (t51 * fma(-power, t51, 2.0f)), low);
-  const float t58 = mantissa(total);
-  const u32 t61 = bits_as<u32>(t58) >> 19;
-  const float t62 = TABLE_9f8e42e6[0][t61 & 15];
-  const float t65 = fma(t58, t62, -1.0f);
-  const float t66 = exponent(total);
-  const float t69 = (t58 < 1.0f) ? (t66 + 1.0f) : t66;
-  const float t71 = fma(t69, 0.69314575f, TABLE_9f8e42e6[1][t61 & 15]);
-  const float t72 = t71 + t65;
-  const float t82 = fma(fma(fma(0.18884762f, t65, -0.25009185f), t65, 0.33334476f), t65,
-      -0.5f);
-  const u32 t93 = bits_as<u32>(12583039.0f - ((t69 < 127.0f) ? t69 : 127.0f)) << 23;
-  const float t98 = fma(rest * bits_as<float>(t93), fma(-t62, t65, t62), fma(t65 * t65, t82,
-      t69 * 1.4286068e-06f));
-  return larger + log_domain(total, t72 + ((t65 - (t72 - t71)) + t98));
+  const float t58 = normal_mantissa(total);
+  const float t59 = normal_exponent(total);
+  const u32 t62 = bits_as<u32>(t58) >> 20;
+  const float t63 = TABLE_481cc6e9[0][t62 & 7];
+  const float t66 = fma(t58, t63, -1.0f);
+  const float t74 = bits_as<float>(bits_as<u32>(12583039.0f - at_most(t59, 127.0f)) << 23);
+  const float t77 = fma(t59, 0.69314575f, TABLE_481cc6e9[1][t62 & 7]);
+  const float t78 = t77 + t66;
+  const float t85 = fma(t59, 1.4286068e-06f, fma(rest * t74, fma(-t63, t66, t63), t66 - (t78
+      - t77)));
+  const float t93 = fma(fma(fma(-0.14431211f, t66, 0.20001717f), t66, -0.25012267f), t66,
+      0.33333486f);
+  const float t98 = log_domain(total, t78 + fma(t66 * t66, fma(t93, t66, -0.49999985f), t85));
+  return larger + t98;
 }
 
 // The larger operand + log(1 + e^d): the difference d is in two parts, and so is e^d.
@@ -352,25 +477,25 @@ GB_FN double logaddexp(double x, double y) {
   const double low = t - (total - 1.0);
   const double t61 = bits_as<double>(0x7fde623822fc16e6ull - bits_as<u64>(power));
   const double rest = fma(t, power_low * (t61 * fma(-power, t61, 2.0)), low);
-  const double t68 = mantissa(total);
-  const u64 t71 = bits_as<u64>(t68) >> 48;
-  const double t72 = TABLE_94308929[0][t71 & 15];
-  const double t75 = fma(t68, t72, -1.0);
-  const double t76 = exponent(total);
-  const double t79 = (t68 < 1.0) ? (t76 + 1.0) : t76;
-  const double t81 = fma(t79, 0.6931471805601177, TABLE_f0f73ec7[0][t71 & 15]);
-  const double t82 = t81 + t75;
-  const double t90 = fma(fma(0.07943081504681777, t75, -0.09970829073707954), t75,
-      0.1111382520379317);
-  const double t94 = fma(fma(t90, t75, -0.1250012609324571), t75, 0.14285712390724703);
-  const double t98 = fma(fma(t94, t75, -0.1666666653051613), t75, 0.20000000000328122);
-  const double t102 = fma(fma(t98, t75, -0.2500000000005287), t75, 0.33333333333333354);
-  const double t107 = fma(t75 * t75, fma(t102, t75, -0.49999999999999994), t79 *
-      (-1.7239444525614835e-13));
-  const u64 t113 = bits_as<u64>(6755399441056767.0 - ((t79 < 1023.0) ? t79 : 1023.0));
-  const double t120 = fma(rest * bits_as<double>(t113 << 52), fma(-t72, t75, t72), t107);
-  const double t124 = larger + log_domain(total, t82 + ((t75 - (t82 - t81)) + t120));
-  return t124;
+  const double t68 = normal_mantissa(total);
+  const double t69 = normal_exponent(total);
+  const u64 t72 = bits_as<u64>(t68) >> 49;
+  const double t73 = TABLE_5c1a66cd[0][t72 & 7];
+  const double t76 = fma(t68, t73, -1.0);
+  const double t84 = bits_as<double>(bits_as<u64>(6755399441056767.0 - at_most(t69, 1023.0))
+      << 52);
+  const double t87 = fma(t69, 0.6931471805601177, TABLE_df6d9be0[0][t72 & 7]);
+  const double t88 = t87 + t76;
+  const double t95 = fma(t69, -1.7239444525614835e-13, fma(rest * t84, fma(-t73, t76, t73),
+      t76 - (t88 - t87)));
+  const double t101 = fma(fma(0.05224709948779367, t76, -0.08029299574476996), t76,
+      0.09092636695632472);
+  const double t105 = fma(fma(t101, t76, -0.10003149434698166), t76, 0.11111260070436367);
+  const double t109 = fma(fma(t105, t76, -0.12499990200666337), t76, 0.14285713557317845);
+  const double t113 = fma(fma(t109, t76, -0.1666666667738924), t76, 0.20000000001198348);
+  const double t117 = fma(fma(t113, t76, -0.2499999999999716), t76, 0.3333333333333273);
+  const double t122 = log_domain(total, t88 + fma(t76 * t76, fma(t117, t76, -0.5), t95));
+  return larger + t122;
 }
 
 }  // namespace gb

@@ -378,18 +378,14 @@ GB_FN double erfc(double x) {
   return (magnitude < 0.5) ? near : y;
 }
 
-#ifndef GB_HAS_TABLE_9f8e42e6
-#define GB_HAS_TABLE_9f8e42e6
-GB_TABLE float TABLE_9f8e42e6[2][16] = {
-  {1.0f, 0.91786164f, 0.8701152f, 0.8152427f,
-   0.7845498f, 0.74152845f, 0.71087205f, 0.6858854f,
-   1.3020586f, 1.245546f, 1.2099724f, 1.1691363f,
-   1.1174376f, 1.0768616f, 1.0568392f, 1.0f,
+#ifndef GB_HAS_TABLE_481cc6e9
+#define GB_HAS_TABLE_481cc6e9
+GB_TABLE float TABLE_481cc6e9[2][8] = {
+  {1.0f, 0.84178895f, 0.7591249f, 0.6970162f,
+   1.2806208f, 1.195365f, 1.0909028f, 1.0f,
   },
-  {0.0f, 0.08570862f, 0.13912964f, 0.20426941f,
-   0.24264526f, 0.29904175f, 0.34126282f, 0.37704468f,
-   -0.26394653f, -0.21957397f, -0.19059753f, -0.15626526f,
-   -0.11103821f, -0.0740509f, -0.055282593f, 0.0f,
+  {0.0f, 0.17222595f, 0.275589f, 0.36094666f,
+   -0.24734497f, -0.17845154f, -0.087005615f, 0.0f,
   },
 };
 #endif
@@ -424,50 +420,46 @@ GB_TABLE float TABLE_524394f5[7][8] = {
 GB_FN float erf_inv(float x) {
   GB_ENTER
   const float t3 = fma(-x, x, 1.0f);
-  const float t4 = mantissa(t3);
-  const u32 t7 = bits_as<u32>(t4) >> 19;
-  const float t11 = fma(t4, TABLE_9f8e42e6[0][t7 & 15], -1.0f);
-  const float t12 = exponent(t3);
-  const float t15 = (t4 < 1.0f) ? (t12 + 1.0f) : t12;
-  const float t17 = fma(t15, 0.69314575f, TABLE_9f8e42e6[1][t7 & 15]);
-  const float t18 = t17 + t11;
-  const float t28 = fma(fma(fma(0.18884762f, t11, -0.25009185f), t11, 0.33334476f), t11,
-      -0.5f);
-  const float t32 = (t11 - (t18 - t17)) + fma(t11 * t11, t28, t15 * 1.4286068e-06f);
-  const float w = -(t18 + t32);
+  const float t4 = normal_mantissa(t3);
+  const float t5 = normal_exponent(t3);
+  const u32 t8 = bits_as<u32>(t4) >> 20;
+  const float t12 = fma(t4, TABLE_481cc6e9[0][t8 & 7], -1.0f);
+  const float t14 = fma(t5, 0.69314575f, TABLE_481cc6e9[1][t8 & 7]);
+  const float t15 = t14 + t12;
+  const float t27 = fma(fma(fma(-0.14431211f, t12, 0.20001717f), t12, -0.25012267f), t12,
+      0.33333486f);
+  const float t30 = fma(t12 * t12, fma(t27, t12, -0.49999985f), fma(t5, 1.4286068e-06f, t12 -
+      (t15 - t14)));
+  const float w = -(t15 + t30);
   const float place = fma(w, 0.23510972f, 1.25f);
   const u32 index = bits_as<u32>(place) >> 21;
   const float centre = TABLE_524394f5[0][index & 7];
   const float first = TABLE_524394f5[1][index & 7];
   const float distance = w - centre;
-  const float t49 = fma(TABLE_524394f5[6][index & 7], distance, TABLE_524394f5[5][index & 7]);
-  const float t51 = fma(fma(t49, distance, TABLE_524394f5[4][index & 7]), distance,
+  const float t47 = fma(TABLE_524394f5[6][index & 7], distance, TABLE_524394f5[5][index & 7]);
+  const float t49 = fma(fma(t47, distance, TABLE_524394f5[4][index & 7]), distance,
       TABLE_524394f5[3][index & 7]);
-  const float t53 = fma(fma(t51, distance, TABLE_524394f5[2][index & 7]), distance, first);
-  const float y = x * t53;
+  const float t51 = fma(fma(t49, distance, TABLE_524394f5[2][index & 7]), distance, first);
+  const float y = x * t51;
   const float magnitude = fabs(x);
-  const float t61 = (magnitude == 1.0f) ? (x * bits_as<float>(0x7f800000u)) :
+  const float t59 = (magnitude == 1.0f) ? (x * bits_as<float>(0x7f800000u)) :
       bits_as<float>(0x7fc00000u);
-  return (magnitude < 1.0f) ? y : t61;
+  return (magnitude < 1.0f) ? y : t59;
 }
 
-#ifndef GB_HAS_TABLE_94308929
-#define GB_HAS_TABLE_94308929
-GB_TABLE double TABLE_94308929[1][16] = {
-  {1.0, 0.9140243058801596, 0.8652917352718384, 0.8212012981091272,
-   0.7808316509859077, 0.7449193005865826, 0.711278308894159, 0.6810564465857456,
-   1.3051727842977157, 1.2545284959681968, 1.2086568493711427, 1.1641642683323394,
-   1.1219575845251009, 1.0857255283531642, 1.048556227717474, 1.0,
+#ifndef GB_HAS_TABLE_5c1a66cd
+#define GB_HAS_TABLE_5c1a66cd
+GB_TABLE double TABLE_5c1a66cd[1][8] = {
+  {1.0, 0.8421052428592407, 0.7619047556301802, 0.6956521766277668,
+   1.2799999905081907, 1.185185210133655, 1.103448248483607, 1.0,
   },
 };
 #endif
-#ifndef GB_HAS_TABLE_f0f73ec7
-#define GB_HAS_TABLE_f0f73ec7
-GB_TABLE double TABLE_f0f73ec7[1][16] = {
-  {0.0, 0.08989811501487566, 0.14468856270150354, 0.1969870130919844,
-   0.24739570809379074, 0.29447938783005156, 0.340691492725, 0.3841100884765183,
-   -0.26633543377101887, -0.22675980156691367, -0.1895097012138649, -0.1520034633490468,
-   -0.11507500293237172, -0.08224845324548369, -0.04741419673882774, 0.0,
+#ifndef GB_HAS_TABLE_df6d9be0
+#define GB_HAS_TABLE_df6d9be0
+GB_TABLE double TABLE_df6d9be0[1][8] = {
+  {0.0, 0.17185028103131117, 0.27193372371903024, 0.3629054897869537,
+   -0.24686007051604975, -0.16989905784566872, -0.09844004800152106, 0.0,
   },
 };
 #endif
@@ -637,21 +629,21 @@ GB_TABLE double TABLE_35d91b16[1][4] = {
 GB_FN double erf_inv(double x) {
   GB_ENTER
   const double t3 = fma(-x, x, 1.0);
-  const double t4 = mantissa(t3);
-  const u64 t7 = bits_as<u64>(t4) >> 48;
-  const double t11 = fma(t4, TABLE_94308929[0][t7 & 15], -1.0);
-  const double t12 = exponent(t3);
-  const double t15 = (t4 < 1.0) ? (t12 + 1.0) : t12;
-  const double t17 = fma(t15, 0.6931471805601177, TABLE_f0f73ec7[0][t7 & 15]);
-  const double t18 = t17 + t11;
-  const double t26 = fma(fma(0.07943081504681777, t11, -0.09970829073707954), t11,
-      0.1111382520379317);
-  const double t30 = fma(fma(t26, t11, -0.1250012609324571), t11, 0.14285712390724703);
-  const double t34 = fma(fma(t30, t11, -0.1666666653051613), t11, 0.20000000000328122);
-  const double t38 = fma(fma(t34, t11, -0.2500000000005287), t11, 0.33333333333333354);
-  const double t43 = fma(t11 * t11, fma(t38, t11, -0.49999999999999994), t15 *
-      (-1.7239444525614835e-13));
-  const double w = -(t18 + ((t11 - (t18 - t17)) + t43));
+  const double t4 = normal_mantissa(t3);
+  const double t5 = normal_exponent(t3);
+  const u64 t8 = bits_as<u64>(t4) >> 49;
+  const double t12 = fma(t4, TABLE_5c1a66cd[0][t8 & 7], -1.0);
+  const double t14 = fma(t5, 0.6931471805601177, TABLE_df6d9be0[0][t8 & 7]);
+  const double t15 = t14 + t12;
+  const double t25 = fma(fma(0.05224709948779367, t12, -0.08029299574476996), t12,
+      0.09092636695632472);
+  const double t29 = fma(fma(t25, t12, -0.10003149434698166), t12, 0.11111260070436367);
+  const double t33 = fma(fma(t29, t12, -0.12499990200666337), t12, 0.14285713557317845);
+  const double t37 = fma(fma(t33, t12, -0.1666666667738924), t12, 0.20000000001198348);
+  const double t41 = fma(fma(t37, t12, -0.2499999999999716), t12, 0.3333333333333273);
+  const double t44 = fma(t12 * t12, fma(t41, t12, -0.5), fma(t5, -1.7239444525614835e-13, t12
+      - (t15 - t14)));
+  const double w = -(t15 + t44);
   const double place = fma(w, 0.415973377703827, 1.0);
   const u64 index = bits_as<u64>(place) >> 52;
   const double centre = TABLE_9c5dd972[0][index & 3];

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from gpubcast.hlo.elementary.values import (
@@ -89,6 +90,12 @@ def copysign(magnitude: FormulaValue, sign: FormulaValue) -> FormulaValue:
 def is_nan(x: FormulaValue) -> FormulaValue:
     """Whether x is NaN."""
     return x != x
+
+
+def is_ordinary(x: FormulaValue) -> FormulaValue:
+    """Whether x is positive, finite and no denormal number."""
+    least = 1 << MANTISSA[x.machine_type]
+    return bits(x) - least < bits_of(x.machine_type, math.inf) - least
 
 
 def one_is_above(x: FormulaValue, y: FormulaValue, limit: float) -> FormulaValue:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from gpubcast.hlo.elementary.arithmetic import polynomial, sign_bit
+from gpubcast.hlo.elementary.arithmetic import is_ordinary, polynomial, sign_bit
 from gpubcast.hlo.elementary.formula import call, formula, rarely
 from gpubcast.hlo.elementary.values import (
     F32,
@@ -73,11 +73,6 @@ def log2_f16(x: FormulaValue) -> FormulaValue:
     e, f = exponent_and_rest(x)
     y = fma(x, 2.0**-60, fma(e, UNIT, f * polynomial(f, LOG2_F16)))
     return where_defined(x, y)
-
-
-def is_ordinary(x: FormulaValue) -> FormulaValue:
-    """Whether x is positive, finite and no denormal number."""
-    return bits(x) - 0x00800000 < 0x7F000000
 
 
 @formula("log_bf16", F32)

@@ -28,6 +28,13 @@ def _exponent(builder: Any, x: Any) -> Any:
     return _masked(builder, "getexp", [x], x)
 
 
+def _normal_exponent(builder: Any, x: Any) -> Any:
+    one = ir.Constant(x.type, [1.0] * x.type.count)
+    exponent = _exponent(builder, x)
+    below = builder.fcmp_ordered("<", _mantissa(builder, x), one)
+    return builder.select(below, builder.fadd(exponent, one), exponent)
+
+
 def _scaled(builder: Any, y: Any, n: Any) -> Any:
     return _masked(builder, "scalef", [y, n], y)
 
@@ -50,8 +57,14 @@ def _at_edges(builder: Any, x: Any, y: Any, answer: int) -> Any:
 INSTRUCTIONS: dict[str, Callable[..., Any]] = {
     "mantissa": _mantissa,
     "exponent": _exponent,
+    "normal_mantissa": _mantissa,
+    "normal_exponent": _normal_exponent,
+    "floor_exponent": _exponent,
     "scaled": _scaled,
     "log_domain": _log_domain,
+    "log_ends": _log_domain,
+    "log2_ends": _log_domain,
+    "log10_ends": _log_domain,
     "root_domain": _root_domain,
 }
 

@@ -15,8 +15,13 @@ from numba import types
 from gpubcast.backends.cpu.intrinsics.avx512 import INSTRUCTIONS
 from gpubcast.backends.cpu.intrinsics.complex_numbers import pair
 from gpubcast.backends.cpu.intrinsics.multiply_add import fma
-from gpubcast.backends.cpu.intrinsics.short_tables import vector_unit
-from gpubcast.backends.cpu.intrinsics.vector_forms import internal, rarely, with_vectors
+from gpubcast.backends.cpu.intrinsics.short_tables import intrinsic, vector_unit
+from gpubcast.backends.cpu.intrinsics.vector_forms import (
+    called_on,
+    internal,
+    rarely,
+    with_vectors,
+)
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.processor import has_avx512
 from gpubcast.hlo.elementary.formula import FORMULAS, Formula, FormulaCode, formula_code
@@ -93,9 +98,11 @@ def _code(formula: Formula) -> FormulaCode:
     return formula_code(formula)
 
 
-def _emit(builder: Any, formula: Formula, args: list[Any]) -> list[Any]:
-    """The results of a formula on LLVM values."""
+def _emit(builder: Any, formula: Formula, args: list[Any], *, in_loops: bool = True) -> list[Any]:
+    """The results of a formula on LLVM values, or on vectors of them."""
     code = _code(formula)
+    first = args[0].type
+    lanes = first.count if isinstance(first, ir.VectorType) else 1
     values: list[Any] = []
     for instruction in code.instructions:
         operands = [values[a] for a in instruction.args]
@@ -116,9 +123,10 @@ def _emit(builder: Any, formula: Formula, args: list[Any]) -> list[Any]:
                 _short_table(builder, instruction.machine_type, instruction.extra, operands[0])
             )
         elif instruction.op == "rarely":
-            values.append(_rare_helper(builder, instruction.extra[0], *operands))
+            helper = instruction.extra[0]
+            values.append(_rare_helper(builder, helper, *operands, in_loops=in_loops))
         else:
-            values.append(_instruction(builder, instruction, source, operands))
+            values.append(_instruction(builder, instruction, source, operands, lanes))
     return [values[i] for i in code.results]
 
 
@@ -128,7 +136,7 @@ def _native(builder: Any, step: Formula, args: list[Any]) -> list[Any]:
     name = f"gb_{step.name}_{step.machine_type.value}"
 
     def scalar(inner: Any, operands: list[Any]) -> Any:
-        return _emit(inner, step, operands)[0]
+        return _emit(inner, step, operands, in_loops=False)[0]
 
     def vector(inner: Any, operands: list[Any]) -> Any:
         return INSTRUCTIONS[step.name](inner, *operands)
@@ -136,7 +144,7 @@ def _native(builder: Any, step: Formula, args: list[Any]) -> list[Any]:
     function = with_vectors(
         builder.module, name, machine_type, [machine_type] * step.arity, scalar, vector
     )
-    return [builder.call(function, args)]
+    return [called_on(builder, function, args)]
 
 
 def _short_table(
@@ -161,34 +169,44 @@ def _short_table(
         return found
 
     name = f"gb_lookup_{_table_name(machine_type, words)}"
-    made = with_vectors(builder.module, name, _LLVM[machine_type], [index.type], scalar, vector)
-    return builder.call(made, [index])
+    word = _LLVM[machine_type.word]
+    made = with_vectors(builder.module, name, _LLVM[machine_type], [word], scalar, vector)
+    return called_on(builder, made, [index])
 
 
-def _rare_helper(builder: Any, helper: Formula, condition: Any, otherwise: Any, x: Any) -> Any:
+def _rare_helper(
+    builder: Any, helper: Formula, condition: Any, otherwise: Any, x: Any, *, in_loops: bool
+) -> Any:
     """A helper where a condition holds."""
 
     def body(inner: Any, operands: list[Any]) -> Any:
         return _emit(inner, helper, operands)[0]
 
     name = f"gb_{helper.name}_{helper.machine_type.value}"
-    return rarely(builder, name, condition, otherwise, [x], body)
+    vectors = _is_for_vectors(helper)
+    return rarely(
+        builder, name, condition, otherwise, [x], body, vectors=vectors, in_loops=in_loops
+    )
 
 
-def _call(
-    builder: Any, name: str, overload: list[Any], args: list[Any], machine_types: Any = None
-) -> Any:
-    function = builder.module.declare_intrinsic(name, overload, machine_types)
-    return builder.call(function, args)
+@functools.cache
+def _is_for_vectors(formula: Formula) -> bool:
+    """Whether a formula has neither branches nor tables in memory."""
+    return all(
+        instruction.op not in ("rarely", "table")
+        and (instruction.op != "call" or _is_for_vectors(instruction.extra[0]))
+        for instruction in _code(formula).instructions
+    )
 
 
 def _instruction(
-    builder: Any, instruction: FormulaInstruction, source: MachineType, args: list[Any]
+    builder: Any, instruction: FormulaInstruction, source: MachineType, args: list[Any], lanes: int
 ) -> Any:
     op, machine_type = instruction.op, instruction.machine_type
-    to = _LLVM[machine_type]
+    to = _LLVM[machine_type] if lanes == 1 else ir.VectorType(_LLVM[machine_type], lanes)
     if op == "constant":
-        return _constant(machine_type, instruction.extra)
+        one = _constant(machine_type, instruction.extra)
+        return one if lanes == 1 else ir.Constant(to, [one] * lanes)
     if op in _FLOATS and machine_type.is_float:
         return getattr(builder, _FLOATS[op])(*args)
     if op in _INTEGERS:
@@ -199,7 +217,7 @@ def _instruction(
         compare = builder.fcmp_unordered if op == "ne" else builder.fcmp_ordered
         return compare(_SYMBOLS[op], *args)
     if op in _UNARY:
-        return _call(builder, f"llvm.{_UNARY[op]}", [to], args)
+        return intrinsic(builder, f"llvm.{_UNARY[op]}", args)
     if op == "fma":
         return fma(builder, *args)
     if op in _LIMITS:

@@ -12,8 +12,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from gpubcast.backends.cpu.intrinsics.short_tables import called
-from gpubcast.backends.cpu.intrinsics.vector_forms import rarely_in_lanes, with_vectors
+from gpubcast.backends.cpu.intrinsics.short_tables import intrinsic
+from gpubcast.backends.cpu.intrinsics.vector_forms import called_on, rarely_in_lanes, with_vectors
 from gpubcast.backends.cpu.processor import has_fma
 
 _FLOAT, _DOUBLE, _LONG = ir.FloatType(), ir.DoubleType(), ir.IntType(64)
@@ -24,20 +24,20 @@ _SPLIT = 2.0**27 + 1
 
 
 def fma(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    """On numbers of f32 or f64."""
+    """On numbers of f32 or f64, or vectors of them."""
     if has_fma():
         return _instruction(builder, [a, b, c])
-    single = a.type == _FLOAT
+    number = a.type.element if isinstance(a.type, ir.VectorType) else a.type
+    single = number == _FLOAT
     name, vector = ("gb_fma_f32", _in_doubles) if single else ("gb_fma_f64", _in_parts)
     function = with_vectors(
-        builder.module, name, a.type, [a.type] * 3, _instruction, vector, inlined=single
+        builder.module, name, number, [number] * 3, _instruction, vector, inlined=single
     )
-    return builder.call(function, [a, b, c])
+    return called_on(builder, function, [a, b, c])
 
 
 def _instruction(builder: Any, args: list[Any]) -> Any:
-    typed = ir.FunctionType(args[0].type, [args[0].type] * 3)
-    return builder.call(builder.module.declare_intrinsic("llvm.fma", [args[0].type], typed), args)
+    return intrinsic(builder, "llvm.fma", args)
 
 
 def _in_doubles(builder: Any, args: list[Any]) -> Any:
@@ -112,7 +112,7 @@ def _halves(builder: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _size(builder: Any, x: Any) -> Any:
-    return called(builder, f"llvm.fabs.v{x.type.count}f64", x.type, [x])
+    return intrinsic(builder, "llvm.fabs", [x])
 
 
 def _splat(vector: ir.VectorType, value: float) -> Any:

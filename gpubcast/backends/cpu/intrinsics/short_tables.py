@@ -132,6 +132,15 @@ def _shuffled(builder: Any, vector: Any, lanes: list[int]) -> Any:
     return builder.shuffle_vector(vector, anything, chosen)
 
 
+def intrinsic(builder: Any, name: str, args: list[Any]) -> Any:
+    """A call of one of LLVM's functions of floats, or of vectors of them, of one type."""
+    typed = args[0].type
+    number, lanes = typed, ""
+    if isinstance(typed, ir.VectorType):
+        number, lanes = typed.element, f"v{typed.count}"
+    return called(builder, f"{name}.{lanes}{number.intrinsic_name}", typed, args)
+
+
 def called(builder: Any, name: str, result: ir.Type, args: list[Any]) -> Any:
     """A call of one of LLVM's functions, which llvmlite does not know by its name."""
     function = builder.module.globals.get(name) or ir.Function(

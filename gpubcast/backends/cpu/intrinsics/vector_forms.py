@@ -3,7 +3,7 @@ the loops become vector loops."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -41,19 +41,27 @@ def with_vectors(
         how = "alwaysinline" if inlined else "noinline"
         form = internal(module, f"{name}_x{count}", typed, how)
         builder = ir.IRBuilder(form.append_basic_block("entry"))
-        parts = [
-            vector(builder, [_lanes(builder, a, range(i, i + full)) for a in form.args])
-            for i in range(0, count, full)
-        ]
-        while len(parts) > 1:
-            parts = [_joined(builder, *pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
-        builder.ret(_lanes(builder, parts[0], range(count)))
+        builder.ret(_in_parts(builder, form.args, full, vector))
         forms.append((count, form))
     letters = "v" * len(operands)
     variants = (f"_ZGV_LLVM_N{n}{letters}_{name}({form.name})" for n, form in forms)
     set.add(function.attributes, f'"vector-function-abi-variant"="{",".join(variants)}"')
     _keep(module, [form for _, form in forms])
     return function
+
+
+def _in_parts(
+    builder: Any, args: Sequence[Any], full: int, vector: Callable[[Any, list[Any]], Any]
+) -> Any:
+    """What ``vector`` makes of so many elements, on vectors of another length."""
+    count = args[0].type.count
+    parts = [
+        vector(builder, [_lanes(builder, a, range(i, i + full)) for a in args])
+        for i in range(0, count, full)
+    ]
+    while len(parts) > 1:
+        parts = [_joined(builder, *pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
+    return _lanes(builder, parts[0], range(count))
 
 
 def _lanes(builder: Any, vector: Any, lanes: range) -> Any:
@@ -74,6 +82,13 @@ def _joined(builder: Any, first: Any, second: Any) -> Any:
     return builder.shuffle_vector(first, second, lanes)
 
 
+def called_on(builder: Any, function: Any, args: list[Any]) -> Any:
+    """A call of a function with forms on vectors, or of the form for vectors of such a length."""
+    if isinstance(args[0].type, ir.VectorType):
+        function = builder.module.globals[f"{function.name}_x{args[0].type.count}"]
+    return builder.call(function, args)
+
+
 def rarely(
     builder: Any,
     name: str,
@@ -81,10 +96,15 @@ def rarely(
     otherwise: Any,
     args: list[Any],
     body: Callable[[Any, list[Any]], Any],
+    *,
+    vectors: bool = False,
+    in_loops: bool = True,
 ) -> Any:
     """A branch round a call, on values of one floating type. A loop that has it becomes a vector
-    loop nevertheless, because what is called names functions on vectors that stand for it."""
-    function = _cold(builder.module, name, args[0].type, len(args), body)
+    loop nevertheless, because what is called names functions on vectors that stand for it. Those
+    are the body on every element of a vector, where it may be given ``vectors``, or else on one
+    element after the other that needs it. None are made for what vector loops never call."""
+    function = _cold(builder.module, name, args[0].type, len(args), body, vectors, in_loops)
     before = builder.block
     rare, after = builder.append_basic_block("rare"), builder.append_basic_block("after")
     builder.cbranch(condition, rare, after)
@@ -108,24 +128,27 @@ def rarely_in_lanes(
 ) -> Any:
     """The same on vectors, for a form of a function."""
     element, count = args[0].type.element, args[0].type.count
-    function = _cold(builder.module, name, element, len(args), body)
+    function = _cold(builder.module, name, element, len(args), body, False, True)
     form = builder.module.globals[f"{function.name}_x{count}"]
     return builder.select(mask, builder.call(form, [*args, mask]), otherwise)
 
 
 def _cold(
     module: ir.Module, name: str, typed: ir.Type, arity: int,
-    body: Callable[[Any, list[Any]], Any],
+    body: Callable[[Any, list[Any]], Any], in_vectors: bool, in_loops: bool,
 ) -> Any:  # fmt: skip
-    """A function that is rarely called, with forms on vectors and a mask."""
+    """A function that is rarely called, with forms on vectors and a mask if loops call it."""
     if name in module.globals:
         return module.globals[name]
     function = internal(module, name, ir.FunctionType(typed, [typed] * arity), "noinline", "cold")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     builder.ret(body(builder, list(function.args)))
+    if not in_loops:
+        return function
+    full = _full_form(module, function, body) if in_vectors else None
     bits = 32 if typed == ir.FloatType() else 64
     widths = [size // bits for size in _VECTORS]
-    vectors = [_masked(module, function, width) for width in widths]
+    vectors = [_masked(module, function, width, full) for width in widths]
     letters = "v" * arity
     variants = (
         f"_ZGV_LLVM_M{n}{letters}_{name}({v.name})" for n, v in zip(widths, vectors, strict=True)
@@ -136,26 +159,33 @@ def _cold(
     return function
 
 
-def _masked(module: ir.Module, function: Any, width: int) -> Any:
-    """A function on vectors and a mask: a test whether any lane needs it, rarely a loop."""
+def _full_form(module: ir.Module, function: Any, body: Callable[[Any, list[Any]], Any]) -> Any:
+    """The body on vectors of the vector unit's size."""
+    element = function.args[0].type
+    count = vector_unit().bits // (32 if element == ir.FloatType() else 64)
+    typed = ir.FunctionType(
+        ir.VectorType(element, count), [ir.VectorType(a.type, count) for a in function.args]
+    )
+    made = internal(module, f"{function.name}_full", typed, "noinline", "cold")
+    builder = ir.IRBuilder(made.append_basic_block("entry"))
+    builder.ret(body(builder, list(made.args)))
+    return made
+
+
+def _masked(module: ir.Module, function: Any, width: int, full: Any | None) -> Any:
+    """A function on vectors and a mask: a test whether any lane needs it, and rarely a call of the
+    function on full vectors or, without one, of that on elements."""
     vectors = [ir.VectorType(a.type, width) for a in function.args]
     typed = ir.FunctionType(vectors[0], [*vectors, ir.VectorType(ir.IntType(1), width)])
     lanes = internal(module, f"{function.name}_lanes{width}", typed, "noinline", "cold")
     builder = ir.IRBuilder(lanes.append_basic_block("entry"))
-    *args, mask = lanes.args
-    result = args[0]
-    for i in range(width):
-        lane = ir.Constant(ir.IntType(32), i)
-        before = builder.block
-        with builder.if_then(builder.extract_element(mask, lane)):
-            value = builder.call(function, [builder.extract_element(a, lane) for a in args])
-            value = builder.insert_element(result, value, lane)
-            inside = builder.block
-        merged = builder.phi(vectors[0])
-        merged.add_incoming(result, before)
-        merged.add_incoming(value, inside)
-        result = merged
-    builder.ret(result)
+    if full is None:
+        builder.ret(_lane_by_lane(builder, function, lanes.args))
+    else:
+        count = full.args[0].type.count
+        builder.ret(
+            _in_parts(builder, lanes.args[:-1], count, lambda inner, args: inner.call(full, args))
+        )
     test = internal(module, f"{function.name}_x{width}", typed, "alwaysinline")
     builder = ir.IRBuilder(test.append_basic_block("entry"))
     word = ir.IntType(width)
@@ -164,6 +194,24 @@ def _masked(module: ir.Module, function: Any, width: int) -> Any:
         builder.ret(builder.call(lanes, test.args))
     builder.ret(test.args[0])
     return test
+
+
+def _lane_by_lane(builder: Any, function: Any, operands: Sequence[Any]) -> Any:
+    """A function on the elements of vectors whose bit in a mask, the last operand, is set."""
+    *args, mask = operands
+    result = args[0]
+    for i in range(result.type.count):
+        lane = ir.Constant(ir.IntType(32), i)
+        before = builder.block
+        with builder.if_then(builder.extract_element(mask, lane)):
+            value = builder.call(function, [builder.extract_element(a, lane) for a in args])
+            value = builder.insert_element(result, value, lane)
+            inside = builder.block
+        merged = builder.phi(result.type)
+        merged.add_incoming(result, before)
+        merged.add_incoming(value, inside)
+        result = merged
+    return result
 
 
 def internal(module: ir.Module, name: str, typed: ir.FunctionType, *attributes: str) -> Any:
