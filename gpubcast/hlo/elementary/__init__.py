@@ -21,7 +21,7 @@ How to write one::
   ``ashr``, ``to_float`` (reads its operand as signed), ``to_integer``.
 * ``to_integer`` out of range gives any integer, and so does a shift by the width or more: mask
   shift amounts that are not constant, and never select such a value.
-* ``rarely`` is the one branch: a long helper for a few operands (huge angles).
+* ``rarely`` is the one branch: a helper for a few operands (huge angles, denormal numbers).
 * ``step`` calls what some processors have an instruction for (``native``), ``lookup`` reads a
   short table, which a vector unit permutes; ``table`` reads a long one from memory.
 * A formula called inside another one is a call in CUDA; plain Python functions are inlined.
