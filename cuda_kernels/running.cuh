@@ -1,11 +1,11 @@
 // RUNNING: rows that begin anywhere in the vectors of a dense output.
 //
-// The output is walked as in FLAT, as one run of vectors. Where a vector lies in its row, and of what
-// axes that row is, is computed once per vector; an operand that is not dense is then read by the
-// words or elements that a vector has of it. A vector is no longer than a row, so that two rows have
-// a part in it at most. One that crosses from a row into the next is first computed as if it were the
-// last of its row, as the others, without a branch; then again, one at a time, of both rows; then all
-// are stored.
+// The output is walked as in FLAT, as one run of vectors. Where a vector lies in its row, and of
+// what axes that row is, is computed once per vector; an operand that is not dense is then read by
+// the words or elements that a vector has of it. A vector is no longer than a row, so that two rows
+// have a part in it at most. One that crosses from a row into the next is first computed as if it
+// were the last of its row, as the others, without a branch; then again, one at a time, of both rows;
+// then all are stored.
 #ifndef GB_RUNNING_CUH
 #define GB_RUNNING_CUH
 
@@ -78,7 +78,7 @@ GB_FN u32 highest(u32 bits) {
 
 // An operand as a thread holds it: of vectors that lie in one row, or of one that may CROSS from a
 // row into the next. `place` is told where the row of a vector and the next one begin; `take`, which
-// of the thread's vectors this one is.
+// of the thread's vectors this is.
 template <int SLOT, int V, int U, bool CROSS, class Operand> struct RunRead;
 
 template <int SLOT, int V, int U, bool CROSS, class T, AccessPattern K, int W>

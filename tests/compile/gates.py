@@ -178,11 +178,11 @@ PATTERNS = (
     Pattern(Xpose, "CROSSED TILE", (TURNED_LINE, LINE), APART_ROWS, "gaps", extra=14, byte=13),
     Pattern(Xpose, "CROSSED GATHERED", (TURNED_LINE, STRIDED), APART_ROWS, "gaps", extra=15,
             byte=14 ),
-    Pattern(Gather, "LINEAR", (RUN,), APART, byte=10),
-    Pattern(Gather, "GATHERED", (APART,), APART, byte=11),
-    Pattern(Gather, "LINEAR GATHERED", (RUN, APART), APART, byte=16),
-    Pattern(Gather, "LINEAR SCALAR", (RUN, "[]"), APART, byte=12),
-    Pattern(Gather, "LINEAR VALUE", (RUN, "VALUE"), APART, byte=12),
+    Pattern(Gather, "LINEAR", (RUN,), APART, byte=7),
+    Pattern(Gather, "GATHERED", (APART,), APART, byte=9),
+    Pattern(Gather, "LINEAR GATHERED", (RUN, APART), APART, byte=12),
+    Pattern(Gather, "LINEAR SCALAR", (RUN, "[]"), APART, byte=9),
+    Pattern(Gather, "LINEAR VALUE", (RUN, "VALUE"), APART, byte=9),
 )  # fmt: skip
 
 
