@@ -2,7 +2,8 @@
 // schedule takes.
 //
 // A block of BLOCK / E threads covers BLOCK elements: each thread has E of them, loads all before it
-// stores the first, and fetches strides and divisors once. The last block goes one by one.
+// stores the first, and fetches strides and divisors once; along one axis the next of them lies a
+// step further. The last block goes one by one.
 //
 // gather32 visits fewer than 2^31 elements, at offsets below 2^31 elements, and computes both in 32
 // bits; gather64 is its twin.
@@ -35,9 +36,23 @@ template <int SLOT, class T, AccessPattern K, int W>
 struct GatherRead<SLOT, Read<T, K, W>> : Constant<SLOT, T, K> {
   static_assert(K == SCALAR || K == VALUE || K == LINEAR || K == GATHERED,
                 "GATHER reads are LINEAR, SCALAR, VALUE or GATHERED");
+  const T* at;
   GB_FN void start(u64 slot, i64 linear, i64 gathered) {
-    this->fetch(slot, K == GATHERED ? gathered : K == LINEAR ? linear : 0);
+    if constexpr (K == GATHERED || K == LINEAR) {
+      at = address<const T>(slot) + (K == LINEAR ? linear : gathered);
+      read();
+    } else {
+      this->fetch(slot, 0);
+    }
   }
+  template <int AHEAD> GB_FN void follow(const GatherRead& other, i64 stride) {
+    this->c = other.c;
+    if constexpr (K == GATHERED || K == LINEAR) {
+      at = K == LINEAR ? other.at + AHEAD : fixed(other.at + AHEAD * stride);
+      read();
+    }
+  }
+  GB_FN void read() { this->c = to_compute(ld_keep<SLOT, 1>(at).data[0]); }
 };
 
 template <int SLOT, class W> struct GatherWrite;
@@ -52,10 +67,17 @@ struct GatherWrite<SLOT, Write<T, K>> : Result<SLOT, 1, T> {
     at = address<T>(slot) + (K == LINEAR ? linear : gathered);
     first = K != PARTIAL || is_first;
   }
+  template <int AHEAD> GB_FN void follow(const GatherWrite& other, i64 stride) {
+    at = K == LINEAR ? other.at + AHEAD : fixed(other.at + AHEAD * stride);
+    first = true;
+  }
   GB_FN void store() const {
     if (first) Result<SLOT, 1, T>::store(at);
   }
 };
+
+template <class W> constexpr bool is_partial = false;
+template <class T> constexpr bool is_partial<Write<T, PARTIAL>> = true;
 
 // One element as its operands: where it lies in each, and whether it is padding.
 template <bool FILL, class Body, int RANK, class Offset, class Reads, class I, class Writes,
@@ -90,6 +112,14 @@ struct GatherElement<FILL, Body, RANK, Offset, List<R...>, Index<I...>, List<W..
     if (inside) (get<I>(in).start(p.slots[I], linear, offset[I]), ...);
   }
 
+  // Along one axis: the element AHEAD of another one of the thread.
+  static constexpr bool FOLLOWS = RANK == 1 && !FILL && !(is_partial<W> || ...);
+  template <int AHEAD, class P> GB_FN void follow(const P& p, const GatherElement& other) {
+    inside = true;
+    (get<O>(out).template follow<AHEAD>(get<O>(other.out), p.stride[0][READS + O]), ...);
+    (get<I>(in).template follow<AHEAD>(get<I>(other.in), p.stride[0][I]), ...);
+  }
+
   template <class P> GB_FN void store(const P& p) {
     if (inside) {
       typename Body::Scalars scalars;
@@ -114,6 +144,12 @@ GB_FN void gather(const P& p) {
   if (base + BLOCK <= n) {
     Element element[E];
     GB_UNROLL for (u32 e = 0; e < E; ++e) {
+      if constexpr (Element::FOLLOWS) {
+        if (e > 0) {
+          element[e].template follow<THREADS>(p, element[e - 1]);
+          continue;
+        }
+      }
       element[e].load(p, static_cast<U>(base + threadIdx.x + e * THREADS));
     }
     GB_UNROLL for (u32 e = 0; e < E; ++e) element[e].store(p);

@@ -37,24 +37,33 @@ template <class T> GB_FN u32 canonical(u32 word) {
   return (((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word) >> 7 & 0x01010101;
 }
 
-// Four bytes, and two elements of two bytes or four of one, in a word.
-GB_FN u32 joined(u32 a, u32 b, u32 c, u32 d) {
-  return permute(permute(a, b, 0x0040), permute(c, d, 0x0040), 0x5410);
+// Two bytes, by a pipe that permutations leave idle.
+template <class T> GB_FN u32 pair(const T* v) {
+  u32 a = low_bits(v[0]), b = low_bits(v[1]);
+#ifdef GB_EMU
+  a += b << 8;
+#else
+  asm("mad.lo.u32 %0, %1, 256, %0;" : "+r"(a) : "r"(b));
+#endif
+  return a;
 }
+
+// Two elements of two bytes or four of one, in a word.
 template <class T> GB_FN u32 joined(const T* v) {
   if constexpr (sizeof(T) == 2) return permute(low_bits(v[0]), low_bits(v[1]), 0x5410);
-  else return joined(low_bits(v[0]), low_bits(v[1]), low_bits(v[2]), low_bits(v[3]));
+  else return permute(pair(v), pair(v + 2), 0x5410);
 }
 
 // The word of one element four times, of four elements, and of those from k on of a vector.
 template <class T> GB_FN u32 word_of(T x) { return canonical<T>(permute(low_bits(x), 0, 0)); }
 template <class T> GB_FN u32 word_of(T a, T b, T c, T d) {
-  return canonical<T>(joined(low_bits(a), low_bits(b), low_bits(c), low_bits(d)));
+  const T v[] = {a, b, c, d};
+  return canonical<T>(joined(v));
 }
 template <class T> GB_FN u32 word_at(const T* four) { return canonical<T>(joined(four)); }
 // W: how many elements of the vector are in one register.
 template <int W, class T, int V> GB_FN u32 word_of(const Vec<T, V>& v, int k) {
-  if (W == 1) return word_of(v.data[k], v.data[k + 1], v.data[k + 2], v.data[k + 3]);
+  if (W == 1) return word_at(v.data + k);
   u32 word;
   memcpy(&word, v.data + k, 4);
   return canonical<T>(word);

@@ -165,8 +165,8 @@ PATTERNS = (
     Pattern(Xpose, "CROSSED TILE", (TURNED, DENSE), DENSE, "one unaligned", extra=3, starts=(1,),
             byte=8 ),
     Pattern(Running, "LINEAR ROW", (ODD, "[1,511]"), ODD, extra=-3, types=NARROW, byte=5),
-    Pattern(Running, "LINEAR COLUMN", (ODD, "[256,1]"), ODD, extra=-1, types=NARROW, byte=5),
-    Pattern(Running, "ROW COLUMN", ("[1,511]", "[256,1]"), ODD, extra=-3, types=NARROW, byte=5),
+    Pattern(Running, "LINEAR COLUMN", (ODD, "[256,1]"), ODD, extra=-3, types=NARROW, byte=4),
+    Pattern(Running, "ROW COLUMN", ("[1,511]", "[256,1]"), ODD, extra=-6, types=NARROW, byte=4),
     Pattern(Running, "TILE", ("[256,511]{1,0:pad(256,512)}",), ODD, extra=-6, types=NARROW, byte=3),
     Pattern(Running, "GATHERED", (ODD_STRIDED,), "[256,511,1]", extra=-4, types=NARROW, byte=7),
     Pattern(Phase, "LINEAR PERIODIC", (SHORT, "[1,3]"), GAPS, "gaps", extra=-2, first=12, byte=11),
@@ -178,11 +178,11 @@ PATTERNS = (
     Pattern(Xpose, "CROSSED TILE", (TURNED_LINE, LINE), APART_ROWS, "gaps", extra=14, byte=13),
     Pattern(Xpose, "CROSSED GATHERED", (TURNED_LINE, STRIDED), APART_ROWS, "gaps", extra=15,
             byte=14 ),
-    Pattern(Gather, "LINEAR", (RUN,), APART, byte=10),
-    Pattern(Gather, "GATHERED", (APART,), APART, byte=11),
-    Pattern(Gather, "LINEAR GATHERED", (RUN, APART), APART, byte=16),
-    Pattern(Gather, "LINEAR SCALAR", (RUN, "[]"), APART, byte=12),
-    Pattern(Gather, "LINEAR VALUE", (RUN, "VALUE"), APART, byte=12),
+    Pattern(Gather, "LINEAR", (RUN,), APART, byte=7),
+    Pattern(Gather, "GATHERED", (APART,), APART, byte=9),
+    Pattern(Gather, "LINEAR GATHERED", (RUN, APART), APART, byte=12),
+    Pattern(Gather, "LINEAR SCALAR", (RUN, "[]"), APART, byte=9),
+    Pattern(Gather, "LINEAR VALUE", (RUN, "VALUE"), APART, byte=9),
 )  # fmt: skip
 
 

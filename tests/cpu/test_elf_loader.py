@@ -80,6 +80,28 @@ def test_code_data_and_functions_of_others_are_found() -> None:
 
 
 @here
+def test_distances_reach_what_lies_beside_and_jumps_what_is_elsewhere() -> None:
+    """Where all lies together, constants are operands; C's functions are called by a jump."""
+    line = "%chosen = getelementptr double, ptr @table, i64 %which"
+    text = TEXT.replace("%chosen = load ptr, ptr %at.table", line)
+    text = "\n".join(row for row in text.splitlines() if "@pointers" not in row)
+    object_cache._llvm()
+    near = binding.Target.from_default_triple().create_target_machine(
+        jit=True, reloc="pic", codemodel="small"
+    )
+    image = near.emit_object(binding.parse_assembly(text))
+    sorts = {
+        sort
+        for kind, _, start, length, *_ in parsed(image)._sections
+        if kind == elf_loader._ADDRESSES
+        for _, sort, _, _ in struct.iter_unpack("<QIIq", image[start : start + length])
+    }
+    assert sorts.issuperset(elf_loader._DISTANCES)
+    f = function(parsed(image).load("f"))
+    assert [f(3.0, k, which) for k, which in ((0, 0), (3, 0), (1, 1))] == [16.0, 128.0, 64.0]
+
+
+@here
 def test_code_cannot_be_written() -> None:
     address = parsed(object_cache.compiled_ir(TEXT)).load("f")
     assert address is not None and permissions(address) == "r-xp"
@@ -87,15 +109,15 @@ def test_code_cannot_be_written() -> None:
 
 @here
 def test_what_llvm_has_to_load() -> None:
-    """An unknown function, data that are written, distances instead of addresses, another
-    processor, a symbol that is not there."""
+    """An unknown function, data that are written, addresses of 32 bits, another processor, a
+    symbol that is not there."""
     unknown = TEXT.replace("@exp2", "@gpubcast_nobody")
     assert parsed(object_cache.compiled_ir(unknown)).load("f") is None
     written = TEXT.replace("internal constant [4", "internal global [4")
     written = written.replace("%doubled = call", "store double %x, ptr @table\n  %doubled = call")
     assert parsed(object_cache.compiled_ir(written)).load("f") is None
-    near = binding.Target.from_default_triple().create_target_machine(jit=True, codemodel="default")
-    assert parsed(near.emit_object(binding.parse_assembly(TEXT))).load("f") is None
+    low = binding.Target.from_default_triple().create_target_machine(jit=True, codemodel="default")
+    assert parsed(low.emit_object(binding.parse_assembly(TEXT))).load("f") is None
     image = bytearray(object_cache.compiled_ir(TEXT))
     assert parsed(bytes(image)).load("g") is None
     struct.pack_into("<H", image, 18, 183)  # AArch64
@@ -112,12 +134,22 @@ def test_what_the_system_refuses_is_left_to_llvm(monkeypatch: pytest.MonkeyPatch
     def refused(name: str) -> int:
         raise PermissionError(name)
 
+    def loads() -> bool:
+        address = code.load("f")
+        assert address is None or function(address)(3.0, 1, 0) == 32.0
+        assert address is None or permissions(address) == "r-xp"
+        return address is not None
+
+    # Without files of memory, memory becomes code after it was written, where that is allowed.
     monkeypatch.setattr(os, "memfd_create", refused)
-    assert code.load("f") is None
-    monkeypatch.delattr(os, "memfd_create")
-    assert code.load("f") is None
+    assert loads()
+    monkeypatch.setattr(elf_loader._system(), "mprotect", lambda *_: -1)
+    assert not loads()
     monkeypatch.undo()
-    assert code.load("f") is not None
+    monkeypatch.delattr(os, "memfd_create")
+    assert loads()
+    monkeypatch.undo()
+    assert loads()
     assert len(os.listdir("/proc/self/fd")) == before
 
 

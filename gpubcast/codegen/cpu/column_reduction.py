@@ -3,9 +3,9 @@ short sequence are neighbours, tiles are transposed in memory of the kernel's ow
 
 Of cheap values a lane is combined with the one that waits for it as both are read, in a chunk of at
 most 128 elements four lanes, so that few tiles are written; costly ones are computed lane by lane
-in their order, as memory lies. Chunks are walked in the order in which their tree combines
-neighbours first, 0, 32, 16, 48 and so on, so that few of their results wait; one that has no
-element counts as one that changes nothing.
+in their order, as memory lies. Lanes of cheap values, and chunks, are walked in the order in which
+their tree combines neighbours first, 0, 32, 16, 48 and so on, so that few of their results wait; a
+chunk that has no element counts as one that changes nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import functools
 
 from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
-from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
+from gpubcast.codegen.cpu.reduction_loops import ReductionLoops, fetched
 from gpubcast.codegen.cpu.scalar_code import scratch_type
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
 from gpubcast.schedules.cpu.column_reduction import ColumnReduction
@@ -252,18 +252,34 @@ class _ColumnLoops(ReductionLoops):
             *indented(tree, 3),
             "    half = half // 2",
         ]
-        held = f"held = min(count, {_WAITING})"
         if not self.cheap:
-            return [*alone, held, *steps]
+            return [*alone, f"held = min(count, {_WAITING})", *steps]
+        even = f" and width % {self.tile // _PARTS} == 0" if self.far else ""
         return [
-            held,
-            f"if 2 < count <= {LANES}:",
-            *indented(self._quarters(chosen)),
+            f"if count == {CHUNK}{even}:",
+            *indented(self._depth_first(chosen, str(_WAITING), self._pair(chosen, present=True))),
+            f"elif 2 < count <= {LANES}:",
+            "    half = 2",
+            "    while half * 2 < count:",
+            "        half = half * 2",
+            "    quarter = half // 2",
+            *indented(self._depth_first(chosen, "quarter", self._quarters(chosen))),
             "else:",
-            "    for l in range(held):",
-            *indented(self._pair(chosen), 2),
-            *steps,
+            f"    held = min(count, {_WAITING})",
+            *indented(self._depth_first(chosen, "held", self._pair(chosen, present=False))),
         ]
+
+    def _depth_first(self, chosen: list[Combination], count: str, rows: list[str]) -> list[str]:
+        """So many groups of lanes, a power of two, each combined with its neighbours in the tree as
+        soon as they are there: few tiles wait, and stay in the nearest cache. ``rows`` makes tile
+        ``top`` of the lanes of group ``l``; ``ahead`` is the group after that."""
+        body = [
+            *_reversed("l", "k", count),
+            *_reversed("ahead", f"min(k + 1, {count} - 1)", count),
+            *rows,
+            *_combined(chosen, "top", "k", 0, self.tile),
+        ]
+        return ["top = 0", f"for k in range({count}):", *indented(body)]
 
     def _lane(self, chosen: list[Combination]) -> list[str]:
         """The elements of a lane combined in their order, and with the lane that waits for it."""
@@ -292,78 +308,80 @@ class _ColumnLoops(ReductionLoops):
         return lines
 
     def _combined_rows(
-        self, chosen: list[Combination], rows: list[str], tree: list[int]
+        self, chosen: list[Combination], lanes: list[str], tree: list[int], *, present: bool
     ) -> list[str]:
-        """Elements of some lanes at every place of the tile combined, and stored as lane ``l``.
+        """Elements of some lanes at every place of the tile combined, and stored as tile ``top``.
 
         Args:
             chosen: the reductions.
-            rows: where the elements are in their chunk; the first is there.
+            lanes: how far the elements are behind the group's own, which is ``l`` of the chunk.
             tree: how many of them, in order, are combined with each other before the next are, and
                 so on until one is left.
+            present: whether all are there; the first always is.
         """
         values = self._below([one.operand for one in chosen])
         slots = [v for v in values if v < self.reads]
         # What is not there is row l again, and counts as what changes nothing.
-        before = [f"present{r} = {row} < count" for r, row in enumerate(rows) if r]
-        inside = []
-        for r, row in enumerate(rows):
-            at = f"({row} if present{r} else l)" if r else row
-            before += self._rows(slots, f"begin + {at}", r)
+        before, inside = [], []
+        for r, lane in enumerate(lanes):
+            row = f"l + {lane}"
+            if r and not present:
+                before.append(f"present{r} = {row} < count")
+                row = f"({row} if present{r} else l)"
+            before += self._rows(slots, f"begin + {row}", r)
             inside += [self._value(v, r) for v in values]
             for one in chosen:
-                choice = f" if present{r} else {one.identity}" if r else ""
+                choice = f" if present{r} else {one.identity}" if r and not present else ""
                 inside.append(f"a{one.value}_{r} = {one.entered(f'v{one.operand}')}{choice}")
         for one in chosen:
-            left = [f"a{one.value}_{r}" for r in range(len(rows))]
+            left = [f"a{one.value}_{r}" for r in range(len(lanes))]
             for count in tree:
                 groups = [left[k : k + count] for k in range(0, len(left), count)]
                 left = [functools.reduce(one.combined, group) for group in groups]
-            inside.append(one.store(f"l * {self.tile} + c", left[0]))
-        asked = self._next_rows(slots, len(rows)) if self.far else []
-        if not asked:
+            inside.append(one.store(f"top * {self.tile} + c", left[0]))
+        asked = self._next_rows(slots, lanes) if self.far else ([], [])
+        if not asked[1]:
             return [*before, "for c in range(width):", *indented(inside)]
         part = self.tile // _PARTS
+        places = [f"for c in range(d, min(d + {part}, width)):"]
+        if present:
+            places = [f"for e in range({part}):", "    c = d + e"]
         return [
+            *asked[0],
             *before,
             f"for d in range(0, width, {part}):",
-            *indented(asked),
-            f"    for c in range(d, min(d + {part}, width)):",
+            *indented([*asked[1], *places]),
             *indented(inside, 2),
         ]
 
-    def _next_rows(self, slots: list[int], rows: int) -> list[str]:
-        """Asks for the rows behind those that are combined, from place d on, while these are:
-        processors look ahead in one page of memory at a time, and these runs are no longer."""
-        axis, lines = self.plan.axes_of(1)[-1], []
+    def _next_rows(self, slots: list[int], lanes: list[str]) -> tuple[list[str], list[str]]:
+        """Asks for the rows of the next group, from place d on, while those of this one are
+        combined: processors look ahead in one page of memory at a time, and these runs are no
+        longer. Where they are, and what asks for them."""
+        asked = []
         for slot in slots:
             linear = self.table.patterns[slot] is AccessPattern.LINEAR
-            if not linear or not self.table.moves(slot, axis) or self.plan.reads[slot].generated:
-                continue
-            size, step = self._element(slot).itemsize, self.table.step(slot, axis, "1")
-            for r in range(rows):
-                first = f"q{slot}_{r} + {step} + column + d"
-                lines.append(f"fetch(p{slot} + {size} * ({first}), {size} * {self.tile // _PARTS})")
-        return lines
+            moved = any(self.table.moves(slot, axis) for axis in self.plan.axes_of(1))
+            if linear and moved and not self.plan.reads[slot].generated:
+                asked.append(slot)
+        places, lines = [], []
+        for r, lane in enumerate(lanes, len(lanes)):
+            places += self._rows(asked, f"begin + ahead + {lane}", r) if asked else []
+            for slot in asked:
+                size = self._element(slot).itemsize
+                first = f"q{slot}_{r} + column + d"
+                lines.append(fetched(f"p{slot} + {size} * ({first})", size * self.tile // _PARTS))
+        return places, lines
 
-    def _pair(self, chosen: list[Combination]) -> list[str]:
+    def _pair(self, chosen: list[Combination], *, present: bool) -> list[str]:
         """Lane l and the one that it is combined with first."""
-        lanes = (0, _WAITING)
-        rows = [f"l + {LANES * r + k}" if r or k else "l" for k in lanes for r in range(PER_LANE)]
-        return self._combined_rows(chosen, rows, [PER_LANE, 2])
+        lanes = [str(LANES * r + k) for k in (0, _WAITING) for r in range(PER_LANE)]
+        return self._combined_rows(chosen, lanes, [PER_LANE, 2], present=present)
 
     def _quarters(self, chosen: list[Combination]) -> list[str]:
         """The first two steps of the tree of lanes of one element each."""
-        rows = ["l", "l + half", "l + quarter", "l + half + quarter"]
-        return [
-            "half = 2",
-            "while half * 2 < count:",
-            "    half = half * 2",
-            "quarter = half // 2",
-            "for l in range(quarter):",
-            *indented(self._combined_rows(chosen, rows, [2, 2])),
-            "held = quarter",
-        ]
+        lanes = ["0", "half", "quarter", "half + quarter"]
+        return self._combined_rows(chosen, lanes, [2, 2], present=False)
 
     # --- results ---------------------------------------------------------------------------------
 

@@ -6,7 +6,11 @@ from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.scalar_code import expression
 from gpubcast.hlo.sequences import CHUNK
+from gpubcast.schedules.cpu.cost import VECTOR
 from gpubcast.schedules.schedule import CpuScheduleBase
+
+# How many lines of memory are asked for without a loop.
+_LINES = 16
 
 
 class ReductionLoops:
@@ -131,3 +135,10 @@ class ReductionLoops:
             if self.table.moves(slot, axis)
         ]
         return " + ".join(terms) or "0"
+
+
+def fetched(address: str, size: int) -> str:
+    """The statement that asks for so many bytes of memory: few at once, since loops of a few turns
+    end where a processor does not expect it."""
+    lines = -(-size // VECTOR)
+    return f"fetch_lines({address}, {lines})" if lines <= _LINES else f"fetch({address}, {size})"

@@ -19,7 +19,7 @@ from gpubcast.codegen.cpu.combination import (
 )
 from gpubcast.codegen.cpu.nontemporal_stores import nontemporal_stores, stores_elements
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
-from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
+from gpubcast.codegen.cpu.reduction_loops import ReductionLoops, fetched
 from gpubcast.codegen.cpu.scalar_code import scratch_type
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
 from gpubcast.schedules.cpu.cost import AHEAD, BY_TURNS, LONG_ROW, STRETCH
@@ -216,7 +216,7 @@ class _RowLoops(ReductionLoops):
             if self.far and pattern is AccessPattern.LINEAR and self.table.moves(slot, axis):
                 size = self.plan.reads[slot].element_type.itemsize
                 first = f"{size} * ({self.offset(slot)} + {place.format(slot)})"
-                lines.append(f"fetch(p{slot} + {first} + {ahead}, {size} * {count})")
+                lines.append(fetched(f"p{slot} + {first} + {ahead}", size * count))
         return lines
 
     def _values_of(self, sequence: int, results: list[int]) -> list[int]:

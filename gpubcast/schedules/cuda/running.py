@@ -23,6 +23,8 @@ from gpubcast.schedules.schedule import AccessPattern, CudaTarget, VectorSchedul
 
 # Divided by in 32 bits, together with the elements of a block.
 LONGEST_ROW = 2**30
+# The most elements of a word: where some are read by words, a row has as many behind a vector.
+WORD_ELEMENTS = 4
 # What is no vector in memory. Small elements of these share words.
 APART = (AccessPattern.ROW, AccessPattern.TILE, AccessPattern.GATHERED, AccessPattern.COLUMN)
 SHARE_WORDS = (AccessPattern.ROW, AccessPattern.TILE, AccessPattern.COLUMN)
@@ -63,7 +65,8 @@ def running(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget)
     singles = sum(map(_registers, plan.reads, reads))
     found, count = run_vectors(plan, accesses, target, singles)
     grid = run_blocks(plan.num_visited, found, count)
-    if inner < found.width or grid > MAX_GRID:
+    words = found.width > 1 and any(r.element_type.itemsize < REGISTER for r in plan.reads)
+    if inner < found.width + WORD_ELEMENTS * words or grid > MAX_GRID:
         return None
     return Running(
         reads=reads,

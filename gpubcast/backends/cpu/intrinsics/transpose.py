@@ -160,15 +160,32 @@ def _transpose(size: int, *, by_lines: bool) -> Any:
     return transpose
 
 
-@Intrinsic
-def _fetch_line(typing_context: Any, address: Any) -> Any:
-    """Ask for a line of memory, of which nothing need be there, for the second cache."""
+def _ask(builder: Any, address: Any, lines: int) -> None:
+    """Ask for lines of memory for the second cache."""
+    pointer = builder.inttoptr(address, ir.PointerType())
+    llvm_type = ir.FunctionType(ir.VoidType(), [ir.PointerType(), _HALF, _HALF, _HALF])
+    fetch = builder.module.declare_intrinsic("llvm.prefetch.p0", (), llvm_type)
+    for line in range(lines):
+        at = builder.gep(pointer, [_WORD(VECTOR * line)], source_etype=ir.IntType(8))
+        builder.call(fetch, [at, _HALF(0), _HALF(2), _HALF(1)])
+
+
+def _fetch_lines(typing_context: Any, address: Any, count: Any) -> Any:
+    """Ask for so many lines of memory, a constant, of which nothing need be there."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = builder.inttoptr(args[0], ir.PointerType())
-        llvm_type = ir.FunctionType(ir.VoidType(), [ir.PointerType(), _HALF, _HALF, _HALF])
-        fetch = builder.module.declare_intrinsic("llvm.prefetch.p0", (), llvm_type)
-        builder.call(fetch, [pointer, _HALF(0), _HALF(2), _HALF(1)])
+        _ask(builder, args[0], count.literal_value)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, count), codegen
+
+
+@Intrinsic
+def _fetch_line(typing_context: Any, address: Any) -> Any:
+    """The same of one line."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        _ask(builder, args[0], 1)
         return context.get_dummy_value()
 
     return types.void(types.int64), codegen
@@ -196,7 +213,7 @@ def _tile(typing_context: Any) -> Any:
 
 def functions() -> dict[str, Any]:
     """The functions under the names that generated code uses."""
-    found = {"fetch": _fetch, "tile": _tile}
+    found = {"fetch": _fetch, "fetch_lines": Intrinsic(_fetch_lines, literal=True), "tile": _tile}
     for size in SIZES:
         found[f"transpose_{size}"] = _transpose(size, by_lines=False)
         found[f"transpose_lines_{size}"] = _transpose(size, by_lines=size >= LEAST_BY_LINES)

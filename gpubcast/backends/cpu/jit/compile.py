@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -34,8 +35,24 @@ def machine_code(
             # Of this function alone: those that it calls compute as they are written.
             fastmathpass.FastFloatBinOpVisitor(_FAST).visit_Function(lowered)
             fastmathpass.FastFloatCallVisitor(_FAST).visit_Function(lowered)
-        image = target.codegen()._tm.emit_object(module.optimised())
+        image = _machine(target.codegen()).emit_object(module.optimised())
         return bytes(image), lowered.name
+
+
+@functools.lru_cache(maxsize=1)
+def _machine(codegen: Any) -> Any:
+    """What makes code for the processor of a code generator of numba's. That one's may be spread
+    over all addresses; where all of a kernel lies together, constants are operands of instructions,
+    which else take registers that loops need, or are loaded anew in each turn."""
+    from llvmlite import binding
+    from numba.core import config
+
+    triple, name, features = codegen.magic_tuple()
+    if not triple.startswith("x86_64") or "linux" not in triple:
+        return codegen._tm
+    return binding.Target.from_triple(triple).create_target_machine(
+        cpu=name, features=features, opt=config.OPT, reloc="pic", codemodel="small", jit=True
+    )
 
 
 @contextlib.contextmanager

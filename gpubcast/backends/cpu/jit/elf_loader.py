@@ -1,9 +1,10 @@
 """Object files of machine code: what one needs from elsewhere, and loading one without LLVM.
 
-The code may lie anywhere, so on x86-64 LLVM has it ask for 64-bit addresses and for nothing else:
-its sections are copied into memory and the addresses filled in. An object that asks for more is
-left to LLVM's own loader, which takes longer to import than all else before a first result. What an
-object says of itself is checked when it is parsed: a damaged one is refused there, and only there.
+Its sections are copied into memory, one behind the other, and the addresses and distances that it
+asks for are filled in. A function of another library may be further away than a distance of 32 bits
+reaches: a jump to it lies behind the sections. An object that asks for more is left to LLVM's own
+loader, which takes longer to import than all else before a first result. What an object says of
+itself is checked when it is parsed: a damaged one is refused there, and only there.
 """
 
 from __future__ import annotations
@@ -21,11 +22,15 @@ _HEADER, _MACHINE, _X86_64 = b"\x7fELF\x02\x01", 18, 62
 # Sorts of sections, and their flags.
 _CONTENTS, _SYMBOLS, _ADDRESSES, _WITHOUT_CONTENTS, _UNWINDING = 1, 2, 4, 8, 0x70000001
 _WRITABLE, _IN_MEMORY = 1, 2
-# The section of symbols that are elsewhere; what asks for an address of 64 bits.
-_ELSEWHERE, _ABSOLUTE = 0, 1
+# The section of symbols that are elsewhere; what asks for an address of 64 bits, and what for a
+# distance of 32: to what is there, and to what may be a jump to it.
+_ELSEWHERE, _ABSOLUTE, _DISTANCES = 0, 1, (2, 4)
 # Numbers of sections from here on are no sections. Bytes of a section's description and of a
-# relocation; the largest alignment that memory has; what an addend stays below.
-_RESERVED, _SECTION, _RELOCATION, _PAGE, _ADDEND = 0xFF00, 64, 24, 4096, 1 << 31
+# relocation; the largest alignment that memory has; what an addend, and all memory, stay below.
+_RESERVED, _SECTION, _RELOCATION, _PAGE, _ADDEND = 0xFF00, 64, 24, 4096, 1 << 30
+# A jump to the address that follows, after two bytes that are not run.
+_JUMP, _JUMP_BYTES = bytes.fromhex("ff25 0200 0000 cccc"), 16
+_NO_FILE = -1
 _READ, _RUN, _FAILED = mmap.PROT_READ, mmap.PROT_EXEC, ctypes.c_void_p(-1).value
 
 
@@ -77,7 +82,7 @@ class ElfObject:
             raise ValueError("a table of relocations is cut off")
         for offset, sort, symbol, add in struct.iter_unpack("<QIIq", table):
             # Other processors' are of four bytes, and of fewer.
-            end = offset + (8 if sort == _ABSOLUTE else 1)
+            end = offset + (8 if sort == _ABSOLUTE else 4 if sort in _DISTANCES else 1)
             if end > length or symbol >= len(self._symbols) or abs(add) >= _ADDEND:
                 raise ValueError("a relocation is outside of its section")
 
@@ -110,35 +115,55 @@ class ElfObject:
                 size = places[number] + length
         if not size or struct.unpack_from("<H", self._image, _MACHINE) != (_X86_64,):
             return None
+        jumps = -(-size // _JUMP_BYTES) * _JUMP_BYTES
+        size = jumps + _JUMP_BYTES * len(self._symbols)
+        if size >= _ADDEND:
+            return None
         try:
             file = os.memfd_create("gpubcast")
         except (AttributeError, OSError):  # another system, or one that does not want it
-            return None
+            file = _NO_FILE
         try:
-            os.ftruncate(file, size)
-            start = _system().mmap(None, size, _READ | _RUN, mmap.MAP_PRIVATE, file, 0)
-            if start == _FAILED:
-                if ctypes.get_errno() == errno.ENOMEM:
-                    raise MemoryError("no address space is left for machine code")
-                return None
-            # A page is looked up when it is first read, which is after it has been written.
-            found = self._linked(places, start, size, function)
-            if found is None:
-                _system().munmap(start, size)
-                return None
-            memory, address = found
-            os.pwrite(file, memory, 0)
-            return address
+            return self._mapped(file, places, size, jumps, function)
         except OSError:  # no memory left for a file
             return None
         finally:
-            os.close(file)
+            if file != _NO_FILE:
+                os.close(file)
+
+    def _mapped(
+        self, file: int, places: dict[int, int], size: int, jumps: int, function: str
+    ) -> int | None:
+        """The same with a file of memory, or without one: then memory is written, and code after
+        that, which systems refuse more often."""
+        if file != _NO_FILE:
+            os.ftruncate(file, size)
+            how, flags = _READ | _RUN, mmap.MAP_PRIVATE
+        else:
+            how, flags = _READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        start = _system().mmap(None, size, how, flags, file, 0)
+        if start == _FAILED:
+            if ctypes.get_errno() == errno.ENOMEM:
+                raise MemoryError("no address space is left for machine code")
+            return None
+        found = self._linked(places, start, size, jumps, function)
+        if found is not None and file != _NO_FILE:
+            # A page is looked up when it is first read, which is after it has been written.
+            os.pwrite(file, found[0], 0)
+        elif found is not None:
+            ctypes.memmove(start, bytes(found[0]), size)
+            if _system().mprotect(start, size, _READ | _RUN):
+                found = None
+        if found is None:
+            _system().munmap(start, size)
+            return None
+        return found[1]
 
     def _linked(
-        self, places: dict[int, int], start: int, size: int, function: str
+        self, places: dict[int, int], start: int, size: int, jumps: int, function: str
     ) -> tuple[bytearray, int] | None:
-        """What is to be in memory from ``start`` on, and where a function is; None where it asks
-        for more."""
+        """What is to be in memory from ``start`` on, jumps to what is elsewhere from place
+        ``jumps`` on, and where a function is; None where it asks for more."""
         addresses = [
             _address_of(name)
             if section == _ELSEWHERE
@@ -151,14 +176,26 @@ class ElfObject:
         for number, at in places.items():
             _, _, begin, length, *_ = self._sections[number]
             memory[at : at + length] = self._image[begin : begin + length]
+        near = list(addresses)
+        for symbol, (name, section, _) in enumerate(self._symbols):
+            if section == _ELSEWHERE and name:
+                address, near[symbol] = addresses[symbol], start + jumps
+                memory[jumps : jumps + _JUMP_BYTES] = _JUMP + struct.pack("<Q", address or 0)
+                jumps += _JUMP_BYTES
         for section_type, _, begin, length, _, target, _, _ in self._sections:
             if section_type == _ADDRESSES and target in places:
                 table = struct.iter_unpack("<QIIq", self._image[begin : begin + length])
                 for offset, sort, symbol, add in table:
-                    address = addresses[symbol]
-                    if sort != _ABSOLUTE or address is None:
+                    address, place = addresses[symbol], places[target] + offset
+                    if address is None:
                         return None
-                    struct.pack_into("<Q", memory, places[target] + offset, address + add)
+                    if sort == _ABSOLUTE:
+                        struct.pack_into("<Q", memory, place, address + add)
+                    elif sort in _DISTANCES:
+                        distance = (near[symbol] or 0) + add - (start + place)
+                        struct.pack_into("<i", memory, place, distance)
+                    else:
+                        return None
         for (name, _, _), address in zip(self._symbols, addresses, strict=True):
             if name == function and address is not None:
                 return memory, address
@@ -173,6 +210,7 @@ def _system() -> Any:
     library.mmap.restype = pointer
     library.mmap.argtypes = (pointer, size, number, number, number, ctypes.c_long)
     library.munmap.argtypes = (pointer, size)
+    library.mprotect.argtypes = (pointer, size, number)
     return library
 
 
