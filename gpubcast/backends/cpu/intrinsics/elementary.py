@@ -19,6 +19,7 @@ from gpubcast.backends.cpu.intrinsics.short_tables import intrinsic, vector_unit
 from gpubcast.backends.cpu.intrinsics.vector_forms import (
     called_on,
     internal,
+    on_one,
     rarely,
     with_vectors,
 )
@@ -123,8 +124,7 @@ def _emit(builder: Any, formula: Formula, args: list[Any], *, in_loops: bool = T
                 _short_table(builder, instruction.machine_type, instruction.extra, operands[0])
             )
         elif instruction.op == "rarely":
-            helper = instruction.extra[0]
-            values.append(_rare_helper(builder, helper, *operands, in_loops=in_loops))
+            values.append(_rare_helper(builder, instruction.extra[0], *operands))
         else:
             values.append(_instruction(builder, instruction, source, operands, lanes))
     return [values[i] for i in code.results]
@@ -135,11 +135,11 @@ def _native(builder: Any, step: Formula, args: list[Any]) -> list[Any]:
     machine_type = _LLVM[step.machine_type]
     name = f"gb_{step.name}_{step.machine_type.value}"
 
-    def scalar(inner: Any, operands: list[Any]) -> Any:
-        return _emit(inner, step, operands, in_loops=False)[0]
-
     def vector(inner: Any, operands: list[Any]) -> Any:
         return INSTRUCTIONS[step.name](inner, *operands)
+
+    def scalar(inner: Any, operands: list[Any]) -> Any:
+        return on_one(inner, operands, vector)
 
     function = with_vectors(
         builder.module, name, machine_type, [machine_type] * step.arity, scalar, vector
@@ -174,9 +174,7 @@ def _short_table(
     return called_on(builder, made, [index])
 
 
-def _rare_helper(
-    builder: Any, helper: Formula, condition: Any, otherwise: Any, x: Any, *, in_loops: bool
-) -> Any:
+def _rare_helper(builder: Any, helper: Formula, condition: Any, otherwise: Any, x: Any) -> Any:
     """A helper where a condition holds."""
 
     def body(inner: Any, operands: list[Any]) -> Any:
@@ -184,9 +182,7 @@ def _rare_helper(
 
     name = f"gb_{helper.name}_{helper.machine_type.value}"
     vectors = _is_for_vectors(helper)
-    return rarely(
-        builder, name, condition, otherwise, [x], body, vectors=vectors, in_loops=in_loops
-    )
+    return rarely(builder, name, condition, otherwise, [x], body, vectors=vectors)
 
 
 @functools.cache

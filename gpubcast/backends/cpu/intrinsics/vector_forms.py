@@ -50,6 +50,21 @@ def with_vectors(
     return function
 
 
+def on_one(builder: Any, operands: list[Any], vector: Callable[[Any, list[Any]], Any]) -> Any:
+    """What ``vector`` makes of elements, each in all lanes of the vector unit's."""
+    element, lane = operands[0].type, ir.IntType(32)
+    count = vector_unit().bits // (32 if element == ir.FloatType() else 64)
+    anything = ir.Constant(ir.VectorType(element, count), ir.Undefined)
+    everywhere = ir.Constant(ir.VectorType(lane, count), [lane(0)] * count)
+    vectors = [
+        builder.shuffle_vector(
+            builder.insert_element(anything, operand, lane(0)), anything, everywhere
+        )
+        for operand in operands
+    ]
+    return builder.extract_element(vector(builder, vectors), lane(0))
+
+
 def _in_parts(
     builder: Any, args: Sequence[Any], full: int, vector: Callable[[Any, list[Any]], Any]
 ) -> Any:
@@ -98,13 +113,12 @@ def rarely(
     body: Callable[[Any, list[Any]], Any],
     *,
     vectors: bool = False,
-    in_loops: bool = True,
 ) -> Any:
     """A branch round a call, on values of one floating type. A loop that has it becomes a vector
     loop nevertheless, because what is called names functions on vectors that stand for it. Those
     are the body on every element of a vector, where it may be given ``vectors``, or else on one
-    element after the other that needs it. None are made for what vector loops never call."""
-    function = _cold(builder.module, name, args[0].type, len(args), body, vectors, in_loops)
+    element after the other that needs it."""
+    function = _cold(builder.module, name, args[0].type, len(args), body, vectors)
     before = builder.block
     rare, after = builder.append_basic_block("rare"), builder.append_basic_block("after")
     builder.cbranch(condition, rare, after)
@@ -128,23 +142,21 @@ def rarely_in_lanes(
 ) -> Any:
     """The same on vectors, for a form of a function."""
     element, count = args[0].type.element, args[0].type.count
-    function = _cold(builder.module, name, element, len(args), body, False, True)
+    function = _cold(builder.module, name, element, len(args), body, False)
     form = builder.module.globals[f"{function.name}_x{count}"]
     return builder.select(mask, builder.call(form, [*args, mask]), otherwise)
 
 
 def _cold(
     module: ir.Module, name: str, typed: ir.Type, arity: int,
-    body: Callable[[Any, list[Any]], Any], in_vectors: bool, in_loops: bool,
+    body: Callable[[Any, list[Any]], Any], in_vectors: bool,
 ) -> Any:  # fmt: skip
-    """A function that is rarely called, with forms on vectors and a mask if loops call it."""
+    """A function that is rarely called, with forms on vectors and a mask."""
     if name in module.globals:
         return module.globals[name]
     function = internal(module, name, ir.FunctionType(typed, [typed] * arity), "noinline", "cold")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     builder.ret(body(builder, list(function.args)))
-    if not in_loops:
-        return function
     full = _full_form(module, function, body) if in_vectors else None
     bits = 32 if typed == ir.FloatType() else 64
     widths = [size // bits for size in _VECTORS]
