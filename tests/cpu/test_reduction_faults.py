@@ -30,6 +30,8 @@ class Fault(NamedTuple):
 
 # One after another, where a tree is due.
 _IN_ORDER = r"\1c1 = float32(0.0)\n\1for l in range(128):\n\1    c1 = c1 + load_f32(t1, l)"
+# Where the number of a group of lanes is made from that of a step.
+_REVERSED = r"l = 0\n +left = k\n +bit = {} // 2\n +while bit > 0:\n(?: +.*\n){{3}}"
 FAULTS = {
     "64 lanes": Fault(
         r"range\(128, count, 128\):\n( +)for l in range\(min\(128",
@@ -70,7 +72,13 @@ FAULTS = {
         r"(a1_3 = v0) if present3 else float32\(0\.0\)", r"\1", (99, 9), (0,)
     ),
     "lanes of a short column in their order": Fault(
-        r"held = quarter\n", "held = half\n", (99, 9), (0,)
+        _REVERSED.format("quarter"), "l = k\n", (99, 9), (0,)
+    ),
+    "lanes of a column in their order": Fault(
+        _REVERSED.format("held"), "l = k\n", (200, 9), (0,)
+    ),
+    "lanes of a whole column in their order": Fault(
+        _REVERSED.format("64"), "l = k\n", (512, 9), (0,)
     ),
     "chunk results in their order": Fault(
         r"( +)c1 = lanes_reduce_sum_f32\(t1 \+ 512\)",

@@ -273,9 +273,10 @@ class _ColumnLoops(ReductionLoops):
         """So many groups of lanes, a power of two, each combined with its neighbours in the tree as
         soon as they are there: few tiles wait, and stay in the nearest cache. ``rows`` makes tile
         ``top`` of the lanes of group ``l``; ``ahead`` is the group after that."""
+        ahead = _reversed("ahead", f"min(k + 1, {count} - 1)", count) if self.far else []
         body = [
             *_reversed("l", "k", count),
-            *_reversed("ahead", f"min(k + 1, {count} - 1)", count),
+            *ahead,
             *rows,
             *_combined(chosen, "top", "k", 0, self.tile),
         ]
