@@ -231,13 +231,13 @@ def select(
 
 
 def at_least(x: FormulaValue, low: float) -> FormulaValue:
-    """x, or ``low`` where x is less; NaN stays NaN."""
+    """x, or ``low``, which is not 0, where x is less; NaN stays NaN."""
     x._only("at_least", floats=True)
     return x._binary("at_least", low)
 
 
 def at_most(x: FormulaValue, high: float) -> FormulaValue:
-    """x, or ``high`` where x is more; NaN stays NaN."""
+    """x, or ``high``, which is not 0, where x is more; NaN stays NaN."""
     x._only("at_most", floats=True)
     return x._binary("at_most", high)
 
