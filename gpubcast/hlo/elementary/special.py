@@ -184,7 +184,7 @@ ERF_START, ERF_END = 0.9375, {F32: 3.99, F64: 6.0}
 
 
 def _erf(x: FormulaValue) -> FormulaValue:
-    """erf in F32: s + s P with s = x below 8/9 and s = 8/9 above, so that P is small."""
+    """erf in F32: s + s P with s = x up to ERF_NEAR and constant above, so that P is small."""
     a = at_most(abs(x), ERF_END[F32])
     index = bits(fma(a, *ERF_PLACE)) >> 20
     distance = a - lookup(ERF_TABLE[0], index)
