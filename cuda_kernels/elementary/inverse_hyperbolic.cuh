@@ -38,20 +38,20 @@ GB_FN float asinh(float x) {
   const u32 t28 = bits_as<u32>(t24) >> 20;
   const float t29 = TABLE_481cc6e9[0][t28 & 7];
   const float t32 = fma(t24, t29, -1.0f);
-  const float t40 = bits_as<float>(bits_as<u32>(12583039.0f - at_most(t25, 127.0f)) << 23);
-  const float t42 = t25 + (large ? 1.0f : 0.0f);
-  const float t44 = fma(t42, 0.69314575f, TABLE_481cc6e9[1][t28 & 7]);
-  const float t45 = t44 + t32;
-  const float t50 = fma((large ? 0.0f : (low + z_low)) * t40, fma(-t29, t32, t29), t32 - (t45
-      - t44));
-  const float t60 = fma(fma(fma(-0.14431211f, t32, 0.20001717f), t32, -0.25012267f), t32,
+  const u32 t40 = bits_as<u32>(12583039.0f - ((t25 < 127.0f) ? t25 : 127.0f)) << 23;
+  const float t43 = t25 + (large ? 1.0f : 0.0f);
+  const float t45 = fma(t43, 0.69314575f, TABLE_481cc6e9[1][t28 & 7]);
+  const float t46 = t45 + t32;
+  const float t51 = fma((large ? 0.0f : (low + z_low)) * bits_as<float>(t40), fma(-t29, t32,
+      t29), t32 - (t46 - t45));
+  const float t61 = fma(fma(fma(-0.14431211f, t32, 0.20001717f), t32, -0.25012267f), t32,
       0.33333486f);
-  const float t63 = fma(t32 * t32, fma(t60, t32, -0.49999985f), fma(t42, 1.4286068e-06f,
-      t50));
-  const float y = t45 + t63;
-  const u32 t72 = bits_as<u32>((a < bits_as<float>(0x7f800000u)) ? y : a) | (bits_as<u32>(x)
+  const float t64 = fma(t32 * t32, fma(t61, t32, -0.49999985f), fma(t43, 1.4286068e-06f,
+      t51));
+  const float y = t46 + t64;
+  const u32 t73 = bits_as<u32>((a < bits_as<float>(0x7f800000u)) ? y : a) | (bits_as<u32>(x)
       & 0x80000000u);
-  return bits_as<float>(t72);
+  return bits_as<float>(t73);
 }
 
 #ifndef GB_HAS_TABLE_5c1a66cd
@@ -88,25 +88,24 @@ GB_FN double asinh(double x) {
   const u64 t28 = bits_as<u64>(t24) >> 49;
   const double t29 = TABLE_5c1a66cd[0][t28 & 7];
   const double t32 = fma(t24, t29, -1.0);
-  const double t40 = bits_as<double>(bits_as<u64>(6755399441056767.0 - at_most(t25, 1023.0))
-      << 52);
-  const double t42 = t25 + (large ? 1.0 : 0.0);
-  const double t44 = fma(t42, 0.6931471805601177, TABLE_df6d9be0[0][t28 & 7]);
-  const double t45 = t44 + t32;
-  const double t50 = fma((large ? 0.0 : (low + z_low)) * t40, fma(-t29, t32, t29), t32 - (t45
-      - t44));
-  const double t58 = fma(fma(0.05224709948779367, t32, -0.08029299574476996), t32,
+  const u64 t38 = bits_as<u64>(6755399441056767.0 - ((t25 < 1023.0) ? t25 : 1023.0));
+  const double t43 = t25 + (large ? 1.0 : 0.0);
+  const double t45 = fma(t43, 0.6931471805601177, TABLE_df6d9be0[0][t28 & 7]);
+  const double t46 = t45 + t32;
+  const double t51 = fma((large ? 0.0 : (low + z_low)) * bits_as<double>(t38 << 52),
+      fma(-t29, t32, t29), t32 - (t46 - t45));
+  const double t59 = fma(fma(0.05224709948779367, t32, -0.08029299574476996), t32,
       0.09092636695632472);
-  const double t62 = fma(fma(t58, t32, -0.10003149434698166), t32, 0.11111260070436367);
-  const double t66 = fma(fma(t62, t32, -0.12499990200666337), t32, 0.14285713557317845);
-  const double t70 = fma(fma(t66, t32, -0.1666666667738924), t32, 0.20000000001198348);
-  const double t74 = fma(fma(t70, t32, -0.2499999999999716), t32, 0.3333333333333273);
-  const double t77 = fma(t32 * t32, fma(t74, t32, -0.5), fma(t42, -1.7239444525614835e-13,
-      t50));
-  const double y = t45 + t77;
-  const u64 t82 = bits_as<u64>((a < bits_as<double>(0x7ff0000000000000ull)) ? y : a);
-  const double t87 = bits_as<double>(t82 | (bits_as<u64>(x) & 0x8000000000000000ull));
-  return t87;
+  const double t63 = fma(fma(t59, t32, -0.10003149434698166), t32, 0.11111260070436367);
+  const double t67 = fma(fma(t63, t32, -0.12499990200666337), t32, 0.14285713557317845);
+  const double t71 = fma(fma(t67, t32, -0.1666666667738924), t32, 0.20000000001198348);
+  const double t75 = fma(fma(t71, t32, -0.2499999999999716), t32, 0.3333333333333273);
+  const double t78 = fma(t32 * t32, fma(t75, t32, -0.5), fma(t43, -1.7239444525614835e-13,
+      t51));
+  const double y = t46 + t78;
+  const u64 t83 = bits_as<u64>((a < bits_as<double>(0x7ff0000000000000ull)) ? y : a);
+  const double t88 = bits_as<double>(t83 | (bits_as<u64>(x) & 0x8000000000000000ull));
+  return t88;
 }
 
 // log(x / 2 + sqrt(x^2 - 1) / 2) + ln 2: the root is that of t^2 + t, t = (x - 1) / 2.
@@ -129,20 +128,20 @@ GB_FN float acosh(float x) {
   const u32 t35 = bits_as<u32>(t31) >> 20;
   const float t36 = TABLE_481cc6e9[0][t35 & 7];
   const float t39 = fma(t31, t36, -1.0f);
-  const float t47 = bits_as<float>(bits_as<u32>(12583039.0f - at_most(t32, 127.0f)) << 23);
-  const float t49 = t32 + 1.0f;
-  const float t51 = fma(t49, 0.69314575f, TABLE_481cc6e9[1][t35 & 7]);
-  const float t52 = t51 + t39;
-  const float t57 = fma((large ? 0.0f : (low + root_low)) * t47, fma(-t36, t39, t36), t39 -
-      (t52 - t51));
-  const float t67 = fma(fma(fma(-0.14431211f, t39, 0.20001717f), t39, -0.25012267f), t39,
+  const u32 t47 = bits_as<u32>(12583039.0f - ((t32 < 127.0f) ? t32 : 127.0f)) << 23;
+  const float t50 = t32 + 1.0f;
+  const float t52 = fma(t50, 0.69314575f, TABLE_481cc6e9[1][t35 & 7]);
+  const float t53 = t52 + t39;
+  const float t58 = fma((large ? 0.0f : (low + root_low)) * bits_as<float>(t47), fma(-t36,
+      t39, t36), t39 - (t53 - t52));
+  const float t68 = fma(fma(fma(-0.14431211f, t39, 0.20001717f), t39, -0.25012267f), t39,
       0.33333486f);
-  const float t70 = fma(t39 * t39, fma(t67, t39, -0.49999985f), fma(t49, 1.4286068e-06f,
-      t57));
-  const float y = t52 + t70;
-  const float t77 = (x < 1.0f) ? bits_as<float>(0x7fc00000u) : ((x <
+  const float t71 = fma(t39 * t39, fma(t68, t39, -0.49999985f), fma(t50, 1.4286068e-06f,
+      t58));
+  const float y = t53 + t71;
+  const float t78 = (x < 1.0f) ? bits_as<float>(0x7fc00000u) : ((x <
       bits_as<float>(0x7f800000u)) ? y : x);
-  return t77;
+  return t78;
 }
 
 // log(x / 2 + sqrt(x^2 - 1) / 2) + ln 2: the root is that of t^2 + t, t = (x - 1) / 2.
@@ -165,25 +164,24 @@ GB_FN double acosh(double x) {
   const u64 t35 = bits_as<u64>(t31) >> 49;
   const double t36 = TABLE_5c1a66cd[0][t35 & 7];
   const double t39 = fma(t31, t36, -1.0);
-  const double t47 = bits_as<double>(bits_as<u64>(6755399441056767.0 - at_most(t32, 1023.0))
-      << 52);
-  const double t49 = t32 + 1.0;
-  const double t51 = fma(t49, 0.6931471805601177, TABLE_df6d9be0[0][t35 & 7]);
-  const double t52 = t51 + t39;
-  const double t57 = fma((large ? 0.0 : (low + root_low)) * t47, fma(-t36, t39, t36), t39 -
-      (t52 - t51));
-  const double t65 = fma(fma(0.05224709948779367, t39, -0.08029299574476996), t39,
+  const u64 t45 = bits_as<u64>(6755399441056767.0 - ((t32 < 1023.0) ? t32 : 1023.0));
+  const double t50 = t32 + 1.0;
+  const double t52 = fma(t50, 0.6931471805601177, TABLE_df6d9be0[0][t35 & 7]);
+  const double t53 = t52 + t39;
+  const double t58 = fma((large ? 0.0 : (low + root_low)) * bits_as<double>(t45 << 52),
+      fma(-t36, t39, t36), t39 - (t53 - t52));
+  const double t66 = fma(fma(0.05224709948779367, t39, -0.08029299574476996), t39,
       0.09092636695632472);
-  const double t69 = fma(fma(t65, t39, -0.10003149434698166), t39, 0.11111260070436367);
-  const double t73 = fma(fma(t69, t39, -0.12499990200666337), t39, 0.14285713557317845);
-  const double t77 = fma(fma(t73, t39, -0.1666666667738924), t39, 0.20000000001198348);
-  const double t81 = fma(fma(t77, t39, -0.2499999999999716), t39, 0.3333333333333273);
-  const double t83 = fma(t39 * t39, fma(t81, t39, -0.5), fma(t49, -1.7239444525614835e-13,
-      t57));
-  const double y = t52 + t83;
-  const double t90 = (x < 1.0) ? bits_as<double>(0x7ff8000000000000ull) : ((x <
+  const double t70 = fma(fma(t66, t39, -0.10003149434698166), t39, 0.11111260070436367);
+  const double t74 = fma(fma(t70, t39, -0.12499990200666337), t39, 0.14285713557317845);
+  const double t78 = fma(fma(t74, t39, -0.1666666667738924), t39, 0.20000000001198348);
+  const double t82 = fma(fma(t78, t39, -0.2499999999999716), t39, 0.3333333333333273);
+  const double t84 = fma(t39 * t39, fma(t82, t39, -0.5), fma(t50, -1.7239444525614835e-13,
+      t58));
+  const double y = t53 + t84;
+  const double t91 = (x < 1.0) ? bits_as<double>(0x7ff8000000000000ull) : ((x <
       bits_as<double>(0x7ff0000000000000ull)) ? y : x);
-  return t90;
+  return t91;
 }
 
 // log((1 + |x|) / (1 - |x|)) / 2 with the sign of x; the quotient is in two parts.
@@ -204,18 +202,19 @@ GB_FN float atanh(float x) {
   const u32 t21 = bits_as<u32>(t17) >> 20;
   const float t22 = TABLE_481cc6e9[0][t21 & 7];
   const float t25 = fma(t17, t22, -1.0f);
-  const float t33 = bits_as<float>(bits_as<u32>(12583039.0f - at_most(t18, 127.0f)) << 23);
-  const float t36 = fma(t18, 0.69314575f, TABLE_481cc6e9[1][t21 & 7]);
-  const float t37 = t36 + t25;
-  const float t44 = fma(t18, 1.4286068e-06f, fma(low * t33, fma(-t22, t25, t22), t25 - (t37 -
-      t36)));
-  const float t52 = fma(fma(fma(-0.14431211f, t25, 0.20001717f), t25, -0.25012267f), t25,
+  const u32 t33 = bits_as<u32>(12583039.0f - ((t18 < 127.0f) ? t18 : 127.0f)) << 23;
+  const float t37 = fma(t18, 0.69314575f, TABLE_481cc6e9[1][t21 & 7]);
+  const float t38 = t37 + t25;
+  const float t43 = fma(low * bits_as<float>(t33), fma(-t22, t25, t22), t25 - (t38 - t37));
+  const float t53 = fma(fma(fma(-0.14431211f, t25, 0.20001717f), t25, -0.25012267f), t25,
       0.33333486f);
-  const float y = (t37 + fma(t25 * t25, fma(t52, t25, -0.49999985f), t44)) * 0.5f;
-  const float t66 = (a > 1.0f) ? bits_as<float>(0x7fc00000u) : ((a < 2.0f) ?
+  const float t56 = fma(t25 * t25, fma(t53, t25, -0.49999985f), fma(t18, 1.4286068e-06f,
+      t43));
+  const float y = (t38 + t56) * 0.5f;
+  const float t67 = (a > 1.0f) ? bits_as<float>(0x7fc00000u) : ((a < 2.0f) ?
       bits_as<float>(0x7f800000u) : a);
-  const u32 t72 = bits_as<u32>((a < 1.0f) ? y : t66) | (bits_as<u32>(x) & 0x80000000u);
-  return bits_as<float>(t72);
+  const u32 t73 = bits_as<u32>((a < 1.0f) ? y : t67) | (bits_as<u32>(x) & 0x80000000u);
+  return bits_as<float>(t73);
 }
 
 // log((1 + |x|) / (1 - |x|)) / 2 with the sign of x; the quotient is in two parts.
@@ -236,24 +235,25 @@ GB_FN double atanh(double x) {
   const u64 t21 = bits_as<u64>(t17) >> 49;
   const double t22 = TABLE_5c1a66cd[0][t21 & 7];
   const double t25 = fma(t17, t22, -1.0);
-  const double t33 = bits_as<double>(bits_as<u64>(6755399441056767.0 - at_most(t18, 1023.0))
-      << 52);
-  const double t36 = fma(t18, 0.6931471805601177, TABLE_df6d9be0[0][t21 & 7]);
-  const double t37 = t36 + t25;
-  const double t44 = fma(t18, -1.7239444525614835e-13, fma(low * t33, fma(-t22, t25, t22),
-      t25 - (t37 - t36)));
-  const double t50 = fma(fma(0.05224709948779367, t25, -0.08029299574476996), t25,
+  const u64 t31 = bits_as<u64>(6755399441056767.0 - ((t18 < 1023.0) ? t18 : 1023.0));
+  const double t37 = fma(t18, 0.6931471805601177, TABLE_df6d9be0[0][t21 & 7]);
+  const double t38 = t37 + t25;
+  const double t43 = fma(low * bits_as<double>(t31 << 52), fma(-t22, t25, t22), t25 - (t38 -
+      t37));
+  const double t51 = fma(fma(0.05224709948779367, t25, -0.08029299574476996), t25,
       0.09092636695632472);
-  const double t54 = fma(fma(t50, t25, -0.10003149434698166), t25, 0.11111260070436367);
-  const double t58 = fma(fma(t54, t25, -0.12499990200666337), t25, 0.14285713557317845);
-  const double t62 = fma(fma(t58, t25, -0.1666666667738924), t25, 0.20000000001198348);
-  const double t66 = fma(fma(t62, t25, -0.2499999999999716), t25, 0.3333333333333273);
-  const double y = (t37 + fma(t25 * t25, fma(t66, t25, -0.5), t44)) * 0.5;
-  const double t80 = (a > 1.0) ? bits_as<double>(0x7ff8000000000000ull) : ((a < 2.0) ?
+  const double t55 = fma(fma(t51, t25, -0.10003149434698166), t25, 0.11111260070436367);
+  const double t59 = fma(fma(t55, t25, -0.12499990200666337), t25, 0.14285713557317845);
+  const double t63 = fma(fma(t59, t25, -0.1666666667738924), t25, 0.20000000001198348);
+  const double t67 = fma(fma(t63, t25, -0.2499999999999716), t25, 0.3333333333333273);
+  const double t70 = fma(t25 * t25, fma(t67, t25, -0.5), fma(t18, -1.7239444525614835e-13,
+      t43));
+  const double y = (t38 + t70) * 0.5;
+  const double t81 = (a > 1.0) ? bits_as<double>(0x7ff8000000000000ull) : ((a < 2.0) ?
       bits_as<double>(0x7ff0000000000000ull) : a);
-  const u64 t86 = bits_as<u64>((a < 1.0) ? y : t80) | (bits_as<u64>(x) &
+  const u64 t87 = bits_as<u64>((a < 1.0) ? y : t81) | (bits_as<u64>(x) &
       0x8000000000000000ull);
-  return bits_as<double>(t86);
+  return bits_as<double>(t87);
 }
 
 }  // namespace gb

@@ -367,15 +367,14 @@ GB_FN float log1p(float x) {
   const u32 t12 = bits_as<u32>(t8) >> 20;
   const float t13 = TABLE_481cc6e9[0][t12 & 7];
   const float t16 = fma(t8, t13, -1.0f);
-  const float t24 = bits_as<float>(bits_as<u32>(12583039.0f - at_most(t9, 127.0f)) << 23);
-  const float t27 = fma(t9, 0.69314575f, TABLE_481cc6e9[1][t12 & 7]);
-  const float t28 = t27 + t16;
-  const float t35 = fma(t9, 1.4286068e-06f, fma(low * t24, fma(-t13, t16, t13), t16 - (t28 -
-      t27)));
-  const float t43 = fma(fma(fma(-0.14431211f, t16, 0.20001717f), t16, -0.25012267f), t16,
+  const u32 t24 = bits_as<u32>(12583039.0f - ((t9 < 127.0f) ? t9 : 127.0f)) << 23;
+  const float t28 = fma(t9, 0.69314575f, TABLE_481cc6e9[1][t12 & 7]);
+  const float t29 = t28 + t16;
+  const float t34 = fma(low * bits_as<float>(t24), fma(-t13, t16, t13), t16 - (t29 - t28));
+  const float t44 = fma(fma(fma(-0.14431211f, t16, 0.20001717f), t16, -0.25012267f), t16,
       0.33333486f);
-  const u32 t48 = bits_as<u32>(t28 + fma(t16 * t16, fma(t43, t16, -0.49999985f), t35));
-  const float y = bits_as<float>(t48 | (bits_as<u32>(x) & 0x80000000u));
+  const float t47 = fma(t16 * t16, fma(t44, t16, -0.49999985f), fma(t9, 1.4286068e-06f, t34));
+  const float y = bits_as<float>(bits_as<u32>(t29 + t47) | (bits_as<u32>(x) & 0x80000000u));
   return log_domain(total, y);
 }
 
@@ -390,21 +389,21 @@ GB_FN double log1p(double x) {
   const u64 t12 = bits_as<u64>(t8) >> 49;
   const double t13 = TABLE_5c1a66cd[0][t12 & 7];
   const double t16 = fma(t8, t13, -1.0);
-  const double t24 = bits_as<double>(bits_as<u64>(6755399441056767.0 - at_most(t9, 1023.0))
-      << 52);
-  const double t27 = fma(t9, 0.6931471805601177, TABLE_df6d9be0[0][t12 & 7]);
-  const double t28 = t27 + t16;
-  const double t35 = fma(t9, -1.7239444525614835e-13, fma(low * t24, fma(-t13, t16, t13), t16
-      - (t28 - t27)));
-  const double t41 = fma(fma(0.05224709948779367, t16, -0.08029299574476996), t16,
+  const u64 t22 = bits_as<u64>(6755399441056767.0 - ((t9 < 1023.0) ? t9 : 1023.0));
+  const double t28 = fma(t9, 0.6931471805601177, TABLE_df6d9be0[0][t12 & 7]);
+  const double t29 = t28 + t16;
+  const double t34 = fma(low * bits_as<double>(t22 << 52), fma(-t13, t16, t13), t16 - (t29 -
+      t28));
+  const double t42 = fma(fma(0.05224709948779367, t16, -0.08029299574476996), t16,
       0.09092636695632472);
-  const double t45 = fma(fma(t41, t16, -0.10003149434698166), t16, 0.11111260070436367);
-  const double t49 = fma(fma(t45, t16, -0.12499990200666337), t16, 0.14285713557317845);
-  const double t53 = fma(fma(t49, t16, -0.1666666667738924), t16, 0.20000000001198348);
-  const double t57 = fma(fma(t53, t16, -0.2499999999999716), t16, 0.3333333333333273);
-  const u64 t66 = bits_as<u64>(t28 + fma(t16 * t16, fma(t57, t16, -0.5), t35)) |
-      (bits_as<u64>(x) & 0x8000000000000000ull);
-  const double y = bits_as<double>(t66);
+  const double t46 = fma(fma(t42, t16, -0.10003149434698166), t16, 0.11111260070436367);
+  const double t50 = fma(fma(t46, t16, -0.12499990200666337), t16, 0.14285713557317845);
+  const double t54 = fma(fma(t50, t16, -0.1666666667738924), t16, 0.20000000001198348);
+  const double t58 = fma(fma(t54, t16, -0.2499999999999716), t16, 0.3333333333333273);
+  const double t61 = fma(t16 * t16, fma(t58, t16, -0.5), fma(t9, -1.7239444525614835e-13,
+      t34));
+  const u64 t67 = bits_as<u64>(t29 + t61) | (bits_as<u64>(x) & 0x8000000000000000ull);
+  const double y = bits_as<double>(t67);
   return log_domain(total, y);
 }
 
@@ -437,15 +436,15 @@ GB_FN float logaddexp(float x, float y) {
   const u32 t62 = bits_as<u32>(t58) >> 20;
   const float t63 = TABLE_481cc6e9[0][t62 & 7];
   const float t66 = fma(t58, t63, -1.0f);
-  const float t74 = bits_as<float>(bits_as<u32>(12583039.0f - at_most(t59, 127.0f)) << 23);
-  const float t77 = fma(t59, 0.69314575f, TABLE_481cc6e9[1][t62 & 7]);
-  const float t78 = t77 + t66;
-  const float t85 = fma(t59, 1.4286068e-06f, fma(rest * t74, fma(-t63, t66, t63), t66 - (t78
-      - t77)));
-  const float t93 = fma(fma(fma(-0.14431211f, t66, 0.20001717f), t66, -0.25012267f), t66,
+  const u32 t74 = bits_as<u32>(12583039.0f - ((t59 < 127.0f) ? t59 : 127.0f)) << 23;
+  const float t78 = fma(t59, 0.69314575f, TABLE_481cc6e9[1][t62 & 7]);
+  const float t79 = t78 + t66;
+  const float t84 = fma(rest * bits_as<float>(t74), fma(-t63, t66, t63), t66 - (t79 - t78));
+  const float t94 = fma(fma(fma(-0.14431211f, t66, 0.20001717f), t66, -0.25012267f), t66,
       0.33333486f);
-  const float t98 = log_domain(total, t78 + fma(t66 * t66, fma(t93, t66, -0.49999985f), t85));
-  return larger + t98;
+  const float t97 = fma(t66 * t66, fma(t94, t66, -0.49999985f), fma(t59, 1.4286068e-06f,
+      t84));
+  return larger + log_domain(total, t79 + t97);
 }
 
 // The larger operand + log(1 + e^d): the difference d is in two parts, and so is e^d.
@@ -482,20 +481,20 @@ GB_FN double logaddexp(double x, double y) {
   const u64 t72 = bits_as<u64>(t68) >> 49;
   const double t73 = TABLE_5c1a66cd[0][t72 & 7];
   const double t76 = fma(t68, t73, -1.0);
-  const double t84 = bits_as<double>(bits_as<u64>(6755399441056767.0 - at_most(t69, 1023.0))
-      << 52);
-  const double t87 = fma(t69, 0.6931471805601177, TABLE_df6d9be0[0][t72 & 7]);
-  const double t88 = t87 + t76;
-  const double t95 = fma(t69, -1.7239444525614835e-13, fma(rest * t84, fma(-t73, t76, t73),
-      t76 - (t88 - t87)));
-  const double t101 = fma(fma(0.05224709948779367, t76, -0.08029299574476996), t76,
+  const u64 t82 = bits_as<u64>(6755399441056767.0 - ((t69 < 1023.0) ? t69 : 1023.0));
+  const double t88 = fma(t69, 0.6931471805601177, TABLE_df6d9be0[0][t72 & 7]);
+  const double t89 = t88 + t76;
+  const double t94 = fma(rest * bits_as<double>(t82 << 52), fma(-t73, t76, t73), t76 - (t89 -
+      t88));
+  const double t102 = fma(fma(0.05224709948779367, t76, -0.08029299574476996), t76,
       0.09092636695632472);
-  const double t105 = fma(fma(t101, t76, -0.10003149434698166), t76, 0.11111260070436367);
-  const double t109 = fma(fma(t105, t76, -0.12499990200666337), t76, 0.14285713557317845);
-  const double t113 = fma(fma(t109, t76, -0.1666666667738924), t76, 0.20000000001198348);
-  const double t117 = fma(fma(t113, t76, -0.2499999999999716), t76, 0.3333333333333273);
-  const double t122 = log_domain(total, t88 + fma(t76 * t76, fma(t117, t76, -0.5), t95));
-  return larger + t122;
+  const double t106 = fma(fma(t102, t76, -0.10003149434698166), t76, 0.11111260070436367);
+  const double t110 = fma(fma(t106, t76, -0.12499990200666337), t76, 0.14285713557317845);
+  const double t114 = fma(fma(t110, t76, -0.1666666667738924), t76, 0.20000000001198348);
+  const double t118 = fma(fma(t114, t76, -0.2499999999999716), t76, 0.3333333333333273);
+  const double t121 = fma(t76 * t76, fma(t118, t76, -0.5), fma(t69, -1.7239444525614835e-13,
+      t94));
+  return larger + log_domain(total, t89 + t121);
 }
 
 }  // namespace gb

@@ -10,7 +10,7 @@
 namespace gb {
 
 // y, x^(-1/2), where x is positive and finite, which is where abs(rest) < 1/2; and the inverse
-// root elsewhere.
+// root elsewhere. x is no denormal number.
 GB_FN float root_domain(float x, float y, float rest) {
   GB_ENTER
   const u32 edge = bits_as<u32>(x) ^ 0x7f800000u;
@@ -20,7 +20,7 @@ GB_FN float root_domain(float x, float y, float rest) {
 }
 
 // y, x^(-1/2), where x is positive and finite, which is where abs(rest) < 1/2; and the inverse
-// root elsewhere.
+// root elsewhere. x is no denormal number.
 GB_FN double root_domain(double x, double y, double rest) {
   GB_ENTER
   const u64 edge = bits_as<u64>(x) ^ 0x7ff0000000000000ull;
@@ -34,15 +34,15 @@ GB_FN double root_domain(double x, double y, double rest) {
 GB_FN float rsqrt(float x) {
   GB_ENTER
   const bool small = x < 1.1754944e-38f;
-  const float a = fma(x, small ? 16777215.0f : 0.0f, x);
-  const float t13 = bits_as<float>(0x5f0b4c00u - (bits_as<u32>(fabs(a)) >> 1));
-  const u32 root = bits_as<u32>(t13 * fma(-(a * t13), t13, 1.8914f)) & 0xffffe000u;
-  const float t23 = bits_as<float>(root);
-  const float rest = fma(-a, t23 * t23, 1.0f);
+  const float a = x * (small ? 16777216.0f : 1.0f);
+  const float t12 = bits_as<float>(0x5f0b4c00u - (bits_as<u32>(a) >> 1));
+  const u32 root = bits_as<u32>(t12 * fma(-(a * t12), t12, 1.8914f)) & 0xffffe000u;
+  const float t22 = bits_as<float>(root);
+  const float rest = fma(-a, t22 * t22, 1.0f);
   const u32 back = small ? 0x6000000u : 0x0u;
-  const float t31 = bits_as<float>(root + back);
-  const float y = fma(t31 * rest, fma(0.37500042f, rest, 0.5000015f), t31);
-  return root_domain(x, y, rest);
+  const float t29 = bits_as<float>(root + back);
+  const float y = fma(t29 * rest, fma(0.37500042f, rest, 0.5000015f), t29);
+  return root_domain(a, y, rest);
 }
 
 // 1 / sqrt(x): from a guess made of the bits, rounded to half of its bits, a polynomial in what
@@ -50,17 +50,17 @@ GB_FN float rsqrt(float x) {
 GB_FN double rsqrt(double x) {
   GB_ENTER
   const bool small = x < 2.2250738585072014e-308;
-  const double a = fma(x, small ? 4503599627370495.0 : 0.0, x);
-  const double t13 = bits_as<double>(0x5fe1679d00000000ull - (bits_as<u64>(fabs(a)) >> 1));
-  const u64 root = bits_as<u64>(t13 * fma(-(a * t13), t13, 1.891)) & 0xfffffffff0000000ull;
-  const double t23 = bits_as<double>(root);
-  const double rest = fma(-a, t23 * t23, 1.0);
+  const double a = x * (small ? 4503599627370496.0 : 1.0);
+  const double t12 = bits_as<double>(0x5fe1679d00000000ull - (bits_as<u64>(a) >> 1));
+  const u64 root = bits_as<u64>(t12 * fma(-(a * t12), t12, 1.891)) & 0xfffffffff0000000ull;
+  const double t22 = bits_as<double>(root);
+  const double rest = fma(-a, t22 * t22, 1.0);
   const u64 back = small ? 0x1a0000000000000ull : 0x0ull;
-  const double t31 = bits_as<double>(root + back);
-  const double t37 = fma(fma(0.24609457888344785, rest, 0.2734383914289734), rest,
+  const double t29 = bits_as<double>(root + back);
+  const double t35 = fma(fma(0.24609457888344785, rest, 0.2734383914289734), rest,
       0.31249999999934314);
-  const double y = fma(t31 * rest, fma(fma(t37, rest, 0.3749999999992955), rest, 0.5), t31);
-  return root_domain(x, y, rest);
+  const double y = fma(t29 * rest, fma(fma(t35, rest, 0.3749999999992955), rest, 0.5), t29);
+  return root_domain(a, y, rest);
 }
 
 // The cube root: Newton's method for x^(-1/3) from a guess made of the bits.
@@ -175,29 +175,32 @@ GB_FN double hypot(double x, double y) {
   return t49 ? bits_as<double>(0x7ff0000000000000ull) : result;
 }
 
-#ifndef GB_HAS_TABLE_7a0ee94f
-#define GB_HAS_TABLE_7a0ee94f
-GB_TABLE float TABLE_7a0ee94f[7][8] = {
-  {0.10530556f, -0.051792488f, -0.07709987f, -0.013328329f,
-   -0.0014627168f, -0.0001006219f, -4.30276e-06f, -1.1372102e-07f,
+#ifndef GB_HAS_TABLE_a4a2d584
+#define GB_HAS_TABLE_a4a2d584
+GB_TABLE float TABLE_a4a2d584[8][8] = {
+  {3.5670347f, 0.22f, 0.6637036f, 1.1096295f,
+   1.5592593f, 2.0037036f, 2.4407408f, 2.8903704f,
   },
-  {-0.18116547f, -0.40703514f, 0.23652123f, 0.05277484f,
-   0.0071423003f, 0.0005862942f, 2.9193643e-05f, 8.8147254e-07f,
+  {-8.110082e-05f, -0.019674566f, 0.010590004f, 0.015656272f,
+   0.01929343f, 0.0007046815f, -0.0033473014f, -0.0012347474f,
   },
-  {-0.3353511f, -0.100217275f, -0.29565194f, -0.09235618f,
-   -0.016070124f, -0.0016122701f, -9.487215e-05f, -3.308817e-06f,
+  {7.96806e-05f, -0.03175534f, -0.043800026f, -0.06954648f,
+   -0.009949007f, 0.01441441f, 0.008071066f, 0.001858626f,
   },
-  {0.10469123f, 0.16932465f, 0.16752322f, 0.09017765f,
-   0.02172696f, 0.0027582084f, 0.00019521949f, 7.959673e-06f,
+  {-4.699427e-05f, 0.09414913f, -0.0070490227f, 0.036851108f,
+   -0.05402987f, -0.03848996f, -0.011907834f, -0.0019731838f,
   },
-  {0.08902348f, -0.0248697f, -0.00612412f, -0.048106488f,
-   -0.019089693f, -0.0032575931f, -0.0002860493f, -1.3558551e-05f,
+  {2.9170302e-05f, 0.09370664f, 0.17491697f, 0.18063529f,
+   0.14371666f, 0.05368663f, 0.011947748f, 0.001563648f,
   },
-  {-0.034966983f, -0.03727592f, -0.04677864f, 0.005969748f,
-   0.010581379f, 0.0028258157f, 0.00033261353f, 1.911825e-05f,
+  {-1.3672397e-05f, -0.34428573f, -0.1449147f, -0.4111959f,
+   -0.17403239f, -0.045900993f, -0.008015805f, -0.00086368114f,
   },
-  {-0.018048912f, 0.014304128f, 0.020512972f, 0.009059778f,
-   -0.0027642057f, -0.0016691014f, -0.0002750396f, -2.5389765e-05f,
+  {3.8224393e-06f, -0.16077155f, -0.38590202f, 0.37057042f,
+   0.111612216f, 0.0229081f, 0.0032841405f, 0.00029882242f,
+  },
+  {0.12499971f, 0.11043596f, -0.017523166f, -0.0061624036f,
+   0.09412427f, 0.11982324f, 0.124373585f, 0.124951184f,
   },
 };
 #endif
@@ -205,18 +208,16 @@ GB_TABLE float TABLE_7a0ee94f[7][8] = {
 // 0, then 1 - e^Q(x).
 GB_FN float erf(float x) {
   GB_ENTER
-  const float t1 = fabs(x);
-  const float t4 = (t1 > 3.9225f) ? 3.9225f : t1;
-  const u32 t8 = bits_as<u32>(fma(t4, 0.99999976f, 4.0f));
-  const u32 t10 = t8 >> 20;
-  const float t23 = t4 - (bits_as<float>(t8 & 0xfff00000u) - 3.75f);
-  const float t27 = at_most(at_least(x, -1.0f), 1.0f);
-  const float t28 = fma(TABLE_7a0ee94f[6][t10 & 7], t23, TABLE_7a0ee94f[5][t10 & 7]);
-  const float t30 = fma(fma(t28, t23, TABLE_7a0ee94f[4][t10 & 7]), t23, TABLE_7a0ee94f[3][t10
-      & 7]);
-  const float t32 = fma(fma(t30, t23, TABLE_7a0ee94f[2][t10 & 7]), t23, TABLE_7a0ee94f[1][t10
-      & 7]);
-  return fma(fma(t32, t23, TABLE_7a0ee94f[0][t10 & 7]), t27, t27);
+  const float t3 = at_most(fabs(x), 3.99f);
+  const u32 t9 = bits_as<u32>(fma(t3, 1.125f, 4.5f)) >> 20;
+  const float t11 = t3 - TABLE_a4a2d584[0][t9 & 7];
+  const float t14 = fma(TABLE_a4a2d584[1][t9 & 7], t11, TABLE_a4a2d584[2][t9 & 7]);
+  const float t18 = fma(fma(t14, t11, TABLE_a4a2d584[3][t9 & 7]), t11, TABLE_a4a2d584[4][t9 &
+      7]);
+  const float t22 = fma(fma(t18, t11, TABLE_a4a2d584[5][t9 & 7]), t11, TABLE_a4a2d584[6][t9 &
+      7]);
+  const float t28 = at_most(at_least(x, -0.8888887f), 0.8888887f);
+  return fma(fma(t22, t11, TABLE_a4a2d584[7][t9 & 7]), t28, t28);
 }
 
 // The error function. F32: by a polynomial for each of eight intervals. F64: x + x P(x^2) near

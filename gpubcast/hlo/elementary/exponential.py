@@ -14,12 +14,14 @@ from gpubcast.hlo.elementary.arithmetic import (
 )
 from gpubcast.hlo.elementary.formula import call, formula, step
 from gpubcast.hlo.elementary.steps import signed
-from gpubcast.hlo.elementary.tables import TANH_FACTOR, TANH_TABLE
+from gpubcast.hlo.elementary.tables import TANH_PLACE, TANH_TABLE
 from gpubcast.hlo.elementary.values import (
     F32,
     F64,
     FormulaValue,
     MachineType,
+    at_least,
+    at_most,
     bits,
     fma,
     from_bits,
@@ -78,7 +80,7 @@ SINH_LIMIT = {F32: 89.7, F64: 710.6}
 EXPM1_TINY = {F32: 2.0**-26, F64: 2.0**-55}
 SINH_TINY = {F32: 2.0**-13, F64: 2.0**-28}
 # Beyond this tanh is 1.
-TANH_LIMIT = {F32: 9.05, F64: 19.1}
+TANH_LIMIT = {F32: 9.1, F64: 19.1}
 # expm1 is -1 below this.
 EXPM1_LOW = {F32: -18.0, F64: -39.0}
 
@@ -202,26 +204,26 @@ def cosh(x: FormulaValue) -> FormulaValue:
 
 
 def _tanh(x: FormulaValue) -> FormulaValue:
-    """tanh in F32, for 0 <= x <= TANH_LIMIT, by one of eight polynomials. Their intervals are
-    halves of octaves of k x + 1: short near 0, where results are small, long where they approach
-    1. Tables of eight entries are one permutation on AVX2, too."""
-    place = fma(x, TANH_FACTOR, 1.0)
-    centre, first, *coefficients = (lookup(column, bits(place) >> 22) for column in TANH_TABLE)
-    coefficients.append(from_bits(bits(centre) << 16))
-    distance = x - centre
-    # At 0 the sum begins with x itself, so that a small result is rounded once.
-    start = select(place < 1.5, x, first)
-    return fma(polynomial(distance, coefficients), distance, start)
+    """tanh in F32: s + s P with s = x below 1 and s = 1 above, so that P is small. Its intervals
+    are halves of octaves: short near 0, long where tanh approaches 1. Tables of eight entries are
+    one permutation on AVX2, too."""
+    a = at_most(abs(x), TANH_LIMIT[F32])
+    index = bits(fma(a, *TANH_PLACE)) >> 22
+    centre = lookup(TANH_TABLE[0], index)
+    distance, last = a - centre, from_bits(bits(centre) << 16)
+    p = polynomial(distance, [*(lookup(column, index) for column in TANH_TABLE[1:]), last])
+    start = at_most(at_least(x, -1.0), 1.0)
+    return fma(p, start, start)
 
 
 @formula("tanh", F32, F64)
 def tanh(x: FormulaValue) -> FormulaValue:
     """The hyperbolic tangent. F32: by a polynomial for each of eight intervals. F64: with
     y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x."""
-    a = abs(x)
-    a = select(a > TANH_LIMIT[x.machine_type], TANH_LIMIT[x.machine_type], a)
     if x.machine_type is F32:
-        return signed(_tanh(a), x)
+        return _tanh(x)
+    a = abs(x)
+    a = select(a > TANH_LIMIT[F64], TANH_LIMIT[F64], a)
     # e^(2 a) = 2^n e^(2 r)
     n, twice = power_of_two(a, 2 / math.log(2), 1.0)
     high, low = LN2[F64]

@@ -32,7 +32,6 @@ from gpubcast.hlo.elementary.values import (
     F32,
     F64,
     FormulaValue,
-    at_most,
     bits,
     fma,
     from_bits,
@@ -141,7 +140,7 @@ def log_of_sum(
     found = parts(x, LOG_INVERSE, LOG_TABLE)
     if low is not None:
         # 2^-e, and 0 for the largest numbers.
-        below = at_most(found.e, BIAS[machine_type])
+        below = select(found.e < BIAS[machine_type], found.e, float(BIAS[machine_type]))
         scale = from_bits(
             bits((1.5 * 2.0 ** MANTISSA[machine_type] + BIAS[machine_type]) - below)
             << MANTISSA[machine_type]

@@ -27,6 +27,8 @@ from gpubcast.hlo.elementary.steps import (
 from gpubcast.hlo.elementary.tables import (
     ERF_INV_PLACE,
     ERF_INV_TABLE,
+    ERF_NEAR,
+    ERF_PLACE,
     ERF_TABLE,
 )
 from gpubcast.hlo.elementary.values import (
@@ -77,7 +79,7 @@ RSQRT_UP = {F32: 24, F64: 52}
 @formula("root_domain", F32, F64, native=True)
 def root_domain(x: FormulaValue, y: FormulaValue, rest: FormulaValue) -> FormulaValue:
     """y, x^(-1/2), where x is positive and finite, which is where abs(rest) < 1/2; and the inverse
-    root elsewhere."""
+    root elsewhere. x is no denormal number."""
     # Zeros become infinities of their signs, and the infinity becomes 0.
     edge = bits(x) ^ bits_of(x.machine_type, math.inf)
     return select(abs(rest) < 0.5, y, from_bits(select(x >= 0, edge, -1)))
@@ -90,15 +92,16 @@ def rsqrt(x: FormulaValue) -> FormulaValue:
     machine_type = x.machine_type
     up, (word, c) = RSQRT_UP[machine_type], RSQRT_GUESS[machine_type]
     small = x < 2.0 ** (1 - BIAS[machine_type])
-    a = fma(x, select(small, x.constant(2.0**up - 1.0), 0.0), x)
-    y = from_bits(word - (bits(abs(a)) >> 1))
+    a = x * select(small, x.constant(2.0**up), 1.0)
+    # A negative number has any guess here; its rest is 1 or more, or NaN.
+    y = from_bits(word - (bits(a) >> 1))
     y = y * fma(-(a * y), y, c)
     root = bits(y) & (-1 << RSQRT_CLEARED[machine_type])
     rest = fma(-a, from_bits(root) * from_bits(root), 1.0)
     back = select(small, root.constant(up // 2 << MANTISSA[machine_type]), 0)
     y = from_bits(root + back)
     y = fma(y * rest, polynomial(rest, RSQRT[machine_type]), y)
-    return step("root_domain", x, y, rest)
+    return step("root_domain", a, y, rest)
 
 
 # The word of a guess of x^(-1/3), good to 3.5%: this less a third of the (upper) word of x.
@@ -177,19 +180,20 @@ ERF_LOG = (
     *(9.469433797498858e-07, -1.414523334576374e-07, 1.552030164779662e-08),
     *(-1.1834977353258974e-09, 5.609263768051632e-11, -1.2447062768093987e-12),
 )
-ERF_START, ERF_END = 0.9375, {F32: 3.9225, F64: 6.0}
+ERF_START, ERF_END = 0.9375, {F32: 3.99, F64: 6.0}
 
 
 def _erf(x: FormulaValue) -> FormulaValue:
-    """erf in F32: s + s P with s = x below 1 and s = 1 above, so that P is small."""
-    magnitude = abs(x)
-    a = select(magnitude > ERF_END[F32], ERF_END[F32], magnitude)
-    # The factor keeps the sum below 5 where a is below 1.
-    place = bits(fma(a, 1.0 - 2.0**-22, 4.0))
-    coefficients = [lookup(column, place >> 20) for column in ERF_TABLE]
-    distance = a - (from_bits(place & (-1 << 20)) - 3.75)
-    start = at_most(at_least(x, -1.0), 1.0)
-    return fma(polynomial(distance, coefficients), start, start)
+    """erf in F32: s + s P with s = x up to ERF_NEAR and constant above, so that P is small."""
+    a = at_most(abs(x), ERF_END[F32])
+    index = bits(fma(a, *ERF_PLACE)) >> 20
+    distance = a - lookup(ERF_TABLE[0], index)
+    # Each coefficient is looked up where it is used: more of them at a time fill the registers.
+    p = lookup(ERF_TABLE[-1], index)
+    for column in ERF_TABLE[-2:0:-1]:
+        p = fma(p, distance, lookup(column, index))
+    start = at_most(at_least(x, -ERF_NEAR), ERF_NEAR)
+    return fma(p, start, start)
 
 
 @formula("erf", F32, F64)

@@ -231,15 +231,20 @@ def select(
 
 
 def at_least(x: FormulaValue, low: float) -> FormulaValue:
-    """x, or ``low`` where x is less; NaN stays NaN."""
-    x._only("at_least", floats=True)
-    return x._binary("at_least", low)
+    """x of F32, or ``low``, which is not 0, where x is less; NaN stays NaN."""
+    return _limited(x, "at_least", low)
 
 
 def at_most(x: FormulaValue, high: float) -> FormulaValue:
-    """x, or ``high`` where x is more; NaN stays NaN."""
-    x._only("at_most", floats=True)
-    return x._binary("at_most", high)
+    """x of F32, or ``high``, which is not 0, where x is more; NaN stays NaN."""
+    return _limited(x, "at_most", high)
+
+
+def _limited(x: FormulaValue, op: str, limit: float) -> FormulaValue:
+    # PTX has an instruction for it in F32 alone, and CUDA would round a double to call that.
+    if x.machine_type is not F32:
+        raise TypeError(f"{op} of {x.machine_type.value}")
+    return x._binary(op, limit)
 
 
 def bits(x: FormulaValue) -> FormulaValue:

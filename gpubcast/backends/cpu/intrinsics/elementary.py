@@ -7,12 +7,13 @@ it, and is always inlined, so that loops over it become vector loops.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 
-from gpubcast.backends.cpu.intrinsics.avx512 import INSTRUCTIONS
+from gpubcast.backends.cpu.intrinsics import avx2, avx512
 from gpubcast.backends.cpu.intrinsics.complex_numbers import pair
 from gpubcast.backends.cpu.intrinsics.multiply_add import fma
 from gpubcast.backends.cpu.intrinsics.short_tables import intrinsic, vector_unit
@@ -24,7 +25,7 @@ from gpubcast.backends.cpu.intrinsics.vector_forms import (
     with_vectors,
 )
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
-from gpubcast.backends.cpu.processor import has_avx512
+from gpubcast.backends.cpu.processor import architecture, has_avx2, has_avx512
 from gpubcast.hlo.elementary.formula import FORMULAS, Formula, FormulaCode, formula_code
 from gpubcast.hlo.elementary.values import FormulaInstruction, MachineType
 
@@ -116,8 +117,8 @@ def _emit(builder: Any, formula: Formula, args: list[Any], *, in_loops: bool = T
             values.append(args[instruction.extra])
         elif instruction.op == "call":
             called, part = instruction.extra
-            native = called.native and has_avx512()
-            emit = _native if native else _emit
+            made = _vector_instruction(called)
+            emit = _emit if made is None else functools.partial(_native, made)
             values.append(emit(builder, called, operands)[part])
         elif instruction.op == "lookup":
             values.append(
@@ -130,13 +131,24 @@ def _emit(builder: Any, formula: Formula, args: list[Any], *, in_loops: bool = T
     return [values[i] for i in code.results]
 
 
-def _native(builder: Any, step: Formula, args: list[Any]) -> list[Any]:
+def _vector_instruction(step: Formula) -> Callable[..., Any] | None:
+    """What makes a step on a vector by an instruction for it, where the processor has one."""
+    if not step.native:
+        return None
+    if has_avx512():
+        return avx512.INSTRUCTIONS[step.name]
+    return avx2.INSTRUCTIONS.get((step.name, step.machine_type)) if has_avx2() else None
+
+
+def _native(
+    instruction: Callable[..., Any], builder: Any, step: Formula, args: list[Any]
+) -> list[Any]:
     """A call of a native step, for which vector loops have an instruction."""
     machine_type = _LLVM[step.machine_type]
     name = f"gb_{step.name}_{step.machine_type.value}"
 
     def vector(inner: Any, operands: list[Any]) -> Any:
-        return INSTRUCTIONS[step.name](inner, *operands)
+        return instruction(inner, *operands)
 
     def scalar(inner: Any, operands: list[Any]) -> Any:
         return on_one(inner, operands, vector)
@@ -217,6 +229,10 @@ def _instruction(
     if op == "fma":
         return fma(builder, *args)
     if op in _LIMITS:
+        if architecture() == "aarch64":
+            # One instruction there, the same for limits that are not 0.
+            name = "llvm.maximum" if op == "at_least" else "llvm.minimum"
+            return intrinsic(builder, name, args)
         return builder.select(builder.fcmp_ordered(_LIMITS[op], *args), args[1], args[0])
     if op == "neg":
         return builder.fneg(args[0])
