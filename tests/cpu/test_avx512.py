@@ -71,6 +71,18 @@ def test_instructions_give_the_bits_of_the_formulas(
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_single_element_is_computed_as_in_a_vector(name: str, kind: str) -> None:
+    code = kernel(name, kind, accuracy.arity(name), native=True)
+    limits = np.finfo(kind.replace("f", "float"))
+    least, tiny, most = limits.smallest_subnormal, limits.tiny, limits.max
+    x = np.array([least, tiny / 3, tiny, 0.7, 1, 3, most, 0, -0.0, -least, -1, np.inf, -np.inf])
+    for one in x.astype(limits.dtype):
+        operands = [np.full(64, one) for _ in range(accuracy.arity(name))]
+        together = run(code, *operands)
+        np.testing.assert_array_equal(together, np.full(64, run(code, *(o[:1] for o in operands))))
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_loops_call_nothing(name: str, kind: str) -> None:
     code = kernel(name, kind, accuracy.arity(name), native=True)
     # C has what a processor lacks.

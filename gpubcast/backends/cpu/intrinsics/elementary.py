@@ -151,9 +151,7 @@ def _native(
         return instruction(inner, *operands)
 
     def scalar(inner: Any, operands: list[Any]) -> Any:
-        if _is_for_vectors(step):
-            return _emit(inner, step, operands)[0]
-        # A branch takes longer to compile than what is behind it is worth for single elements.
+        # Not the formula: it may count on others of its kind, as the instructions do.
         return on_one(inner, operands, vector)
 
     function = with_vectors(

@@ -46,7 +46,8 @@ def with_vectors(
     letters = "v" * len(operands)
     variants = (f"_ZGV_LLVM_N{n}{letters}_{name}({form.name})" for n, form in forms)
     set.add(function.attributes, f'"vector-function-abi-variant"="{",".join(variants)}"')
-    _keep(module, [form for _, form in forms])
+    # The function, too: without an operand that it ignores it would be none that has forms.
+    _keep(module, [function, *(form for _, form in forms)])
     return function
 
 
