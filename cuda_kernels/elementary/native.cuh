@@ -91,8 +91,8 @@ GB_FN double floor_exponent(double x) {
   return t6 - 4503599627371519.0;
 }
 
-// y 2^n, rounded once, for a whole n down to the smallest denormal number's exponent less 4 and
-// 1/4 <= abs(y) < 4; where y is NaN so is n.
+// y 2^n, rounded once, for a whole n of less than twice the largest exponent on either side and
+// 1/64 <= abs(y) < 4; where y is NaN so is n.
 GB_FN float scaled(float y, float n) {
   GB_ENTER
   const u32 both = bits_as<u32>(n + 12583166.0f);
@@ -101,8 +101,8 @@ GB_FN float scaled(float y, float n) {
   return t14;
 }
 
-// y 2^n, rounded once, for a whole n down to the smallest denormal number's exponent less 4 and
-// 1/4 <= abs(y) < 4; where y is NaN so is n.
+// y 2^n, rounded once, for a whole n of less than twice the largest exponent on either side and
+// 1/64 <= abs(y) < 4; where y is NaN so is n.
 GB_FN double scaled(double y, double n) {
   GB_ENTER
   const u64 both = bits_as<u64>(n + 6755399441057790.0);

@@ -272,43 +272,42 @@ GB_FN float erfc(float x) {
   GB_ENTER
   const float magnitude = fabs(x);
   const float a = (magnitude > 10.5f) ? 10.5f : magnitude;
-  const float t8 = 1.0f / (a + 3.0f);
-  const float t10 = (a - 3.0f) * t8;
-  const float q = fma(fma(t10, -a, fma(t10 + 1.0f, -3.0f, a)), t8, t10);
-  const float t22 = fma(fma(-0.00026424686f, q, -0.0007675926f), q, 0.0020078493f);
-  const float t28 = fma(fma(fma(t22, q, 0.0025638363f), q, -0.023801627f), q, 0.06829578f);
-  const float t34 = fma(fma(fma(t28, q, -0.11927023f), q, 0.12964648f), q, -0.047562443f);
-  const float t37 = q * fma(t34, q, -0.13562115f);
-  const float p = 1.253008f + t37;
-  const float p_low = (t37 - (p - 1.253008f)) + 5.1524452e-08f;
+  const float above = a + 3.0f;
   const float below = fma(a, 2.0f, 1.0f);
+  const float shared = 1.0f / (above * below);
+  const float t12 = shared * below;
+  const float t14 = (a - 3.0f) * t12;
+  const float q = fma(fma(t14, -a, fma(t14 + 1.0f, -3.0f, a)), t12, t14);
+  const float t26 = fma(fma(-0.00026424686f, q, -0.0007675926f), q, 0.0020078493f);
+  const float t32 = fma(fma(fma(t26, q, 0.0025638363f), q, -0.023801627f), q, 0.06829578f);
+  const float t38 = fma(fma(fma(t32, q, -0.11927023f), q, 0.12964648f), q, -0.047562443f);
+  const float t41 = q * fma(t38, q, -0.13562115f);
+  const float p = 1.253008f + t41;
+  const float p_low = (t41 - (p - 1.253008f)) + 5.1524452e-08f;
   const float below_low = fma(a, 2.0f, 1.0f - below);
-  const float inverse = 1.0f / below;
-  const float t48 = p * inverse;
-  const float t49 = -t48;
-  const float remainder = fma(t49, below_low, fma(t49, below, p)) + p_low;
-  const float factor = fma(remainder, inverse, t48);
+  const float inverse = shared * above;
+  const float t50 = p * inverse;
+  const float t51 = -t50;
+  const float remainder = fma(t51, below_low, fma(t51, below, p)) + p_low;
+  const float factor = fma(remainder, inverse, t50);
   const float square = a * a;
-  const float t55 = -square;
-  const float square_low = fma(a, a, t55);
-  const float n = rint(t55 * 1.442695f);
-  const float t65 = fma(n, -1.4286068e-06f, fma(n, -0.69314575f, t55)) + (-square_low);
-  const float t73 = fma(fma(fma(0.001392491f, t65, 0.0083692465f), t65, 0.041666575f), t65,
+  const float t57 = -square;
+  const float square_low = fma(a, a, t57);
+  const float n = rint(t57 * 1.442695f);
+  const float t67 = fma(n, -1.4286068e-06f, fma(n, -0.69314575f, t57)) + (-square_low);
+  const float t75 = fma(fma(fma(0.001392491f, t67, 0.0083692465f), t67, 0.041666575f), t67,
       0.16666515f);
-  const float e = fma(t65 * t65, fma(t73, t65, 0.5f), t65);
-  const u32 whole = bits_as<u32>(n + 12582912.0f) - 0x4b400000u;
-  const u32 half = static_cast<u32>(static_cast<i32>(whole) >> 1);
-  const float t95 = (fma(factor, e, factor) * bits_as<float>((half + 0x7fu) << 23)) *
-      bits_as<float>(((whole - half) + 0x7fu) << 23);
-  const float y = (x < 0.0f) ? (2.0f - t95) : t95;
-  const float t100 = -x;
-  const float high = 1.0f + t100;
-  const float low = t100 - (high - 1.0f);
-  const float t104 = x * x;
-  const float t109 = fma(fma(7.920304e-05f, t104, -0.00080307503f), t104, 0.0051907334f);
-  const float t115 = fma(fma(fma(t109, t104, -0.026855126f), t104, 0.11283618f), t104,
+  const float e = fma(t67 * t67, fma(t75, t67, 0.5f), t67);
+  const float t80 = scaled(fma(factor, e, factor), n);
+  const float y = (x < 0.0f) ? (2.0f - t80) : t80;
+  const float t85 = -x;
+  const float high = 1.0f + t85;
+  const float low = t85 - (high - 1.0f);
+  const float t89 = x * x;
+  const float t94 = fma(fma(7.920304e-05f, t89, -0.00080307503f), t89, 0.0051907334f);
+  const float t100 = fma(fma(fma(t94, t89, -0.026855126f), t89, 0.11283618f), t89,
       -0.3761263f);
-  const float near = high + fma(t100, fma(t115, t104, 0.12837917f), low);
+  const float near = high + fma(t85, fma(t100, t89, 0.12837917f), low);
   return (magnitude < 0.5f) ? near : y;
 }
 
@@ -317,65 +316,64 @@ GB_FN double erfc(double x) {
   GB_ENTER
   const double magnitude = fabs(x);
   const double a = (magnitude > 28.0) ? 28.0 : magnitude;
-  const double t8 = 1.0 / (a + 4.0);
-  const double t10 = (a - 4.0) * t8;
-  const double q = fma(fma(t10, -a, fma(t10 + 1.0, -4.0, a)), t8, t10);
-  const double t18 = q * q;
-  const double t23 = fma(fma(-1.7166473925064596e-09, t18, -7.770258788858141e-09), t18,
-      6.236417587442524e-08);
-  const double t27 = fma(fma(t23, t18, 3.0198229532806647e-07), t18, -1.1225295958586264e-05);
-  const double t31 = fma(fma(t27, t18, 0.00015062247433967187), t18, -0.000757773404708457);
-  const double t35 = fma(fma(t31, t18, -0.01619773404863077), t18, -0.06633036581252195);
-  const double t42 = fma(fma(-1.338052462337911e-08, t18, 1.1455502230870822e-07), t18,
-      -8.342479217451422e-07);
-  const double t46 = fma(fma(t42, t18, 5.717313329290876e-06), t18, -2.4402955929432106e-05);
-  const double t50 = fma(fma(t46, t18, -0.00019925555511752388), t18, 0.005031969762038652);
-  const double t54 = fma(fma(t50, t18, 0.037167515562075225), t18, 0.09373283499680606);
-  const double t57 = fma(fma(t54, q, fma(t35, t18, -0.10103906603630473)), q,
-      0.06809705425473726);
-  const double t61 = fma(fma(t57, q, 0.015379652102619882), q, -0.1396211168405629);
-  const double t62 = q * t61;
-  const double p = 1.2329951186255526 + t62;
-  const double p_low = (t62 - (p - 1.2329951186255526)) + (-4.6279876929114386e-17);
+  const double above = a + 4.0;
   const double below = fma(a, 2.0, 1.0);
+  const double shared = 1.0 / (above * below);
+  const double t12 = shared * below;
+  const double t14 = (a - 4.0) * t12;
+  const double q = fma(fma(t14, -a, fma(t14 + 1.0, -4.0, a)), t12, t14);
+  const double t22 = q * q;
+  const double t27 = fma(fma(-1.7166473925064596e-09, t22, -7.770258788858141e-09), t22,
+      6.236417587442524e-08);
+  const double t31 = fma(fma(t27, t22, 3.0198229532806647e-07), t22, -1.1225295958586264e-05);
+  const double t35 = fma(fma(t31, t22, 0.00015062247433967187), t22, -0.000757773404708457);
+  const double t39 = fma(fma(t35, t22, -0.01619773404863077), t22, -0.06633036581252195);
+  const double t46 = fma(fma(-1.338052462337911e-08, t22, 1.1455502230870822e-07), t22,
+      -8.342479217451422e-07);
+  const double t50 = fma(fma(t46, t22, 5.717313329290876e-06), t22, -2.4402955929432106e-05);
+  const double t54 = fma(fma(t50, t22, -0.00019925555511752388), t22, 0.005031969762038652);
+  const double t58 = fma(fma(t54, t22, 0.037167515562075225), t22, 0.09373283499680606);
+  const double t61 = fma(fma(t58, q, fma(t39, t22, -0.10103906603630473)), q,
+      0.06809705425473726);
+  const double t65 = fma(fma(t61, q, 0.015379652102619882), q, -0.1396211168405629);
+  const double t66 = q * t65;
+  const double p = 1.2329951186255526 + t66;
+  const double p_low = (t66 - (p - 1.2329951186255526)) + (-4.6279876929114386e-17);
   const double below_low = fma(a, 2.0, 1.0 - below);
-  const double inverse = 1.0 / below;
-  const double t73 = p * inverse;
-  const double t74 = -t73;
-  const double remainder = fma(t74, below_low, fma(t74, below, p)) + p_low;
-  const double factor = fma(remainder, inverse, t73);
+  const double inverse = shared * above;
+  const double t75 = p * inverse;
+  const double t76 = -t75;
+  const double remainder = fma(t76, below_low, fma(t76, below, p)) + p_low;
+  const double factor = fma(remainder, inverse, t75);
   const double square = a * a;
-  const double t80 = -square;
-  const double square_low = fma(a, a, t80);
-  const double n = rint(t80 * 1.4426950408889634);
-  const double t89 = fma(n, -5.497923018708371e-14, fma(n, -0.6931471805598903, t80));
-  const double t90 = t89 + (-square_low);
-  const double t96 = fma(fma(2.0913701906870593e-09, t90, 2.511313965305858e-08), t90,
+  const double t82 = -square;
+  const double square_low = fma(a, a, t82);
+  const double n = rint(t82 * 1.4426950408889634);
+  const double t91 = fma(n, -5.497923018708371e-14, fma(n, -0.6931471805598903, t82));
+  const double t92 = t91 + (-square_low);
+  const double t98 = fma(fma(2.0913701906870593e-09, t92, 2.511313965305858e-08), t92,
       2.7557275754576897e-07);
-  const double t100 = fma(fma(t96, t90, 2.7557231673899325e-06), t90, 2.4801587324197108e-05);
-  const double t104 = fma(fma(t100, t90, 0.00019841269899602284), t90, 0.0013888888888883984);
-  const double t108 = fma(fma(t104, t90, 0.008333333333315722), t90, 0.04166666666666667);
-  const double e = fma(t90 * t90, fma(fma(t108, t90, 0.16666666666666685), t90, 0.5), t90);
-  const u64 whole = bits_as<u64>(n + 6755399441055744.0) - 0x4338000000000000ull;
-  const u64 half = static_cast<u64>(static_cast<i64>(whole) >> 1);
-  const double t127 = fma(factor, e, factor) * bits_as<double>((half + 0x3ffull) << 52);
-  const double t132 = t127 * bits_as<double>(((whole - half) + 0x3ffull) << 52);
-  const double y = (x < 0.0) ? (2.0 - t132) : t132;
-  const double t137 = -x;
-  const double high = 1.0 + t137;
-  const double low = t137 - (high - 1.0);
-  const double t141 = x * x;
-  const double t142 = t141 * t141;
-  const double t147 = fma(fma(-8.214349872766105e-10, t142, -1.6252528838776882e-07), t142,
+  const double t102 = fma(fma(t98, t92, 2.7557231673899325e-06), t92, 2.4801587324197108e-05);
+  const double t106 = fma(fma(t102, t92, 0.00019841269899602284), t92, 0.0013888888888883984);
+  const double t110 = fma(fma(t106, t92, 0.008333333333315722), t92, 0.04166666666666667);
+  const double e = fma(t92 * t92, fma(fma(t110, t92, 0.16666666666666685), t92, 0.5), t92);
+  const double t117 = scaled(fma(factor, e, factor), n);
+  const double y = (x < 0.0) ? (2.0 - t117) : t117;
+  const double t122 = -x;
+  const double high = 1.0 + t122;
+  const double low = t122 - (high - 1.0);
+  const double t126 = x * x;
+  const double t127 = t126 * t126;
+  const double t132 = fma(fma(-8.214349872766105e-10, t127, -1.6252528838776882e-07), t127,
       -1.4925132060444454e-05);
-  const double t151 = fma(fma(t147, t142, -0.0008548326554644308), t142,
+  const double t136 = fma(fma(t132, t127, -0.0008548326554644308), t127,
       -0.026866170644461267);
-  const double t156 = fma(fma(1.3926751567383994e-08, t142, 1.6452722766797725e-06), t142,
+  const double t141 = fma(fma(1.3926751567383994e-08, t127, 1.6452722766797725e-06), t127,
       0.00012055313804106508);
-  const double t161 = fma(fma(fma(t156, t142, 0.0052239776181558055), t141, t151), t141,
+  const double t146 = fma(fma(fma(t141, t127, 0.0052239776181558055), t126, t136), t126,
       0.11283791670951934);
-  const double t165 = fma(fma(t161, t141, -0.3761263890318369), t141, 0.12837916709551256);
-  const double near = high + fma(t137, t165, low);
+  const double t150 = fma(fma(t146, t126, -0.3761263890318369), t126, 0.12837916709551256);
+  const double near = high + fma(t122, t150, low);
   return (magnitude < 0.5) ? near : y;
 }
 

@@ -95,8 +95,8 @@ def _from_three_quarters(x: FormulaValue) -> FormulaValue:
 
 @formula("scaled", F32, F64, native=True)
 def scaled(y: FormulaValue, n: FormulaValue) -> FormulaValue:
-    """y 2^n, rounded once, for a whole n down to the smallest denormal number's exponent less 4 and
-    1/4 <= abs(y) < 4; where y is NaN so is n."""
+    """y 2^n, rounded once, for a whole n of less than twice the largest exponent on either side and
+    1/64 <= abs(y) < 4; where y is NaN so is n."""
     machine_type = y.machine_type
     mantissa = MANTISSA[machine_type]
     # n and twice the bias of exponents are the low bits of a sum with a large number. Half of them

@@ -10,9 +10,7 @@ from gpubcast.hlo.elementary.arithmetic import (
     fast_two_sum,
     in_two,
     polynomial,
-    power_of_two,
     rough_inverse,
-    to_integer,
     two_product,
 )
 from gpubcast.hlo.elementary.complex_arithmetic import LARGE, SCALE, SMALL
@@ -38,7 +36,6 @@ from gpubcast.hlo.elementary.values import (
     U64,
     FormulaValue,
     MachineType,
-    ashr,
     at_least,
     at_most,
     bits,
@@ -243,25 +240,23 @@ def erfc(x: FormulaValue) -> FormulaValue:
     magnitude = abs(x)
     end, pole = ERFC_END[x.machine_type], ERFC_POLE[x.machine_type]
     a = select(magnitude > end, end, magnitude)
-    inverse = 1.0 / (a + pole)
+    # One quotient for two: what it lacks is made good with theirs.
+    above, below = a + pole, fma(a, 2.0, 1.0)
+    shared = 1.0 / (above * below)
+    inverse = shared * below
     q = (a - pole) * inverse
     q = fma(fma(q, -a, fma(q + 1.0, -pole, a)), inverse, q)
     first, *others = ERFC[x.machine_type]
     p, p_low = fast_two_sum(x.constant(first), q * long_polynomial(q, tuple(others)))
     p_low = p_low + ERFC_REST[x.machine_type]
-    below = fma(a, 2.0, 1.0)
     below_low = fma(a, 2.0, 1.0 - below)
-    inverse = 1.0 / below
+    inverse = shared * above
     factor = p * inverse
     remainder = fma(-factor, below_low, fma(-factor, below, p)) + p_low
     factor = fma(remainder, inverse, factor)
     square, square_low = two_product(a, a)
     n, e = exp_steps(-square, -square_low)
-    y = fma(factor, e, factor)
-    # In two steps, so that results below the normal numbers are rounded once.
-    whole = to_integer(n)
-    half = ashr(whole, 1)
-    y = y * power_of_two(half) * power_of_two(whole - half)
+    y = step("scaled", fma(factor, e, factor), n)
     y = select(x < 0.0, 2.0 - y, y)
     # Near 0, where that is 1 less little, it is 1 - erf(x).
     high, low = fast_two_sum(x.constant(1.0), -x)
