@@ -26,6 +26,8 @@ _SPECIAL = re.compile(r"%(?:tid|ntid|ctaid|nctaid)\.[xyz]|%laneid")
 _ADDRESS = re.compile(r"\[\s*([^\s+\]]+)\s*(?:\+\s*(-?\w+))?\s*\]")
 _SPACES = ("global", "shared", "local", "param", "const")
 _HINTS = {"L1::no_allocate", "nc", "volatile"}
+# Bytes of what is passed as one piece, and bits.
+WORD, _HALF = 4, np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,14 +378,20 @@ class _Translator:
         lines = []
         for j, name in enumerate(to):
             at = offset + j * size_of(kind)
-            if base in self.returned:
-                text = f"RET[{self.returned[base]}, {at}]"
-            else:
-                passed = passed_name(base, at)
-                self.types[passed] = unsigned(kind)
-                text = self._use(passed)
+            words = [self._passed(base, at + k, kind) for k in range(0, size_of(kind), WORD)]
+            text = words[0]
+            if len(words) > 1:
+                text = f"({text}.astype(u64) | {words[1]}.astype(u64) << {self._constant(_HALF)})"
             lines.append(self._assign(name, kind, f"{text}.view({self._dtype(kind)})"))
         return "; ".join(lines)
+
+    def _passed(self, base: str, at: int, kind: str) -> str:
+        """A word, or less, of what was passed or given back."""
+        if base in self.returned:
+            return f"RET[{self.returned[base]}, {at}]"
+        passed = passed_name(base, at)
+        self.types[passed] = _word(kind)
+        return self._use(passed)
 
     def _st(self, instruction: Instruction) -> str:
         space, kind, count = self._access(instruction)
@@ -395,12 +403,19 @@ class _Translator:
             return f"X.store({site}, {address}, [{', '.join(values)}], I, n)"
         lines = []
         for j, value in enumerate(values):
-            passed = passed_name(base, offset + j * size_of(kind))
-            self.types[passed] = unsigned(kind)
-            self.written.add(passed)
-            lines.append(f"{passed} = ({value}).view({unsigned(kind)})")
-            if base in self.results:
-                lines.append(f"R.write(I, {passed!r}, {passed})")
+            at = offset + j * size_of(kind)
+            # Of 64 bits two words: what is stored whole may be loaded as halves, and the reverse.
+            words = [f"({value}).view({unsigned(kind)})"]
+            if size_of(kind) > WORD:
+                low, high = self._constant(np.uint64(2**32 - 1)), self._constant(_HALF)
+                words = [f"({words[0]} & {low}).astype(u32)", f"({words[0]} >> {high}).astype(u32)"]
+            for k, word in enumerate(words):
+                passed = passed_name(base, at + k * WORD)
+                self.types[passed] = _word(kind)
+                self.written.add(passed)
+                lines.append(f"{passed} = {word}")
+                if base in self.results:
+                    lines.append(f"R.write(I, {passed!r}, {passed})")
         return "; ".join(lines)
 
     def _call(self, instruction: Instruction) -> str:
@@ -418,6 +433,11 @@ class _Translator:
 def _listed(text: str) -> list[str]:
     """The operands in braces or parentheses, or the one that there is."""
     return [part.strip() for part in text.strip("{}()").split(",") if part.strip()]
+
+
+def _word(kind: str) -> str:
+    """The unsigned type of a word of a value, or of a smaller value."""
+    return f"u{8 * min(size_of(kind), WORD)}"
 
 
 def passed_name(parameter: str, offset: int | str) -> str:
