@@ -33,13 +33,13 @@ REDUCED = ("row sum", "column sum", "full sum", "softmax", "layernorm")
 ENTRY = "call"
 """What is compared: a call that makes its result, which every library has."""
 FUNCTIONS = {
-    "AVX-512": RESULTS / "functions-avx512-xeon-2core-2026-11-25.md",
-    "AVX2": RESULTS / "functions-avx2-code-on-xeon-2core-2026-11-25.md",
+    "AVX-512": RESULTS / "functions-avx512-zen4-2core-2026-11-25.md",
+    "AVX2": RESULTS / "functions-avx2-code-on-zen4-2core-2026-11-25.md",
 }
 """Reports of elementary functions; rows are shown of the first."""
 OTHERS = {
-    "AVX-512 code": RESULTS / "functions-avx512-zen4-2core-2026-11-23.md",
-    "AVX2 code": RESULTS / "functions-avx2-code-on-zen4-2core-2026-11-23.md",
+    "AVX-512 code": RESULTS / "functions-avx512-xeon-2core-2026-11-25.md",
+    "AVX2 code": RESULTS / "functions-avx2-code-on-xeon-2core-2026-11-25.md",
 }
 """Those of another processor."""
 SHOWN = ("exp f32", "tanh f32", "pow f32", "erf f32", "sin f64")
@@ -183,9 +183,9 @@ def functions(pages: Mapping[str, str]) -> Iterator[str]:
         yield f"  {escape(behind)}."
     yield "* AVX2 code was measured on the same processor, of all libraries: no measurement of one"
     yield "  without AVX-512."
-    yield "* PyTorch's functions are MKL's, which Intel makes for its own processors. Of a Zen 4,"
+    yield "* PyTorch's functions are MKL's, which Intel makes for its own processors. Of a Xeon,"
     others_of = (f"[{code}]({path})" for code, path in OTHERS.items())
-    yield f"  with some earlier formulas: {', '.join(others_of)}."
+    yield f"  where they are ahead in more, with some earlier formulas: {', '.join(others_of)}."
 
 
 def first_calls(page: str) -> Iterator[str]:
