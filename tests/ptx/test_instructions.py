@@ -381,3 +381,37 @@ def test_an_undefined_register_is_poison() -> None:
     out = aligned(32)
     run(kernel("add.s32 %r11, %r10, 0; st.global.u32 [%rd2], %r11; ret;"), out)
     assert (out == 0xA5A5A5A5).all()
+
+
+def test_64_bits_are_passed_whole_or_in_halves() -> None:
+    before = """
+    .func (.param .b64 given) next(.param .b64 number)
+    {
+      .reg .b32 %h<3>;
+      .reg .b64 %w<3>;
+      ld.param.u64 %w1, [number];
+      add.s64 %w1, %w1, 1;
+      mov.b64 {%h1, %h2}, %w1;
+      st.param.b32 [given], %h2;
+      st.param.b32 [given+4], %h1;
+      ret;
+    }
+    """
+    body = """
+      mul.lo.s32 %r10, %r1, 3;
+      add.s32 %r11, %r1, 7;
+      .param .b64 number;
+      st.param.b32 [number], %r10;
+      st.param.b32 [number+4], %r11;
+      .param .b64 given;
+      call.uni (given), next, (number);
+      ld.param.u64 %rd10, [given];
+      shr.u64 %rd10, %rd10, 32;
+      cvt.u32.u64 %r12, %rd10;
+      ld.param.b32 %r13, [given];
+      mad.lo.s32 %r12, %r13, 1000, %r12;
+      st.global.u32 [%rd2], %r12;
+      ret;"""
+    out = aligned(32)
+    run(kernel(body, before=before), out)
+    assert out.tolist() == [(i + 7) * 1000 + 3 * i + 1 for i in range(32)]
