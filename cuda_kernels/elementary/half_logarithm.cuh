@@ -6,6 +6,7 @@
 
 #include "scalar.cuh"
 #include "elementary/logarithm.cuh"
+#include "elementary/logarithm_bases.cuh"
 #include "elementary/special.cuh"
 
 namespace gb {

@@ -5,7 +5,7 @@
 #define GB_ELEMENTARY_INVERSE_HYPERBOLIC_CUH
 
 #include "scalar.cuh"
-#include "elementary/native.cuh"
+#include "elementary/logarithm.cuh"
 
 namespace gb {
 

@@ -43,54 +43,6 @@ GB_FN double exponent(double x) {
   return t16;
 }
 
-// m of a normal x = m 2^e > 0 with 3/4 <= m < 3/2; any number, where x is another one.
-GB_FN float normal_mantissa(float x) {
-  GB_ENTER
-  const float t7 = bits_as<float>(((bits_as<u32>(x) - 0x3f400000u) & 0x7fffffu) +
-      0x3f400000u);
-  return t7;
-}
-
-// m of a normal x = m 2^e > 0 with 3/4 <= m < 3/2; any number, where x is another one.
-GB_FN double normal_mantissa(double x) {
-  GB_ENTER
-  const u64 t5 = (bits_as<u64>(x) - 0xfff8000000000000ull) & 0xfffffffffffffull;
-  return bits_as<double>(t5 + 0x3fe8000000000000ull);
-}
-
-// e of a normal x = m 2^e > 0 with 3/4 <= m < 3/2; any number, where x is another one.
-GB_FN float normal_exponent(float x) {
-  GB_ENTER
-  const u32 word = bits_as<u32>(x) - 0x3f400000u;
-  const float t6 = static_cast<float>(static_cast<i32>(static_cast<u32>(static_cast<i32>(word) >> 23)));
-  return t6;
-}
-
-// e of a normal x = m 2^e > 0 with 3/4 <= m < 3/2; any number, where x is another one.
-GB_FN double normal_exponent(double x) {
-  GB_ENTER
-  const u64 word = bits_as<u64>(x) - 0xfff8000000000000ull;
-  const double t10 = bits_as<double>((word >> 52) | 0x4330000000000000ull) -
-      4503599627371519.0;
-  return t10;
-}
-
-// The exponent of the power of two next below a normal x > 0; any number, where x is another
-// one.
-GB_FN float floor_exponent(float x) {
-  GB_ENTER
-  const float t8 = bits_as<float>((bits_as<u32>(x) >> 23) | 0x4b000000u) - 8388735.0f;
-  return t8;
-}
-
-// The exponent of the power of two next below a normal x > 0; any number, where x is another
-// one.
-GB_FN double floor_exponent(double x) {
-  GB_ENTER
-  const double t6 = bits_as<double>((bits_as<u64>(x) >> 52) | 0x4330000000000000ull);
-  return t6 - 4503599627371519.0;
-}
-
 // y 2^n, rounded once, for a whole n of less than twice the largest exponent on either side and
 // 1/64 <= abs(y) < 4; where y is NaN so is n.
 GB_FN float scaled(float y, float n) {

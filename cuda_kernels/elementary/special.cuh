@@ -5,6 +5,7 @@
 #define GB_ELEMENTARY_SPECIAL_CUH
 
 #include "scalar.cuh"
+#include "elementary/logarithm.cuh"
 #include "elementary/native.cuh"
 
 namespace gb {

@@ -10,18 +10,7 @@ import math
 
 from gpubcast.hlo.elementary.arithmetic import BIAS, MANTISSA
 from gpubcast.hlo.elementary.formula import formula
-from gpubcast.hlo.elementary.values import (
-    F32,
-    F64,
-    FormulaValue,
-    MachineType,
-    ashr,
-    bits,
-    bits_of,
-    from_bits,
-    select,
-    to_float,
-)
+from gpubcast.hlo.elementary.values import F32, F64, FormulaValue, bits, bits_of, from_bits, select
 
 # Denormal numbers are scaled by this power of two.
 _UP = {machine_type: MANTISSA[machine_type] + 1 for machine_type in MANTISSA}
@@ -52,45 +41,6 @@ def exponent(x: FormulaValue) -> FormulaValue:
     whole = from_bits((word >> MANTISSA[machine_type]) | bits_of(machine_type, large))
     zero = x.constant(large + BIAS[machine_type])
     return whole - select(small, zero + _UP[machine_type], zero)
-
-
-@formula("normal_mantissa", F32, F64, native=True)
-def normal_mantissa(x: FormulaValue) -> FormulaValue:
-    """m of a normal x = m 2^e > 0 with 3/4 <= m < 3/2; any number, where x is another one."""
-    machine_type = x.machine_type
-    mask = (1 << MANTISSA[machine_type]) - 1
-    return from_bits((_from_three_quarters(x) & mask) + bits_of(machine_type, 0.75))
-
-
-@formula("normal_exponent", F32, F64, native=True)
-def normal_exponent(x: FormulaValue) -> FormulaValue:
-    """e of a normal x = m 2^e > 0 with 3/4 <= m < 3/2; any number, where x is another one."""
-    word = _from_three_quarters(x)
-    if x.machine_type is F32:
-        return to_float(ashr(word, MANTISSA[F32]), F32)
-    return _exponent(word, F64)
-
-
-@formula("floor_exponent", F32, F64, native=True)
-def floor_exponent(x: FormulaValue) -> FormulaValue:
-    """The exponent of the power of two next below a normal x > 0; any number, where x is another
-    one."""
-    return _exponent(bits(x), x.machine_type)
-
-
-def _exponent(word: FormulaValue, machine_type: MachineType) -> FormulaValue:
-    """The exponent in a word, less its bias: the low bits of a float, since few processors convert
-    integers of 64 bits."""
-    large = 2.0 ** MANTISSA[machine_type]
-    whole = from_bits((word >> MANTISSA[machine_type]) | bits_of(machine_type, large))
-    return whole - (large + BIAS[machine_type])
-
-
-def _from_three_quarters(x: FormulaValue) -> FormulaValue:
-    """The bits of x, less those of 3/4: exponents begin there. F64: more by the bias of exponents,
-    so that none is negative."""
-    start = bits_of(x.machine_type, 0.75)
-    return bits(x) - (start if x.machine_type is F32 else start - (BIAS[F64] << MANTISSA[F64]))
 
 
 @formula("scaled", F32, F64, native=True)
