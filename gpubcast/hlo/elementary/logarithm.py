@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpubcast.hlo.elementary.arithmetic import (
     BIAS,
@@ -20,7 +20,6 @@ from gpubcast.hlo.elementary.exponential import EXP, EXP_LIMITS, nearest
 from gpubcast.hlo.elementary.exponential import LN2 as EXP_LN2
 from gpubcast.hlo.elementary.formula import formula, rarely, step
 from gpubcast.hlo.elementary.tables import (
-    LOG2_TABLE,
     LOG_INVERSE,
     LOG_TABLE,
     ConstantTable,
@@ -109,25 +108,29 @@ class Parts(NamedTuple):
     table: FormulaValue
 
 
-def parts(x: FormulaValue, inverses: ConstantTable, logarithms: ConstantTable) -> Parts:
-    """A normal positive number in parts."""
+def parts(
+    x: FormulaValue,
+    inverses: ConstantTable,
+    logarithms: ConstantTable,
+    exponent: str = "normal_exponent",
+) -> Parts:
+    """A normal positive number in parts; ``exponent`` is the step that gives the exponent which
+    the tables count on."""
     machine_type = x.machine_type
-    m = step("normal_mantissa", x)
-    e = step("floor_exponent" if logarithms is LOG2_TABLE else "normal_exponent", x)
+    m, e = step("normal_mantissa", x), step(exponent, x)
     index = bits(m) >> (MANTISSA[machine_type] - INDEX_BITS)
     inverse = lookup(inverses[machine_type], index)
     table = lookup(logarithms[machine_type], index)
     return Parts(e, fma(m, inverse, -1.0), inverse, table)
 
 
-def of_any(
-    x: FormulaValue, function: Callable[[Parts], FormulaValue], *tables: ConstantTable
-) -> FormulaValue:
-    """A logarithm of any number: one below the normal ones is scaled, and counts less."""
+def of_any(x: FormulaValue, function: Callable[[Parts], FormulaValue], *how: Any) -> FormulaValue:
+    """A logarithm of any number: one below the normal ones is scaled, and counts less. ``how`` is
+    what ``parts`` takes beside the number."""
     machine_type = x.machine_type
     small = x < 2.0 ** (1 - BIAS[machine_type])
     up = MANTISSA[machine_type] + 1
-    found = parts(select(small, x * 2.0**up, x), *tables)
+    found = parts(select(small, x * 2.0**up, x), *how)
     e = found.e - select(small, x.constant(up), 0.0)
     return step("log_domain", x, function(found._replace(e=e)))
 

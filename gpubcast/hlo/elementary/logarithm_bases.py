@@ -56,13 +56,13 @@ def _log2(x: Parts) -> FormulaValue:
 @formula("log2", F32, F64)
 def log2(x: FormulaValue) -> FormulaValue:
     """The logarithm to base 2: e + log2(m) of x = m 2^e."""
-    return step("log2_ends", x, _log2(parts(x, LOG2_INVERSE, LOG2_TABLE)))
+    return step("log2_ends", x, _log2(parts(x, LOG2_INVERSE, LOG2_TABLE, "floor_exponent")))
 
 
 @formula("log2_edge", F32, F64, helper=True)
 def log2_edge(x: FormulaValue) -> FormulaValue:
     """The logarithm to base 2 of any number."""
-    return of_any(x, _log2, LOG2_INVERSE, LOG2_TABLE)
+    return of_any(x, _log2, LOG2_INVERSE, LOG2_TABLE, "floor_exponent")
 
 
 @formula("log2_ends", F32, F64, native=True)

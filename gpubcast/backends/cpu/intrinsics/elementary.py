@@ -100,7 +100,7 @@ def _code(formula: Formula) -> FormulaCode:
     return formula_code(formula)
 
 
-def _emit(builder: Any, formula: Formula, args: list[Any], *, in_loops: bool = True) -> list[Any]:
+def _emit(builder: Any, formula: Formula, args: list[Any]) -> list[Any]:
     """The results of a formula on LLVM values, or on vectors of them."""
     code = _code(formula)
     first = args[0].type
