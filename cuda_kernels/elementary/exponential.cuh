@@ -255,8 +255,8 @@ GB_TABLE float TABLE_fd47007a[8][8] = {
   },
 };
 #endif
-// The hyperbolic tangent. F32: by a polynomial for each of eight intervals. F64: with
-// y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x.
+// The hyperbolic tangent. F32: by a polynomial for each of eight intervals. F64: by the
+// addition theorem from those of n ln(2) / 2, (2^n - 1) / (2^n + 1), and of r.
 GB_FN float tanh(float x) {
   GB_ENTER
   const float t3 = at_most(fabs(x), 9.1f);
@@ -275,35 +275,32 @@ GB_FN float tanh(float x) {
   return fma(t29, t33, t33);
 }
 
-// The hyperbolic tangent. F32: by a polynomial for each of eight intervals. F64: with
-// y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x.
+// The hyperbolic tangent. F32: by a polynomial for each of eight intervals. F64: by the
+// addition theorem from those of n ln(2) / 2, (2^n - 1) / (2^n + 1), and of r.
 GB_FN double tanh(double x) {
   GB_ENTER
   const double t1 = fabs(x);
   const double a = (t1 > 19.1) ? 19.1 : t1;
-  const double t7 = fma(a, 2.8853900817779268, 6755399441056768.0);
-  const double n = t7 - 6755399441056768.0;
-  const double twice = bits_as<double>(bits_as<u64>(t7) << 52);
+  const double t9 = fma(a - 0.0825, 2.8853900817779268, 6755399441056767.0);
+  const double n = t9 - 6755399441056767.0;
+  const double power = bits_as<double>(bits_as<u64>(t9) << 52);
   const double r = fma(n, -1.1595234069231498e-17, fma(n, -0.34657359027997264, a));
   const double z = r * r;
-  const double t22 = fma(fma(0.00014146807774384064, z, 0.003174591026003933), z,
-      0.044444444622019914);
-  const double t31 = fma(fma(2.56098485638285e-05, z, 0.0007054734216268147), z,
-      0.012698412506968699);
-  const double t36 = fma(fma(fma(t31, z, 0.13333333333563752), z, 0.6666666666666576), r,
-      fma(fma(t22, z, 0.33333333333221515), z, 1.0000000000000022));
-  const double rest = z * t36;
-  const double first = fma(twice, r, fma(twice, 0.5, -1.0));
-  const double y = fma(twice, rest, first);
-  const double y_low = fma(twice, rest, first - y);
-  const double below = y + 2.0;
-  const double t51 = 1.0 / below;
-  const double t52 = y * t51;
-  const double t53 = -t52;
-  const double t56 = fma(t53, ((2.0 - below) + y) + y_low, fma(t53, below, y)) + y_low;
-  const u64 t62 = bits_as<u64>(fma(t56, t51, t52)) | (bits_as<u64>(x) &
+  const double t25 = fma(fma(-0.0013119374929871496, z, 0.003577320194769537), z,
+      -0.008862437432804966);
+  const double t29 = fma(fma(t25, z, 0.021869464794792716), z, -0.05396825358969304);
+  const double t = fma(r * z, fma(fma(t29, z, 0.13333333333046746), z, -0.333333333333326),
+      r);
+  const double plus = power + 1.0;
+  const double minus = plus - 2.0;
+  const double below = fma(t, minus, plus);
+  const double inverse = 1.0 / below;
+  const double y = fma(t, plus, minus) * inverse;
+  const double t43 = -y;
+  const double rest = fma(t, fma(t43, minus, plus), fma(t43, plus, minus));
+  const u64 t52 = bits_as<u64>(fma(rest, inverse, y)) | (bits_as<u64>(x) &
       0x8000000000000000ull);
-  return bits_as<double>(t62);
+  return bits_as<double>(t52);
 }
 
 }  // namespace gb

@@ -6,7 +6,6 @@
 
 #include "scalar.cuh"
 #include "elementary/logarithm.cuh"
-#include "elementary/native.cuh"
 
 namespace gb {
 
@@ -268,114 +267,104 @@ GB_FN double erf(double x) {
   return (magnitude < 0.9375) ? near : far;
 }
 
-// 1 - erf(x): e^(-x^2) times a rational function, each rounding made good.
+// 1 - erf(x): e^(-x^2) times a rational function, each rounding made good; for a negative x it
+// is 2 - erfc(-x).
 GB_FN float erfc(float x) {
   GB_ENTER
   const float magnitude = fabs(x);
   const float a = (magnitude > 10.5f) ? 10.5f : magnitude;
-  const float above = a + 3.0f;
-  const float below = fma(a, 2.0f, 1.0f);
+  const float above = a + 2.5473633f;
+  const float below = fma(a, 1.402624f, 1.25f);
   const float shared = 1.0f / (above * below);
-  const float t12 = shared * below;
-  const float t14 = (a - 3.0f) * t12;
-  const float q = fma(fma(t14, -a, fma(t14 + 1.0f, -3.0f, a)), t12, t14);
-  const float t26 = fma(fma(-0.00026424686f, q, -0.0007675926f), q, 0.0020078493f);
-  const float t32 = fma(fma(fma(t26, q, 0.0025638363f), q, -0.023801627f), q, 0.06829578f);
-  const float t38 = fma(fma(fma(t32, q, -0.11927023f), q, 0.12964648f), q, -0.047562443f);
-  const float t41 = q * fma(t38, q, -0.13562115f);
-  const float p = 1.253008f + t41;
-  const float p_low = (t41 - (p - 1.253008f)) + 5.1524452e-08f;
-  const float below_low = fma(a, 2.0f, 1.0f - below);
-  const float inverse = shared * above;
-  const float t50 = p * inverse;
-  const float t51 = -t50;
-  const float remainder = fma(t51, below_low, fma(t51, below, p)) + p_low;
-  const float factor = fma(remainder, inverse, t50);
+  const float t13 = shared * below;
+  const float t14 = a - 2.5473633f;
+  const float t15 = t14 * t13;
+  const float q = fma(fma(-t15, above, t14), t13, t15);
+  const float t19 = shared * above;
+  const float below_low = fma(a, 1.402624f, 1.25f - below);
+  const float t22 = -t19;
+  const float lost = fma(t22, below_low, fma(t22, below, 1.0f));
   const float square = a * a;
-  const float t57 = -square;
-  const float square_low = fma(a, a, t57);
-  const float n = rint(t57 * 1.442695f);
-  const float t67 = fma(n, -1.4286068e-06f, fma(n, -0.69314575f, t57)) + (-square_low);
-  const float t75 = fma(fma(fma(0.001392491f, t67, 0.0083692465f), t67, 0.041666575f), t67,
-      0.16666515f);
-  const float e = fma(t67 * t67, fma(t75, t67, 0.5f), t67);
-  const float t80 = scaled(fma(factor, e, factor), n);
-  const float y = (x < 0.0f) ? (2.0f - t80) : t80;
-  const float t85 = -x;
-  const float high = 1.0f + t85;
-  const float low = t85 - (high - 1.0f);
-  const float t89 = x * x;
-  const float t94 = fma(fma(7.920304e-05f, t89, -0.00080307503f), t89, 0.0051907334f);
-  const float t100 = fma(fma(fma(t94, t89, -0.026855126f), t89, 0.11283618f), t89,
-      -0.3761263f);
-  const float near = high + fma(t85, fma(t100, t89, 0.12837917f), low);
-  return (magnitude < 0.5f) ? near : y;
+  const float t26 = -square;
+  const float square_low = fma(a, a, t26);
+  const float t30 = fma(square, -1.442695f, 12583103.0f);
+  const float n = t30 - 12583103.0f;
+  const float power = bits_as<float>(bits_as<u32>(t30) << 23);
+  const float r = fma(n, -0.69314575f, t26) + fma(n, -1.4286068e-06f, -square_low);
+  const float z = r * r;
+  const float t51 = fma(fma(0.008368677f, z, 0.16666521f), r, fma(fma(0.0013820748f, z,
+      0.041668266f), z, 0.49999994f));
+  const float e = fma(z, t51, r);
+  const float inverse = t19 * power;
+  const float t54 = fma(inverse, e, inverse);
+  const float y_low = fma(t54, lost, fma(inverse, e, inverse - t54));
+  const float t58 = q * q;
+  const float t59 = t58 * t58;
+  const float t64 = fma(fma(0.00032154718f, t59, 0.022607274f), t59, -0.28845274f);
+  const float t75 = fma(fma(0.0005691756f, t59, -0.050428633f), t58, fma(-0.0019508303f, t59,
+      0.0725139f));
+  const float t76 = fma(t75, q, fma(fma(-0.0024989923f, t59, 0.038726535f), t58, t64));
+  const float p = q * t76;
+  const float y = (t54 + fma(p, t54, y_low)) * 5.421011e-20f;
+  return ((bits_as<u32>(x) & 0x80000000u) != 0x0u) ? (2.0f - y) : y;
 }
 
-// 1 - erf(x): e^(-x^2) times a rational function, each rounding made good.
+// 1 - erf(x): e^(-x^2) times a rational function, each rounding made good; for a negative x it
+// is 2 - erfc(-x).
 GB_FN double erfc(double x) {
   GB_ENTER
   const double magnitude = fabs(x);
   const double a = (magnitude > 28.0) ? 28.0 : magnitude;
-  const double above = a + 4.0;
-  const double below = fma(a, 2.0, 1.0);
+  const double above = a + 3.62841796875;
+  const double below = fma(a, 1.4736955054457037, 1.3125);
   const double shared = 1.0 / (above * below);
-  const double t12 = shared * below;
-  const double t14 = (a - 4.0) * t12;
-  const double q = fma(fma(t14, -a, fma(t14 + 1.0, -4.0, a)), t12, t14);
-  const double t22 = q * q;
-  const double t27 = fma(fma(-1.7166473925064596e-09, t22, -7.770258788858141e-09), t22,
-      6.236417587442524e-08);
-  const double t31 = fma(fma(t27, t22, 3.0198229532806647e-07), t22, -1.1225295958586264e-05);
-  const double t35 = fma(fma(t31, t22, 0.00015062247433967187), t22, -0.000757773404708457);
-  const double t39 = fma(fma(t35, t22, -0.01619773404863077), t22, -0.06633036581252195);
-  const double t46 = fma(fma(-1.338052462337911e-08, t22, 1.1455502230870822e-07), t22,
-      -8.342479217451422e-07);
-  const double t50 = fma(fma(t46, t22, 5.717313329290876e-06), t22, -2.4402955929432106e-05);
-  const double t54 = fma(fma(t50, t22, -0.00019925555511752388), t22, 0.005031969762038652);
-  const double t58 = fma(fma(t54, t22, 0.037167515562075225), t22, 0.09373283499680606);
-  const double t61 = fma(fma(t58, q, fma(t39, t22, -0.10103906603630473)), q,
-      0.06809705425473726);
-  const double t65 = fma(fma(t61, q, 0.015379652102619882), q, -0.1396211168405629);
-  const double t66 = q * t65;
-  const double p = 1.2329951186255526 + t66;
-  const double p_low = (t66 - (p - 1.2329951186255526)) + (-4.6279876929114386e-17);
-  const double below_low = fma(a, 2.0, 1.0 - below);
-  const double inverse = shared * above;
-  const double t75 = p * inverse;
-  const double t76 = -t75;
-  const double remainder = fma(t76, below_low, fma(t76, below, p)) + p_low;
-  const double factor = fma(remainder, inverse, t75);
+  const double t13 = shared * below;
+  const double t14 = a - 3.62841796875;
+  const double t15 = t14 * t13;
+  const double q = fma(fma(-t15, above, t14), t13, t15);
+  const double t19 = shared * above;
+  const double below_low = fma(a, 1.4736955054457037, 1.3125 - below);
+  const double t22 = -t19;
+  const double lost = fma(t22, below_low, fma(t22, below, 1.0));
   const double square = a * a;
-  const double t82 = -square;
-  const double square_low = fma(a, a, t82);
-  const double n = rint(t82 * 1.4426950408889634);
-  const double t91 = fma(n, -5.497923018708371e-14, fma(n, -0.6931471805598903, t82));
-  const double t92 = t91 + (-square_low);
-  const double t98 = fma(fma(2.0913701906870593e-09, t92, 2.511313965305858e-08), t92,
-      2.7557275754576897e-07);
-  const double t102 = fma(fma(t98, t92, 2.7557231673899325e-06), t92, 2.4801587324197108e-05);
-  const double t106 = fma(fma(t102, t92, 0.00019841269899602284), t92, 0.0013888888888883984);
-  const double t110 = fma(fma(t106, t92, 0.008333333333315722), t92, 0.04166666666666667);
-  const double e = fma(t92 * t92, fma(fma(t110, t92, 0.16666666666666685), t92, 0.5), t92);
-  const double t117 = scaled(fma(factor, e, factor), n);
-  const double y = (x < 0.0) ? (2.0 - t117) : t117;
-  const double t122 = -x;
-  const double high = 1.0 + t122;
-  const double low = t122 - (high - 1.0);
-  const double t126 = x * x;
-  const double t127 = t126 * t126;
-  const double t132 = fma(fma(-8.214349872766105e-10, t127, -1.6252528838776882e-07), t127,
-      -1.4925132060444454e-05);
-  const double t136 = fma(fma(t132, t127, -0.0008548326554644308), t127,
-      -0.026866170644461267);
-  const double t141 = fma(fma(1.3926751567383994e-08, t127, 1.6452722766797725e-06), t127,
-      0.00012055313804106508);
-  const double t146 = fma(fma(fma(t141, t127, 0.0052239776181558055), t126, t136), t126,
-      0.11283791670951934);
-  const double t150 = fma(fma(t146, t126, -0.3761263890318369), t126, 0.12837916709551256);
-  const double near = high + fma(t122, t150, low);
-  return (magnitude < 0.5) ? near : y;
+  const double t26 = -square;
+  const double square_low = fma(a, a, t26);
+  const double t30 = fma(square, -1.4426950408889634, 6755399441056895.0);
+  const double n = t30 - 6755399441056895.0;
+  const double power = bits_as<double>(bits_as<u64>(t30) << 52);
+  const double r = fma(n, -0.6931471805598903, t26) + fma(n, -5.497923018708371e-14,
+      -square_low);
+  const double z = r * r;
+  const double t47 = fma(fma(2.7630483934343876e-07, z, 2.4801492390655727e-05), z,
+      0.0013888888944381223);
+  const double t56 = fma(fma(2.500961773811377e-08, z, 2.755755553229745e-06), z,
+      0.00019841269542138592);
+  const double t61 = fma(fma(fma(t56, z, 0.008333333333477345), z, 0.1666666666666644), r,
+      fma(fma(t47, z, 0.041666666666526894), z, 0.5000000000000011));
+  const double e = fma(z, t61, r);
+  const double inverse = t19 * power;
+  const double t64 = fma(inverse, e, inverse);
+  const double y_low = fma(t64, lost, fma(inverse, e, inverse - t64));
+  const double t68 = q * q;
+  const double t69 = t68 * t68;
+  const double t74 = fma(fma(5.411946616627876e-09, t69, 2.502813939324158e-07), t69,
+      1.877678206992783e-05);
+  const double t78 = fma(fma(t74, t69, 0.0005402660037279285), t69, 0.037763752252889575);
+  const double t85 = fma(fma(-3.834286741615323e-08, t69, -2.055682244764165e-06), t69,
+      -0.00015433332600960997);
+  const double t89 = fma(fma(t85, t69, 0.014029061587303082), t69, -0.027662277776362272);
+  const double t95 = fma(fma(-1.35382335706825e-07, t69, -4.146731345380004e-06), t69,
+      0.00029265350759388883);
+  const double t99 = fma(fma(t95, t69, -0.028031218311706633), t69, 0.1299250262794535);
+  const double t104 = fma(fma(1.5029147462775546e-08, t69, 8.37592901312231e-07), t69,
+      5.20386515188241e-06);
+  const double t108 = fma(fma(t104, t69, -0.004534065316345829), t69, -0.025682343753554656);
+  const double t110 = fma(fma(t108, t68, t99), q, fma(t89, t68, fma(t78, t69,
+      -0.2650615804128872)));
+  const double p = q * t110;
+  const double y = (t64 + fma(p, t64, y_low)) * 2.938735877055719e-39;
+  const double t123 = ((bits_as<u64>(x) & 0x8000000000000000ull) != 0x0ull) ? (2.0 - y) : y;
+  return t123;
 }
 
 #ifndef GB_HAS_TABLE_481cc6e9

@@ -35,6 +35,15 @@ def in_two(
     return fma(odd, x, even)
 
 
+def in_four(
+    x: FormulaValue, square: FormulaValue, coefficients: Sequence[float | FormulaValue]
+) -> FormulaValue:
+    """The same as four polynomials in x^4."""
+    fourth = square * square
+    even, odd = (in_two(square, fourth, coefficients[k::2]) for k in (0, 1))
+    return fma(odd, x, even)
+
+
 def fast_two_sum(a: FormulaValue, b: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
     """The sum and its rounding error, where |a| >= |b| or a is 0."""
     high = a + b

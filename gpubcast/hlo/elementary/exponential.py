@@ -8,7 +8,6 @@ from gpubcast.hlo.elementary.arithmetic import (
     BIAS,
     MANTISSA,
     fast_two_sum,
-    in_two,
     polynomial,
     sign_bit,
 )
@@ -81,6 +80,12 @@ EXPM1_TINY = {F32: 2.0**-26, F64: 2.0**-55}
 SINH_TINY = {F32: 2.0**-13, F64: 2.0**-28}
 # Beyond this tanh is 1.
 TANH_LIMIT = {F32: 9.1, F64: 19.1}
+# (tanh(r) / r - 1) / r^2 in r^2 on |r| <= ln(2) / 4 + TANH_SHIFT, degree 6, in F64.
+TANH_SHIFT = 0.0825
+TANH = (
+    *(-0.333333333333326, 0.13333333333046746, -0.05396825358969304, 0.021869464794792716),
+    *(-0.008862437432804966, 0.003577320194769537, -0.0013119374929871496),
+)
 # expm1 is -1 below this.
 EXPM1_LOW = {F32: -18.0, F64: -39.0}
 
@@ -218,20 +223,24 @@ def _tanh(x: FormulaValue) -> FormulaValue:
 
 @formula("tanh", F32, F64)
 def tanh(x: FormulaValue) -> FormulaValue:
-    """The hyperbolic tangent. F32: by a polynomial for each of eight intervals. F64: with
-    y = e^(2|x|) - 1 it is y / (y + 2), with the sign of x."""
+    """The hyperbolic tangent. F32: by a polynomial for each of eight intervals. F64: by the
+    addition theorem from those of n ln(2) / 2, (2^n - 1) / (2^n + 1), and of r."""
     if x.machine_type is F32:
         return _tanh(x)
     a = abs(x)
     a = select(a > TANH_LIMIT[F64], TANH_LIMIT[F64], a)
-    # e^(2 a) = 2^n e^(2 r)
-    n, twice = power_of_two(a, 2 / math.log(2), 1.0)
+    # e^(2 a) = 2^n e^(2 r). In the first interval r is a: it reaches to tanh a = 1/4, and what is
+    # subtracted from 2^n - 1 above is small.
+    n, power = power_of_two(a - TANH_SHIFT, 2 / math.log(2), 0.0)
     high, low = LN2[F64]
     r = fma(n, -0.5 * low, fma(n, -0.5 * high, a))
     z = r * r
-    rest = z * in_two(r, z, [c * 2.0 ** (k + 1) for k, c in enumerate(EXP[F64])])
-    first = fma(twice, r, fma(twice, 0.5, -1.0))
-    y = fma(twice, rest, first)
-    y_low = fma(twice, rest, first - y)
-    below = y + 2.0
-    return signed(quotient(y, below, y_low, (2.0 - below) + y + y_low), x)
+    t = fma(r * z, polynomial(z, TANH), r)
+    plus = power + 1.0
+    # Where the sum was rounded this is as well, so that 1 - 2 / plus stays true.
+    minus = plus - 2.0
+    below = fma(t, minus, plus)
+    inverse = 1.0 / below
+    y = fma(t, plus, minus) * inverse
+    rest = fma(t, fma(-y, minus, plus), fma(-y, plus, minus))
+    return signed(fma(rest, inverse, y), x)

@@ -8,17 +8,19 @@ from gpubcast.hlo.elementary.arithmetic import (
     BIAS,
     MANTISSA,
     fast_two_sum,
+    in_four,
     in_two,
     polynomial,
     rough_inverse,
+    sign_bit,
     two_product,
 )
 from gpubcast.hlo.elementary.complex_arithmetic import LARGE, SCALE, SMALL
-from gpubcast.hlo.elementary.exponential import EXP, reduced
+from gpubcast.hlo.elementary.exponential import EXP, power_of_two, reduced
 from gpubcast.hlo.elementary.formula import formula, step
 from gpubcast.hlo.elementary.logarithm import log_of_sum
 from gpubcast.hlo.elementary.steps import (
-    exp_steps,
+    LN2,
     long_polynomial,
     signed,
 )
@@ -155,19 +157,13 @@ def hypot(x: FormulaValue, y: FormulaValue) -> FormulaValue:
 
 # --- error functions ------------------------------------------------------------------------------
 
-# erf(x) / x - 1 in x^2, degree 6 on |x| <= 1 (F32) and 11 on |x| <= 15/16 (F64).
-ERF: dict[MachineType, tuple[float, ...]] = {
-    F32: (
-        *(0.128379166, -0.376126289, 0.112836182, -0.026855126),
-        *(0.00519073335, -0.000803075032, 7.92030405e-05),
-    ),
-    F64: (
-        *(0.12837916709551256, -0.3761263890318369, 0.11283791670951934, -0.026866170644461267),
-        *(0.0052239776181558055, -0.0008548326554644308, 0.00012055313804106508),
-        *(-1.4925132060444454e-05, 1.6452722766797725e-06, -1.6252528838776882e-07),
-        *(1.3926751567383994e-08, -8.214349872766105e-10),
-    ),
-}
+# erf(x) / x - 1 in x^2, degree 11 on |x| <= 15/16, in F64.
+ERF = (
+    *(0.12837916709551256, -0.3761263890318369, 0.11283791670951934, -0.026866170644461267),
+    *(0.0052239776181558055, -0.0008548326554644308, 0.00012055313804106508),
+    *(-1.4925132060444454e-05, 1.6452722766797725e-06, -1.6252528838776882e-07),
+    *(1.3926751567383994e-08, -8.214349872766105e-10),
+)
 # -ln(erfc(x)) on [15/16, 6], degree 18, in F64. Beyond, erf is 1.
 ERF_LOG = (
     *(1.0061110827281125e-07, 1.1283781114075848, 0.6366248808691735, 0.10275755537769207),
@@ -202,7 +198,7 @@ def erf(x: FormulaValue) -> FormulaValue:
     magnitude = abs(x)
     end = ERF_END[x.machine_type]
     a = select(magnitude > end, end, magnitude)
-    near = fma(x, long_polynomial(x * x, ERF[F64]), x)
+    near = fma(x, long_polynomial(x * x, ERF), x)
     r, scale = reduced(-in_two(a, a * a, ERF_LOG), 0.0)
     square = r * r
     e = fma(square, in_two(r, square, EXP[F64]), r)
@@ -210,58 +206,62 @@ def erf(x: FormulaValue) -> FormulaValue:
     return select(magnitude < ERF_START, near, far)
 
 
-# erfc(x) e^(x^2) (1 + 2x) in (x - K) / (x + K): K = 3, 0 <= x <= 10.5, degree 10 (F32) and
-# K = 4, 0 <= x <= 28, degree 22 (F64). Beyond, erfc is 0. The first coefficient has a second part.
+# erfc(x) e^(x^2) (S + T x) = 1 + q P(q) with q = (x - K) / (x + K): degree 8 on 0 <= x <= 10.5
+# (F32) and 20 on 0 <= x <= 28 (F64). Beyond, erfc is 0. With these S and T the left side hardly
+# changes near 0, where q does most; S has few bits, so that what S + T x is rounded by is exact.
 ERFC: dict[MachineType, tuple[float, ...]] = {
     F32: (
-        *(1.25300801, -0.135621145, -0.0475624427, 0.12964648, -0.119270228, 0.0682957768),
-        *(-0.0238016266, 0.00256383629, 0.00200784928, -0.000767592574, -0.000264246861),
+        *(-0.288452744, 0.0725139007, 0.0387265347, -0.0504286326, 0.0226072744),
+        *(-0.00195083034, -0.00249899225, 0.00056917558, 0.000321547181),
     ),
     F64: (
-        *(1.2329951186255526, -0.1396211168405629, 0.015379652102619882, 0.06809705425473726),
-        *(-0.10103906603630473, 0.09373283499680606, -0.06633036581252195, 0.037167515562075225),
-        *(-0.01619773404863077, 0.005031969762038652, -0.000757773404708457),
-        *(-0.00019925555511752388, 0.00015062247433967187, -2.4402955929432106e-05),
-        *(-1.1225295958586264e-05, 5.717313329290876e-06, 3.0198229532806647e-07),
-        *(-8.342479217451422e-07, 6.236417587442524e-08, 1.1455502230870822e-07),
-        *(-7.770258788858141e-09, -1.338052462337911e-08, -1.7166473925064596e-09),
+        *(-0.2650615804128872, 0.1299250262794535, -0.027662277776362272),
+        *(-0.025682343753554656, 0.037763752252889575, -0.028031218311706633),
+        *(0.014029061587303082, -0.004534065316345829, 0.0005402660037279285),
+        *(0.00029265350759388883, -0.00015433332600960997, 5.20386515188241e-06),
+        *(1.877678206992783e-05, -4.146731345380004e-06, -2.055682244764165e-06),
+        *(8.37592901312231e-07, 2.502813939324158e-07, -1.35382335706825e-07),
+        *(-3.834286741615323e-08, 1.5029147462775546e-08, 5.411946616627876e-09),
     ),
 }
-ERFC_REST = {F32: 5.15244523e-08, F64: -4.6279876929114386e-17}
-ERFC_POLE = {F32: 3.0, F64: 4.0}
+ERFC_POLE = {F32: 2.54736328125, F64: 3.62841796875}
+ERFC_LINE = {F32: (1.25, 1.40262401), F64: (1.3125, 1.4736955054457037)}
 ERFC_END = {F32: 10.5, F64: 28.0}
-# Below this, erfc is 1 - erf.
-ERFC_NEAR = 0.5
+# e^(-x^2) 2^this is a normal number.
+ERFC_UP = {F32: 64.0, F64: 128.0}
 
 
 @formula("erfc", F32, F64)
 def erfc(x: FormulaValue) -> FormulaValue:
-    """1 - erf(x): e^(-x^2) times a rational function, each rounding made good."""
+    """1 - erf(x): e^(-x^2) times a rational function, each rounding made good; for a negative x it
+    is 2 - erfc(-x)."""
+    machine_type = x.machine_type
     magnitude = abs(x)
-    end, pole = ERFC_END[x.machine_type], ERFC_POLE[x.machine_type]
+    end, pole = ERFC_END[machine_type], ERFC_POLE[machine_type]
+    start, slope = ERFC_LINE[machine_type]
     a = select(magnitude > end, end, magnitude)
-    # One quotient for two: what it lacks is made good with theirs.
-    above, below = a + pole, fma(a, 2.0, 1.0)
+    # One quotient for two; q is improved by what it lacks.
+    above, below = a + pole, fma(a, slope, start)
     shared = 1.0 / (above * below)
     inverse = shared * below
     q = (a - pole) * inverse
-    q = fma(fma(q, -a, fma(q + 1.0, -pole, a)), inverse, q)
-    first, *others = ERFC[x.machine_type]
-    p, p_low = fast_two_sum(x.constant(first), q * long_polynomial(q, tuple(others)))
-    p_low = p_low + ERFC_REST[x.machine_type]
-    below_low = fma(a, 2.0, 1.0 - below)
+    q = fma(fma(-q, above, a - pole), inverse, q)
     inverse = shared * above
-    factor = p * inverse
-    remainder = fma(-factor, below_low, fma(-factor, below, p)) + p_low
-    factor = fma(remainder, inverse, factor)
+    below_low = fma(a, slope, start - below)
+    lost = fma(-inverse, below_low, fma(-inverse, below, 1.0))
     square, square_low = two_product(a, a)
-    n, e = exp_steps(-square, -square_low)
-    y = step("scaled", fma(factor, e, factor), n)
-    y = select(x < 0.0, 2.0 - y, y)
-    # Near 0, where that is 1 less little, it is 1 - erf(x).
-    high, low = fast_two_sum(x.constant(1.0), -x)
-    near = high + fma(-x, long_polynomial(x * x, ERF[x.machine_type]), low)
-    return select(magnitude < ERFC_NEAR, near, y)
+    n, power = power_of_two(square, -1 / math.log(2), ERFC_UP[machine_type])
+    high, low = LN2[machine_type]
+    r = fma(n, -high, -square) + fma(n, -low, -square_low)
+    z = r * r
+    e = fma(z, in_two(r, z, EXP[machine_type]), r)
+    # The factor of 1 + q P, as a sum.
+    inverse = inverse * power
+    y = fma(inverse, e, inverse)
+    y_low = fma(y, lost, fma(inverse, e, inverse - y))
+    p = q * in_four(q, q * q, ERFC[machine_type])
+    y = (y + fma(p, y, y_low)) * 2.0 ** -ERFC_UP[machine_type]
+    return select(sign_bit(x) != 0, 2.0 - y, y)
 
 
 # The lowest of the bits that choose a polynomial of erf_inv.

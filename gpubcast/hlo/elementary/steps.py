@@ -1,4 +1,4 @@
-"""What several functions are made of: e^x and ln x in two parts, long polynomials."""
+"""What several functions are made of: ln x in two parts, long polynomials."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from gpubcast.hlo.elementary.values import (
     bits_of,
     fma,
     from_bits,
-    rint,
     select,
 )
 
@@ -66,14 +65,6 @@ def long_polynomial(x: FormulaValue, coefficients: Sequence[float | FormulaValue
         return polynomial(x, coefficients)
     later = in_two(x, x * x, coefficients[FIRST:])
     return polynomial(x, (*coefficients[:FIRST], later))
-
-
-def exp_steps(high: FormulaValue, low: FormulaValue | float) -> tuple[FormulaValue, FormulaValue]:
-    """n and e^r - 1, where high + low = n ln 2 + r, |r| <= ln(2) / 2 and low is tiny."""
-    ln2_high, ln2_low = LN2[high.machine_type]
-    n = rint(high * (1 / math.log(2)))
-    r = fma(n, -ln2_low, fma(n, -ln2_high, high)) + low
-    return n, fma(r * r, polynomial(r, EXP[high.machine_type]), r)
 
 
 def log_parts(

@@ -32,6 +32,9 @@ _ROLLED = (
     '!"llvm.loop.vectorize.followup_vectorized", !{!"llvm.loop.isvectorized", i32 1}, '
     '!{!"llvm.loop.unroll.runtime.disable"}',
 )
+# LLVM's level of optimisation. The next would make the same inner loops, in more copies of the loops
+# around them (conditions that do not change are taken out of nests), and takes longer.
+_LEVEL = 2
 _VARIANTS = '"vector-function-abi-variant"'
 _USED = re.compile(r"^@llvm\.compiler\.used = .*\n", re.MULTILINE)
 _LABEL = re.compile(r"^([\w.$]+):")
@@ -55,7 +58,7 @@ def optimised(text: str, linked: list[Any], codegen: Any, *, is_simple: bool) ->
     module.verify()
     if ROLLED in text:
         module = binding.parse_assembly(rolled(str(module)))
-    builder = codegen._pass_builder()
+    builder = codegen._pass_builder(opt=_LEVEL)
     if is_simple:
         passes = binding.create_new_function_pass_manager()
         passes.add_sroa_pass()
