@@ -210,10 +210,13 @@ class _RowLoops(ReductionLoops):
         return self._fetched(place, LANES, axes[0], ahead=AHEAD)
 
     def _fetched(self, place: str, count: int, axis: int, ahead: int = 0) -> list[str]:
-        """Asks for elements of the reads that an axis moves."""
+        """Asks for elements of the reads that an axis moves, but not for what every row reads."""
         lines = []
         for slot, pattern in enumerate(self.table.patterns[: self.reads]):
-            if self.far and pattern is AccessPattern.LINEAR and self.table.moves(slot, axis):
+            again = self.parallel and not any(self.table.moves(slot, k) for k in self.parallel)
+            if again or not self.table.moves(slot, axis):
+                continue
+            if self.far and pattern is AccessPattern.LINEAR:
                 size = self.plan.reads[slot].element_type.itemsize
                 first = f"{size} * ({self.offset(slot)} + {place.format(slot)})"
                 lines.append(fetched(f"p{slot} + {first} + {ahead}", size * count))

@@ -32,8 +32,8 @@ _ROLLED = (
     '!"llvm.loop.vectorize.followup_vectorized", !{!"llvm.loop.isvectorized", i32 1}, '
     '!{!"llvm.loop.unroll.runtime.disable"}',
 )
-# LLVM's level of optimisation. The next would make the same inner loops, in more copies of the loops
-# around them (conditions that do not change are taken out of nests), and takes longer.
+# LLVM's level of optimisation. The next takes longer and makes the same inner loops, in more copies
+# of those around them: conditions that do not change are taken out of nests.
 _LEVEL = 2
 _VARIANTS = '"vector-function-abi-variant"'
 _USED = re.compile(r"^@llvm\.compiler\.used = .*\n", re.MULTILINE)
