@@ -203,11 +203,21 @@ class _RowLoops(ReductionLoops):
         return self._fetched(f"s{{}}_{self.parallel[-1]} + {place}", count, self.parallel[-1])
 
     def _ahead(self, chosen: list[Combination], place: str) -> list[str]:
-        """Asks for elements that follow others, in the pass in which they come from memory."""
+        """Asks for elements that follow others, in the pass in which they come from memory, and for
+        those of the next row in the last pass. That is enough where rows are long."""
         axes = self.plan.axes_of(1)
-        if self.after[chosen[0].value] > 1 or len(self.plan.sequences) > 1 or len(axes) != 1:
+        if len(self.plan.sequences) > 1 or len(axes) != 1:
             return []
-        return self._fetched(place, LANES, axes[0], ahead=AHEAD)
+        if self.after[chosen[0].value] > 1:
+            asked = self._next_row(chosen, place, LANES, half=self.streams_elements)
+            self.half_asked = bool(asked) and self.streams_elements
+            condition = f"length >= {LONG_ROW}"
+        else:
+            asked = self._fetched(place, LANES, axes[0], ahead=AHEAD)
+            if not self.parallel or not self.passes[-1]:
+                return asked
+            condition = f"length < {LONG_ROW}"
+        return [f"if {condition}:", *indented(asked)] if asked else []
 
     def _fetched(self, place: str, count: int, axis: int, ahead: int = 0) -> list[str]:
         """Asks for elements of the reads that an axis moves, but not for what every row reads."""
