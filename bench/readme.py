@@ -193,7 +193,10 @@ def first_calls(page: str) -> Iterator[str]:
     table = table_of(page)
     machine = re.findall(r"^# .*: (.*)$", page, re.MULTILINE)[0]
     body = [[name, *table[name].values()] for name in FIRST]
-    (earlier,) = re.findall(r"^earlier is revision ([0-9a-f]{7})", page, re.MULTILINE)
+    found = re.search(r"^earlier is revision ([0-9a-f]{7})", page, re.MULTILINE)
+    if found is None:
+        raise gb.Error(f"{COLD}: no other revision is beside this one (--beside)")
+    earlier = found[1]
     yield f"**The first minute**, {machine}, milliseconds where no compiled kernel is on disk yet"
     yield f"([all of them]({COLD})), beside the processor time of revision {earlier}, which was"
     yield "measured in turns with this one; later processes find theirs there:"

@@ -134,6 +134,13 @@ def test_the_readme_needs_its_markers(checkout: Path, capsys: pytest.CaptureFixt
     assert "No such file or directory" in capsys.readouterr().err
 
 
+def test_first_calls_need_another_revision_beside_them(repository: Path) -> None:
+    page = (repository / readme.COLD).read_text()
+    alone = "\n".join(line for line in page.splitlines() if not line.startswith("earlier is "))
+    with pytest.raises(gb.Error, match=r"cold-.*: no other revision is beside this one"):
+        list(readme.first_calls(alone))
+
+
 def test_a_row_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, repository: Path) -> None:
     monkeypatch.setattr(readme, "CASES", ("no such case",))
     with pytest.raises(gb.Error, match="no such case, f32, 64Mi"):
