@@ -32,9 +32,10 @@ _ROLLED = (
     '!"llvm.loop.vectorize.followup_vectorized", !{!"llvm.loop.isvectorized", i32 1}, '
     '!{!"llvm.loop.unroll.runtime.disable"}',
 )
-# LLVM's level of optimisation. The next takes longer and makes the same inner loops, in more copies
-# of those around them: conditions that do not change are taken out of nests.
-_LEVEL = 2
+# LLVM's level of optimisation, and that of kernels with lanes, whose loops are unrolled there until
+# lanes are registers. Of others it would make the same inner loops, in more copies of those around
+# them: conditions that do not change are taken out of nests.
+_LEVEL, _LEVEL_OF_LANES = 2, 3
 _VARIANTS = '"vector-function-abi-variant"'
 _USED = re.compile(r"^@llvm\.compiler\.used = .*\n", re.MULTILINE)
 _LABEL = re.compile(r"^([\w.$]+):")
@@ -58,7 +59,7 @@ def optimised(text: str, linked: list[Any], codegen: Any, *, is_simple: bool) ->
     module.verify()
     if ROLLED in text:
         module = binding.parse_assembly(rolled(str(module)))
-    builder = codegen._pass_builder(opt=_LEVEL)
+    builder = codegen._pass_builder(opt=_LEVEL_OF_LANES if ROLLED in text else _LEVEL)
     if is_simple:
         passes = binding.create_new_function_pass_manager()
         passes.add_sroa_pass()
