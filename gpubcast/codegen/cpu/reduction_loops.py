@@ -7,7 +7,7 @@ from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.scalar_code import expression
 from gpubcast.hlo.sequences import CHUNK
 from gpubcast.schedules.cpu.cost import VECTOR
-from gpubcast.schedules.schedule import CpuScheduleBase
+from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase
 
 # How many lines of memory are asked for without a loop.
 _LINES = 16
@@ -23,7 +23,10 @@ class ReductionLoops:
         after: for each value, after how many passes over the first sequence it can be computed.
         depth: for each value, in how many sequences it lies.
         full: the outputs' slots that have an axis of the first sequence.
+        far: whether operands come from memory beyond the caches.
     """
+
+    far: bool
 
     def __init__(
         self, table: ParameterTable, schedule: CpuScheduleBase, parallel: tuple[int, ...]
@@ -135,6 +138,18 @@ class ReductionLoops:
             if self.table.moves(slot, axis)
         ]
         return " + ".join(terms) or "0"
+
+    def asked(self, place: str, count: int, axes: tuple[int, ...], ahead: int = 0) -> list[str]:
+        """Asks for memory of the reads that each of some axes moves: elements from a place on, or
+        so many bytes ahead of them."""
+        lines = []
+        for slot, pattern in enumerate(self.table.patterns[: self.reads]):
+            moves = all(self.table.moves(slot, axis) for axis in axes)
+            if self.far and moves and pattern is AccessPattern.LINEAR:
+                size = self.plan.reads[slot].element_type.itemsize
+                first = f"{size} * ({self.offset(slot)} + {place.format(slot)})"
+                lines.append(fetched(f"p{slot} + {first} + {ahead}", size * count))
+        return lines
 
 
 def fetched(address: str, size: int) -> str:

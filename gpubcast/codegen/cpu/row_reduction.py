@@ -19,12 +19,11 @@ from gpubcast.codegen.cpu.combination import (
 )
 from gpubcast.codegen.cpu.nontemporal_stores import nontemporal_stores, stores_elements
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
-from gpubcast.codegen.cpu.reduction_loops import ReductionLoops, fetched
+from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.codegen.cpu.scalar_code import scratch_type
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
 from gpubcast.schedules.cpu.cost import AHEAD, BY_TURNS, LONG_ROW, STRETCH
 from gpubcast.schedules.cpu.row_reduction import RowReduction
-from gpubcast.schedules.schedule import AccessPattern
 
 
 def loops(table: ParameterTable, schedule: RowReduction) -> list[str]:
@@ -192,7 +191,7 @@ class _RowLoops(ReductionLoops):
             return []
         if half:
             place, count = f"({place}) // 2", count // 2
-        return self._fetched(f"s{{}}_{self.parallel[-1]} + {place}", count, self.parallel[-1])
+        return self.asked(f"s{{}}_{self.parallel[-1]} + {place}", count, self.parallel[-1:])
 
     def _row_by_turns(self, place: str) -> list[str]:
         """Asks for the next row from a place on, or for what ``_computed`` leaves of it, while this
@@ -200,37 +199,24 @@ class _RowLoops(ReductionLoops):
         count = BY_TURNS
         if self.half_asked:
             place, count = f"(length + {place}) // 2", count // 2
-        return self._fetched(f"s{{}}_{self.parallel[-1]} + {place}", count, self.parallel[-1])
+        return self.asked(f"s{{}}_{self.parallel[-1]} + {place}", count, self.parallel[-1:])
 
     def _ahead(self, chosen: list[Combination], place: str) -> list[str]:
-        """Asks for elements that follow others, in the pass in which they come from memory, and for
-        those of the next row in the last pass. That is enough where rows are long."""
+        """Asks for elements that follow others, in the pass in which they come from memory. Those
+        of a long row were asked for by the last passes of the row before."""
         axes = self.plan.axes_of(1)
         if len(self.plan.sequences) > 1 or len(axes) != 1:
             return []
         if self.after[chosen[0].value] > 1:
-            asked = self._next_row(chosen, place, LANES, half=self.streams_elements)
-            self.half_asked = bool(asked) and self.streams_elements
-            condition = f"length >= {LONG_ROW}"
+            asked = self._next_row(chosen, place, LANES, half=True) * self.streams_elements
+            self.half_asked, condition = bool(asked), f"length >= {LONG_ROW}"
         else:
-            asked = self._fetched(place, LANES, axes[0], ahead=AHEAD)
-            if not self.parallel or not self.passes[-1]:
+            rows = () if self.plan.chunked else self.parallel[-1:]
+            asked = self.asked(place, LANES, (*axes, *rows), AHEAD)
+            if not rows or not self.passes[-1]:
                 return asked
             condition = f"length < {LONG_ROW}"
         return [f"if {condition}:", *indented(asked)] if asked else []
-
-    def _fetched(self, place: str, count: int, axis: int, ahead: int = 0) -> list[str]:
-        """Asks for elements of the reads that an axis moves, but not for what every row reads."""
-        lines = []
-        for slot, pattern in enumerate(self.table.patterns[: self.reads]):
-            again = self.parallel and not any(self.table.moves(slot, k) for k in self.parallel)
-            if again or not self.table.moves(slot, axis):
-                continue
-            if self.far and pattern is AccessPattern.LINEAR:
-                size = self.plan.reads[slot].element_type.itemsize
-                first = f"{size} * ({self.offset(slot)} + {place.format(slot)})"
-                lines.append(fetched(f"p{slot} + {first} + {ahead}", size * count))
-        return lines
 
     def _values_of(self, sequence: int, results: list[int]) -> list[int]:
         """The values in a sequence that some others are computed from."""
