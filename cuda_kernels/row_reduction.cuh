@@ -136,6 +136,9 @@ template <class Body, int GROUP, class T> GB_FN T lane_tree(const T (&q)[LANES_O
     return Body::combine(Body::combine(q[0], q[2]), Body::combine(q[1], q[3]));
   } else {
     constexpr u32 HALF = GROUP / 2, QUARTER = GROUP / 4;
+    // Else the compiler may make a loop over chunks for either half, and threads of one warp would
+    // be in both while they shuffle.
+    forget(t);
     const bool upper = (t & HALF) != 0;
     const T first = Body::combine(Body::chosen(upper, q[2], q[0]),
                                   Body::moved(Body::chosen(upper, q[0], q[2]), HALF));
