@@ -138,8 +138,9 @@ template <class Body, int GROUP, class T> GB_FN T lane_tree(const T (&q)[LANES_O
     constexpr u32 HALF = GROUP / 2, QUARTER = GROUP / 4;
     // Else the compiler may make a loop over chunks for either half, and threads of one warp would
     // be in both while they shuffle.
-    forget(t);
-    const bool upper = (t & HALF) != 0;
+    u32 half = t & HALF;
+    forget(half);
+    const bool upper = half != 0;
     const T first = Body::combine(Body::chosen(upper, q[2], q[0]),
                                   Body::moved(Body::chosen(upper, q[0], q[2]), HALF));
     const T second = Body::combine(Body::chosen(upper, q[3], q[1]),
