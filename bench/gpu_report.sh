@@ -21,7 +21,7 @@
 # leaves what was done: report.txt, everything to read; report.log, everything else that was said;
 # tests.jsonl, a line for each test that ended, and tests.txt; report.json, peers.json, calls.json.
 # --dry-run goes the same way on the CPU at small sizes. PYTHON names the interpreter (default:
-# python3), which needs NumPy, numba, ml_dtypes, rich, pytest and CuPy.
+# python3), which needs NumPy, numba, ml_dtypes, rich, pytest, CuPy and NVRTC.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
