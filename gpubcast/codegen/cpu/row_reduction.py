@@ -202,13 +202,15 @@ class _RowLoops(ReductionLoops):
         return self.asked(f"s{{}}_{self.parallel[-1]} + {place}", count, self.parallel[-1:])
 
     def _ahead(self, chosen: list[Combination], place: str) -> list[str]:
-        """Asks for elements that follow others, in the pass in which they come from memory. Those
-        of a long row were asked for by the last passes of the row before."""
+        """Asks for elements that follow others, in the pass in which they come from memory; of long
+        rows for half of the next one, in the last pass, so that the first need not ask."""
         axes = self.plan.axes_of(1)
         if len(self.plan.sequences) > 1 or len(axes) != 1:
             return []
         if self.after[chosen[0].value] > 1:
-            asked = self._next_row(chosen, place, LANES, half=True) * self.streams_elements
+            if not self.streams_elements:  # the next row is asked for chunk by chunk
+                return []
+            asked = self._next_row(chosen, place, LANES, half=True)
             self.half_asked, condition = bool(asked), f"length >= {LONG_ROW}"
         else:
             rows = () if self.plan.chunked else self.parallel[-1:]
