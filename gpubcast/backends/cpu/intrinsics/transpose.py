@@ -37,9 +37,12 @@ def _vector_bytes() -> int:
     return 32 if features.get("avx2") else PIECE
 
 
-def _at(builder: Any, address: Any, step: Any, count: int) -> Any:
-    place = builder.add(address, builder.mul(step, _WORD(count)))
-    return builder.inttoptr(place, ir.PointerType())
+def _places(builder: Any, address: Any, step: Any, count: int) -> list[Any]:
+    """So many pointers, each a step behind the one before it."""
+    found = [builder.inttoptr(address, ir.PointerType())]
+    while len(found) < count:
+        found.append(builder.gep(found[-1], [step], source_etype=ir.IntType(8)))
+    return found
 
 
 def _shuffled(builder: Any, one: Any, other: Any, lanes: list[int]) -> Any:
@@ -86,8 +89,8 @@ def _block(size: int, vector: int, piece: int) -> Any:
             source, step, target, pitch = args
             llvm_type = ir.VectorType(word, piece // size)
             pieces = [
-                builder.load(_at(builder, source, step, place), typ=llvm_type, align=1)
-                for place in range(vector // size)
+                builder.load(place, typ=llvm_type, align=1)
+                for place in _places(builder, source, step, vector // size)
             ]
             # Of every place, the first 16 bytes; of every place, the next ones.
             if piece == PIECE:
@@ -100,31 +103,13 @@ def _block(size: int, vector: int, piece: int) -> Any:
                 for first in range(0, len(rows), side)
                 for row in _interleaved(builder, rows[first : first + side])
             ]
-            for k, row in enumerate(done):
-                builder.store(row, _at(builder, target, pitch, k), align=1)
+            for row, place in zip(done, _places(builder, target, pitch, len(done)), strict=True):
+                builder.store(row, place, align=1)
             return context.get_dummy_value()
 
         return types.void(*(types.int64,) * 4), codegen
 
     return Intrinsic(block)
-
-
-def _blocks(size: int, vector: int, piece: int) -> Any:
-    """A function that transposes at least one block."""
-    block, side, across = _block(size, vector, piece), piece // size, vector // size
-
-    @Called
-    def blocks(source: Any, step: Any, target: Any, pitch: Any, rows: Any, columns: Any) -> None:
-        for begin in range(0, columns, across):
-            column = min(begin, columns - across)
-            for first in range(0, rows, side):
-                row = min(first, rows - side)
-                block(
-                    source + column * step + row * size, step,
-                    target + row * pitch + column * size, pitch,
-                )  # fmt: skip
-
-    return blocks
 
 
 def _transpose(size: int, *, by_lines: bool) -> Any:
@@ -133,7 +118,7 @@ def _transpose(size: int, *, by_lines: bool) -> Any:
     ``pitch`` are in bytes. ``transpose_lines_<size>`` is the same."""
     vector = _vector_bytes()
     piece = vector if by_lines else PIECE
-    wide, narrow = _blocks(size, vector, piece), _blocks(size, PIECE, PIECE)
+    wide, narrow = _block(size, vector, piece), _block(size, PIECE, PIECE)
     side, down, across = PIECE // size, piece // size, vector // size
     word = f"u{8 * size}" if size < PIECE else "c128"
     load, store = (namespace()[f"{name}_{word}"] for name in ("load", "store"))
@@ -152,10 +137,19 @@ def _transpose(size: int, *, by_lines: bool) -> Any:
                 for row in range(rows):
                     found = load(source + column * step, row)
                     store(target + row * pitch, column, found)
-        elif rows < down or columns < across:
-            narrow(source, step, target, pitch, rows, columns)
-        else:
-            wide(source, step, target, pitch, rows, columns)
+            return
+        is_wide = rows >= down and columns >= across
+        width, height = (across, down) if is_wide else (side, side)
+        for begin in range(0, columns, width):
+            column = min(begin, columns - width)
+            for first in range(0, rows, height):
+                row = min(first, rows - height)
+                begun = source + column * step + row * size
+                place = target + row * pitch + column * size
+                if is_wide:
+                    wide(begun, step, place, pitch)
+                else:
+                    narrow(begun, step, place, pitch)
 
     return transpose
 
