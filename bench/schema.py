@@ -2,7 +2,7 @@
 
 Whatever measures fills these classes, and whatever shows, compares or resumes reads them. A file is
 what ``dataclasses.asdict`` makes of a ``Report``, and ``load`` accepts nothing else but files of
-schema 2, which it converts.
+schemas 2 and 3, which it converts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, Literal, Self
 
 import gpubcast as gb
 
-SCHEMA = 3
+SCHEMA = 4
 OURS = "gpubcast"
 ENTRIES = ("first", "call", "out", "bound")
 """Ways of calling: with plan and compilation; allocating the result; into an array that is there;
@@ -151,7 +151,9 @@ class Report:
     """A run.
 
     Attributes:
-        not_measured: units (case, type, size) that are still to be done.
+        ceilings: of the machine.
+        in_turns: by unit (case, type, size), the ceiling that was sampled in turns with it.
+        not_measured: units that are still to be done.
         lost: units in which the process or the device was lost.
     """
 
@@ -162,6 +164,7 @@ class Report:
     device: str  # cpu or cuda
     environment: dict[str, Any] = field(default_factory=dict)  # see ``measure/environment.py``
     ceilings: list[Ceiling] = field(default_factory=list)
+    in_turns: dict[str, Ceiling] = field(default_factory=dict)
     absent: list[Absent] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     latencies: list[Latency] = field(default_factory=list)
@@ -196,8 +199,10 @@ def load(path: Path) -> Report:
         raise gb.Error(f"{path} is not a report of gpubcast bench")
     if found.get("schema") == 2:
         found = _from_2(found)
+    if found.get("schema") == 3:
+        found = found | {"schema": SCHEMA, "in_turns": {}}
     if found.get("schema") != SCHEMA:
-        raise gb.Error(f"{path} has schema {found.get('schema')}, this version reads 2 and 3")
+        raise gb.Error(f"{path} has schema {found.get('schema')}, this version reads 2 to {SCHEMA}")
     try:
         report: Report = _read(Report, found, "the report")
     except ValueError as error:

@@ -118,6 +118,8 @@ class Contender:
     wait: Callable[[Any], Any] | None = None  # for a result, where the device's clock sees none
     on_host: bool = False  # whether what a call costs the host is measured, the device behind it
     samples: list[float] = field(default_factory=list)  # seconds per call
+    # What takes its own time: seconds per call, of so many. There are no other calls then.
+    timed: Callable[[int], float] | None = None
     repeats: int = 1  # calls of a sample
     long: bool = False  # whether a call is so long that none has to come before it
     _next: int = 0
@@ -149,6 +151,8 @@ def undisturbed() -> Iterator[None]:
 
 def sample(machine: Machine, contender: Contender, repeats: int) -> float:
     """Seconds per call over some calls, after one that is not timed."""
+    if contender.timed is not None:
+        return contender.timed(repeats)
     calls = contender.turn(repeats)
     result = None
     if not contender.long:

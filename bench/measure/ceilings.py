@@ -5,9 +5,10 @@ its part many times without meeting the others, so that no hand-over is in the t
 the best of plain stores, of stores past the cache, and of the C library's ``memset`` and
 ``memmove``; of reads, the best of plain loads and of lines that are asked for ahead. They are
 measured before the cases and after them, and the better time counts: other programs may have slowed
-one down. On a GPU they are the driver's copy and fill, and no read. Bytes count what is read and
-what is written. A share may exceed 100% by a little: a case may leave part of what it writes in a
-cache nearer than the one that its buffers fit.
+one down. What a case on a CPU is a share of takes turns with it: what memory can do changes by the
+minute where other machines share it. On a GPU they are the driver's copy and fill, and no read.
+Bytes count what is read and what is written. A share may exceed 100% by a little: a case may leave
+part of what it writes in a cache nearer than the one that its buffers fit.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def measure(
         if machine.kind == "cuda":
             found += _on_gpu(machine, level, num_bytes, samples)
             continue
-        host = (memory or _aligned)(places * num_bytes)
+        host = (memory or aligned)(places * num_bytes)
         for count in dict.fromkeys((1, threads)):
             found += _on_cpu(level, host, places, count, samples)
     return found
@@ -108,35 +109,55 @@ def better(measured: Iterable[Ceiling]) -> list[Ceiling]:
     return list(found.values())
 
 
-def fraction(
-    floor: int, written: int, seconds: float, level: str, known: Sequence[Ceiling]
-) -> tuple[float, str] | None:
-    """A time as a share of what the memory allows, and the ceiling's name.
+def bounding(floor: int, written: int) -> str:
+    """The name of the ceiling of what moves so many bytes at least, and writes some of them.
 
     A result that nearly everything of is written is compared with fill, one that reads twice what
     it writes with triad, one that writes next to nothing (a reduction) with read, the rest with
-    copy, which also stands in for one that was not measured.
-
-    Args:
-        floor: bytes that must move.
-        written: those of the result.
-        seconds: that it took.
-        level: of the memory.
-        known: what ``measure`` found.
+    copy.
     """
     reads = floor - written
     if written * 8 < reads:
-        name = "read"
-    else:
-        name = "fill" if reads * 8 < written else "triad" if reads >= 1.5 * written else "copy"
+        return "read"
+    return "fill" if reads * 8 < written else "triad" if reads >= 1.5 * written else "copy"
+
+
+def of_machine(name: str, level: str, known: Sequence[Ceiling]) -> Ceiling | None:
+    """The ceiling of a name on all threads at a level of the memory, of those that ``measure``
+    found; copy stands in for one that was not measured."""
     there = [c for c in known if c.level == level and c.median]
     widest = max((c.threads or 0 for c in there), default=0)
     on_all = {c.name: c for c in there if (c.threads or 0) == widest}
-    one = on_all.get(name) or on_all.get("copy")
-    if one is None or one.median is None:
-        return None
-    on = f", {widest} thread{'s' * (widest > 1)}" if widest else ""
-    return floor / seconds * one.median / one.bytes, f"{one.name} {level}{on}"
+    return on_all.get(name) or on_all.get("copy")
+
+
+def fraction(floor: int, seconds: float, ceiling: Ceiling) -> tuple[float, str]:
+    """The time in which some bytes were moved as a share of what the memory allows, and what that
+    is in words."""
+    threads = ceiling.threads
+    on = f", {threads} thread{'s' * (threads > 1)}" if threads else ""
+    allowed = (ceiling.median or 0.0) / ceiling.bytes
+    return floor / seconds * allowed, f"{ceiling.name} {ceiling.level}{on}"
+
+
+def forms(
+    name: str, level: str, memory: Any, places: int, threads: int
+) -> list[tuple[Ceiling, Contender]]:
+    """A ceiling of the CPU in every form that its passes have, to be sampled in turns with others.
+
+    Args:
+        name: of the ceiling.
+        level: of the memory that passes on all of it lie in.
+        memory: that they go over, in so many places.
+        places: one after the other.
+        threads: that each divide a place among them.
+    """
+    found = []
+    for loop in loops(name):
+        passes = _Passes(loop, memory, places, STREAMS[name], threads)
+        ceiling = Ceiling(name=name, threads=threads, level=level, bytes=passes.num_bytes)
+        found.append((ceiling, Contender("memory", name, (), timed=passes)))
+    return found
 
 
 def _on_gpu(machine: Machine, level: str, num_bytes: int, samples: int) -> list[Ceiling]:
@@ -159,53 +180,49 @@ def _on_gpu(machine: Machine, level: str, num_bytes: int, samples: int) -> list[
 
 def _on_cpu(level: str, memory: Any, places: int, threads: int, samples: int) -> list[Ceiling]:
     found = []
-    for name, streams in STREAMS.items():
-        part = memory.nbytes // places // (streams * threads)
-        lines = max(1, part // LINE)
-        moved = streams * lines * threads * LINE
-        forms = [
-            Ceiling(name=name, threads=threads, level=level, bytes=moved)
-            .record(_sampled(loop, memory, places, lines, streams, threads, samples))
-            for loop in loops(name)
-        ]  # fmt: skip
-        found += better(forms)
-    return found
+    for name in STREAMS:
+        for ceiling, contender in forms(name, level, memory, places, threads):
+            found.append(ceiling.record(_sampled(contender, samples)))
+    return better(found)
 
 
-def _aligned(num_bytes: int) -> Any:
+def aligned(num_bytes: int) -> Any:
     """Memory that begins at a cache line, every page of it touched."""
     raw = np.ones(num_bytes + LINE, np.uint8)
     start = -raw.ctypes.data % LINE
     return raw[start : start + num_bytes]
 
 
-def _sampled(
-    loop: Loop, memory: Any, places: int, lines: int, streams: int, threads: int, samples: int
-) -> list[float]:
-    """Seconds per pass over all parts of a place; the slowest thread counts, from its begin."""
-    stream, place = lines * LINE, memory.nbytes // places // LINE * LINE
-    begun = 0
+class _Passes:
+    """Passes of a loop over all parts of a place, and the next ones over the next place.
 
-    def addresses(at: int, k: int) -> tuple[int, int, int]:
-        base = memory.ctypes.data + at % places * place + k * streams * stream
-        return base, base + (streams > 1) * stream, base + (streams - 1) * stream
+    Attributes:
+        num_bytes: that a pass reads and writes.
+    """
 
-    def passes(repeats: int) -> float:
-        nonlocal begun
-        taken = [0.0] * threads
-        barrier = threading.Barrier(threads)
-        turns, each = (1, repeats) if places == 1 else (repeats, 1)
-        first, begun = begun, begun + turns
+    def __init__(self, loop: Loop, memory: Any, places: int, streams: int, threads: int) -> None:
+        self._loop, self._memory, self._places = loop, memory, places
+        self._streams, self._threads = streams, threads
+        self._lines = max(1, memory.nbytes // places // (streams * threads) // LINE)
+        self._begun = 0
+        self.num_bytes = streams * self._lines * threads * LINE
+
+    def __call__(self, repeats: int) -> float:
+        """Seconds per pass, of so many; the slowest thread counts, from its begin."""
+        taken = [0.0] * self._threads
+        barrier = threading.Barrier(self._threads)
+        turns, each = (1, repeats) if self._places == 1 else (repeats, 1)
+        first, self._begun = self._begun, self._begun + turns
 
         def work(k: int) -> None:
             barrier.wait()
             began = time.perf_counter()
             for turn in range(turns):
-                loop(each, *addresses(first + turn, k), lines)
+                self._loop(each, *self._addresses(first + turn, k), self._lines)
             taken[k] = time.perf_counter() - began
 
         # Threads that are new each time, and this one: those of a pool wake on one processor.
-        others = [threading.Thread(target=work, args=(k,)) for k in range(1, threads)]
+        others = [threading.Thread(target=work, args=(k,)) for k in range(1, self._threads)]
         for thread in others:
             thread.start()
         work(0)
@@ -213,6 +230,16 @@ def _sampled(
             thread.join()
         return max(taken) / repeats
 
+    def _addresses(self, at: int, k: int) -> tuple[int, int, int]:
+        place = self._memory.nbytes // self._places // LINE * LINE
+        stream = self._lines * LINE
+        base = self._memory.ctypes.data + at % self._places * place + k * self._streams * stream
+        return base, base + (self._streams > 1) * stream, base + (self._streams - 1) * stream
+
+
+def _sampled(contender: Contender, samples: int) -> list[float]:
+    passes = contender.timed
+    assert passes is not None
     once = max(passes(1), 1e-7)
     count = samples if once < _LONG_PASS else min(samples, _FEWER)
     return [passes(max(1, math.ceil(_SAMPLE_SECONDS / once))) for _ in range(count)]

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 import gpubcast as gb
 from gpubcast import config
 
-from ..cases import CACHE_BYTES, MEMORY_BYTES
 from ..compare import compare, suspects
 from ..schema import Absent, Report, Result
 from ..timing import Machine, error_text
@@ -65,7 +64,7 @@ class Run:
 
     def resume(self, before: Report) -> None:
         """Go on with an older report; units in which it lost its process or device are left out."""
-        for name in ("ceilings", "results", "latencies", "lost"):
+        for name in ("ceilings", "in_turns", "results", "latencies", "lost"):
             setattr(self.report, name, getattr(before, name))
         died = self._checkpoint.died_in()
         if died is not None:
@@ -107,7 +106,7 @@ class Run:
             if unit.bounded:
                 sized = self._measurement.sized(unit)
                 sets, level = self._measurement.rotation(unit, sized)
-                place = self._ceiling_bytes(unit, sized.num_bytes), sets
+                place = self._measurement.ceiling_bytes(unit), sets
                 # The largest of a level: no cache holds a part of it.
                 self._levels[level] = max(self._levels.get(level, (0, 0)), place, key=math.prod)
         with self._checkpoint.guarded():
@@ -115,6 +114,7 @@ class Run:
             if not self.report.ceilings:
                 self._ceilings()
             self._measurement.ceilings = self.report.ceilings
+            self._measurement.in_turns = self.report.in_turns
             self._warm_up()
             # What is there now stays; the collector need not look through it after every case.
             gc.freeze()
@@ -233,11 +233,6 @@ class Run:
         )
         self.report.ceilings = ceilings.better([*self.report.ceilings, *found])
         self._measurement.ceilings = self.report.ceilings
-
-    def _ceiling_bytes(self, unit: Unit, num_bytes: int) -> int:
-        if unit.size == "cache":
-            return CACHE_BYTES[self._machine.kind]
-        return MEMORY_BYTES["cuda"] if self._machine.kind == "cuda" else num_bytes
 
     def _warm_up(self) -> None:
         """Load what first calls need, so that the first case does not pay for all."""

@@ -16,7 +16,7 @@ import numpy as np
 import gpubcast as gb
 from gpubcast.runtime import state
 
-from ..cases import CACHE_BYTES, HUGE_ELEMENTS, SMALL_ELEMENTS, Sized, bits
+from ..cases import CACHE_BYTES, HUGE_ELEMENTS, MEMORY_BYTES, SMALL_ELEMENTS, Sized, bits
 from ..cases.check import Reference
 from ..cases.operands import Arena, Elements, room
 from ..libraries import GPUBCAST
@@ -49,6 +49,8 @@ class Measurement:
         self._sized: dict[str, Sized] = {}
         self.libraries: list[Library] = []  # that are compared, gpubcast among them
         self.ceilings: list[Ceiling] = []
+        self.in_turns: dict[str, Ceiling] = {}  # by unit
+        self._stream_memory: Any = None  # that the passes of large units go over
         self.compiling = 0.0  # seconds that gpubcast's first calls have taken
 
     def sized(self, unit: Unit) -> Sized:
@@ -133,11 +135,12 @@ class Measurement:
             for row in rows.values():
                 row.fail("skipped", f"{free >> 20} MiB of memory are free")
             return list(rows.values())
+        streams = self._streams(unit, sized, sets, level)
         try:
             contenders = self._contenders(unit, sized, sets, rows)
             failed = take_turns(
                 self._machine,
-                contenders,
+                [*contenders, *(passes for _, passes in streams)],
                 samples=wanted.at_once,
                 fewest=wanted.fewest,
                 seconds=min(_LONGEST, seconds - (time.monotonic() - began)),
@@ -145,8 +148,9 @@ class Measurement:
                 seed=wanted.seed,
             )
         except Exception as error:
-            contenders, failed = [], {}
+            contenders, failed, streams = [], {}, []
             _fail_all(rows.values(), error)
+        self._record(unit, streams)
         for k, contender in enumerate(contenders):
             row = rows[contender.library, contender.entry]
             if k in failed:
@@ -157,6 +161,37 @@ class Measurement:
         del contenders
         self._release()
         return list(rows.values())
+
+    def _streams(
+        self, unit: Unit, sized: Sized, sets: int, level: str
+    ) -> list[tuple[Ceiling, Contender]]:
+        """What takes turns with a unit that memory bounds: passes over memory of its own."""
+        if self._machine.kind == "cuda" or not unit.bounded:
+            return []
+        size = sets * self.ceiling_bytes(unit)
+        if unit.large:
+            if self._stream_memory is None or self._stream_memory.nbytes < size:
+                self._stream_memory = None
+                self._stream_memory = ceilings.aligned(size)
+            memory = self._stream_memory[:size]
+        else:
+            memory = ceilings.aligned(size)
+        name = ceilings.bounding(sized.floor, _num_bytes(sized.output))
+        return ceilings.forms(name, level, memory, sets, self._threads)
+
+    def _record(self, unit: Unit, streams: list[tuple[Ceiling, Contender]]) -> None:
+        """The best form of a unit's ceiling, with the samples that it has already."""
+        measured = [ceiling.record(c.samples) for ceiling, c in streams if c.samples]
+        for found in ceilings.better(measured):
+            before = self.in_turns.get(str(unit))
+            earlier = before.samples if before is not None and before.key == found.key else []
+            self.in_turns[str(unit)] = found.record([*earlier, *found.samples])
+
+    def ceiling_bytes(self, unit: Unit) -> int:
+        """The bytes that a pass goes over beside a unit."""
+        if unit.size == "cache":
+            return CACHE_BYTES[self._machine.kind]
+        return MEMORY_BYTES["cuda"] if self._machine.kind == "cuda" else self.sized(unit).num_bytes
 
     def _blank(self, unit: Unit, sized: Sized, level: str, library: Library, entry: str) -> Result:
         plan = sized.plan
@@ -186,11 +221,11 @@ class Measurement:
         """Say how near the ceiling a result is."""
         if row.size in UNBOUNDED or row.entry == "first" or row.median is None:
             return
-        output = gb.Shape.parse(row.outputs[0])
-        written = output.num_elements * output.element_type.itemsize
-        found = ceilings.fraction(row.bytes, written, row.median, row.level, self.ceilings)
+        name = ceilings.bounding(row.bytes, _num_bytes(gb.Shape.parse(row.outputs[0])))
+        found = self.in_turns.get(" ".join(row.where))
+        found = found or ceilings.of_machine(name, row.level, self.ceilings)
         if found is not None:
-            row.fraction, row.ceiling = found
+            row.fraction, row.ceiling = ceilings.fraction(row.bytes, row.median, found)
 
     def _contenders(
         self, unit: Unit, sized: Sized, sets: int, rows: dict[tuple[str, str], Result]
@@ -341,6 +376,11 @@ class Measurement:
         if self._machine.kind == "cuda":
             for library in self.libraries:
                 library.release()
+
+
+def _num_bytes(shape: gb.Shape) -> int:
+    """Of its elements, without padding."""
+    return shape.num_elements * shape.element_type.itemsize
 
 
 def _reason(plan: gb.Plan, arch: str | None) -> str:

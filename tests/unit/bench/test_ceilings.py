@@ -35,7 +35,7 @@ def test_ceilings_of_the_cpu() -> None:
 def test_passes_go_round_places_as_calls_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cache that is larger than one place must not answer for the memory behind it."""
     size, places = 3 << 14, 5
-    memory = ceilings._aligned(places * size)
+    memory = ceilings.aligned(places * size)
     start = memory.ctypes.data
     seen: list[tuple[int, int]] = []
     seconds = 0.0
@@ -64,7 +64,7 @@ def test_passes_go_round_places_as_calls_do(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(("name", "wanted"), [("fill", 1.5), ("copy", 2.0), ("triad", 17.0)])
 def test_the_loops_do_what_they_are_timed_for(name: str, wanted: float, past: bool) -> None:
     lines = 3
-    raw = ceilings._aligned(3 * 64 * (lines + 1)).view(np.float32).reshape(3, -1)
+    raw = ceilings.aligned(3 * 64 * (lines + 1)).view(np.float32).reshape(3, -1)
     target, source, other = raw
     target[:], source[:], other[:] = 9.0, 2.0, 5.0
     stream_loops.loop(name, nontemporal=past)(2, *(x.ctypes.data for x in raw), lines)
@@ -77,7 +77,7 @@ def test_the_loops_do_what_they_are_timed_for(name: str, wanted: float, past: bo
 def test_the_reading_loop_reads_all(ahead: bool) -> None:
     """Every word is in what it returns, the last one and none behind it."""
     lines = 5
-    words = ceilings._aligned(64 * (lines + 40)).view(np.uint64)
+    words = ceilings.aligned(64 * (lines + 40)).view(np.uint64)
     words[:] = 1 << 40
     words[: 8 * lines] = 0
     loop = stream_loops.read_loop(ahead=ahead)
@@ -124,18 +124,24 @@ def test_fraction_of_the_fitting_ceiling() -> None:
         return Ceiling(name=name, threads=threads, level="DRAM", bytes=rate, median=1.0)
 
     known = [one("copy", 1, 5), one("copy", 4, 10), one("fill", 4, 8), one("triad", 4, 20)]
-    fraction = ceilings.fraction
-    assert fraction(1000, 500, 200.0, "DRAM", known) == (0.5, "copy DRAM, 4 threads")
-    assert fraction(1000, 900, 250.0, "DRAM", known) == (0.5, "fill DRAM, 4 threads")
-    assert fraction(1000, 333, 100.0, "DRAM", known) == (0.5, "triad DRAM, 4 threads")
+
+    def fraction(
+        floor: int, written: int, seconds: float, known: list[Ceiling]
+    ) -> tuple[float, str] | None:
+        found = ceilings.of_machine(ceilings.bounding(floor, written), "DRAM", known)
+        return None if found is None else ceilings.fraction(floor, seconds, found)
+
+    assert fraction(1000, 500, 200.0, known) == (0.5, "copy DRAM, 4 threads")
+    assert fraction(1000, 900, 250.0, known) == (0.5, "fill DRAM, 4 threads")
+    assert fraction(1000, 333, 100.0, known) == (0.5, "triad DRAM, 4 threads")
     # What writes next to nothing is like a read; a report without one has the copy.
-    assert fraction(1000, 1, 100.0, "DRAM", known) == (1.0, "copy DRAM, 4 threads")
+    assert fraction(1000, 1, 100.0, known) == (1.0, "copy DRAM, 4 threads")
     reads = [*known, one("read", 4, 40)]
-    assert fraction(1000, 1, 50.0, "DRAM", reads) == (0.5, "read DRAM, 4 threads")
-    assert fraction(1000, 333, 100.0, "DRAM", reads) == (0.5, "triad DRAM, 4 threads")
-    assert fraction(1000, 500, 200.0, "L2", known) is None
+    assert fraction(1000, 1, 50.0, reads) == (0.5, "read DRAM, 4 threads")
+    assert fraction(1000, 333, 100.0, reads) == (0.5, "triad DRAM, 4 threads")
+    assert ceilings.of_machine("copy", "L2", known) is None
     gpu = [one("copy", None, 10), one("fill", None, 20)]
-    assert fraction(1000, 333, 200.0, "DRAM", gpu) == (0.5, "copy DRAM")
+    assert fraction(1000, 333, 200.0, gpu) == (0.5, "copy DRAM")
 
 
 def test_caches(tmp_path: Path) -> None:

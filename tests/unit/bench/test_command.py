@@ -85,7 +85,7 @@ def test_the_json_has_every_sample_and_what_it_was_made_on(
     measured: tuple[Installed, subprocess.CompletedProcess[str]],
 ) -> None:
     report = measured[0].load("r.json")
-    assert (report.schema, report.seed, report.device) == (3, 7, "cpu")
+    assert (report.schema, report.seed, report.device) == (schema.SCHEMA, 7, "cpu")
     assert (report.finished, report.not_measured, report.absent) == (True, [], [])
     assert report.command.startswith("gpubcast bench --device cpu --quick --seconds 600 --cases ")
     results = {(one.library, one.entry): one for one in report.results}
@@ -98,6 +98,9 @@ def test_the_json_has_every_sample_and_what_it_was_made_on(
     assert min(counts.values()) >= 3
     assert {ceiling.name for ceiling in report.ceilings} == {"read", "copy", "fill", "triad"}
     assert all(len(ceiling.samples) > 1 for ceiling in report.ceilings)
+    units = {" ".join(one.where) for one in report.results if one.fraction is not None}
+    assert units == set(report.in_turns)
+    assert all(len(ceiling.samples) >= 3 for ceiling in report.in_turns.values())
     made_on = report.environment
     assert set(made_on) == ENVIRONMENT
     assert made_on["packages"]["numpy"]
@@ -164,7 +167,7 @@ def test_an_unreadable_base_is_refused_before_measuring(
     bench.write("other.json", '{"schema": 1, "results": []}')
     done = bench.run("--compare", "other.json")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "other.json has schema 1, this version reads 2 and 3" in done.stderr
+    assert "other.json has schema 1, this version reads 2 to 4" in done.stderr
 
 
 BARE = """

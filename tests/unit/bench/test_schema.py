@@ -20,9 +20,9 @@ from tests.support.bench_reports import (
     [
         ("{", "cannot be read as a report: Expecting"),
         ("[]", "is not a report of gpubcast bench"),
-        ('{"schema": 3}', "is not a report of gpubcast bench"),
-        ('{"schema": 3, "results": [1]}', "is not a report of gpubcast bench: the report has no "),
-        ('{"schema": 1, "results": []}', "has schema 1, this version reads 2 and 3"),
+        ('{"schema": 4}', "is not a report of gpubcast bench"),
+        ('{"schema": 4, "results": [1]}', "is not a report of gpubcast bench: the report has no "),
+        ('{"schema": 1, "results": []}', "has schema 1, this version reads 2 to 4"),
     ],
 )
 def test_files_that_are_no_reports(tmp_path: Path, text: str, message: str) -> None:
@@ -55,13 +55,21 @@ def test_values_that_a_report_does_not_have(
 
 def test_what_schema_2_wrote_is_read(tmp_path: Path) -> None:
     found = json.loads(small().text()) | {"schema": 2}
-    del found["lost"], found["latencies"]
+    del found["lost"], found["latencies"], found["in_turns"]
     path = tmp_path / "r.json"
     path.write_text(json.dumps(found))
     assert schema.load(path) == small()
     gate = {"of": "pause", "name": "p", "unit": "us", "measured": 1.0, "samples": {"ours": [1.0]}}
     path.write_text(json.dumps(found | {"gates": [gate | {"wanted": 2.0}]}))
     assert schema.load(path).latencies == [schema.Latency(**gate)]
+
+
+def test_what_schema_3_wrote_is_read(tmp_path: Path) -> None:
+    found = json.loads(small().text()) | {"schema": 3}
+    del found["in_turns"]
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(found))
+    assert schema.load(path) == small()
 
 
 def test_a_file_is_written_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,12 +13,12 @@ from bench import libraries, timing
 from bench.cases import check, operands
 from bench.libraries.base import Library, Ready, Views
 from bench.libraries.numpy import NumPy
-from bench.measure import run
+from bench.measure import ceilings, run
 from bench.measure import unit as units
 from bench.measure.ceilings import Cache
 from bench.measure.settings import Unit
 from bench.measure.unit import Measurement
-from bench.schema import Report, Result
+from bench.schema import Ceiling, Report, Result
 from tests.support.bench_runs import FAST, check_schema, measured, settings
 
 
@@ -84,6 +84,26 @@ def test_no_cache_holds_a_part_of_what_calls_go_round(monkeypatch: pytest.Monkey
             seen += 1
             assert level == "DRAM" and sets * sized.num_bytes >= 4 * last
     assert seen > 5
+
+
+def test_a_share_is_of_what_took_turns_with_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the memory could do at another time does not matter."""
+    anything = Ceiling(name="copy", threads=1, level="L1", bytes=1, median=1.0, samples=[1.0])
+    monkeypatch.setattr(ceilings, "measure", lambda *_: [anything])
+    found = measured(
+        "--cases", "same shape", "--sizes", "cache", "--samples", "6", "--peers", "none"
+    )
+    (unit,) = found.in_turns
+    ceiling = found.in_turns[unit]
+    # The samples of the first turns, and those of the second.
+    assert (unit, ceiling.name, len(ceiling.samples)) == ("same shape f32 cache", "triad", 6)
+    shares = {row.entry: row.fraction for row in found.results if row.fraction}
+    assert set(shares) == {"call", "out", "bound"}
+    for row in found.results:
+        if row.fraction:
+            rates = row.bytes / row.median, ceiling.bytes / ceiling.median
+            assert row.fraction == pytest.approx(rates[0] / rates[1])
+            assert row.ceiling.startswith("triad ")
 
 
 def test_the_seed_decides_the_operands(monkeypatch: pytest.MonkeyPatch) -> None:
