@@ -5,10 +5,10 @@ its part many times without meeting the others, so that no hand-over is in the t
 the best of plain stores, of stores past the cache, and of the C library's ``memset`` and
 ``memmove``; of reads, the best of plain loads and of lines that are asked for ahead. They are
 measured before the cases and after them, and the better time counts: other programs may have slowed
-one down. What a case on a CPU is a share of takes turns with it: what memory can do changes by the
-minute where other machines share it. On a GPU they are the driver's copy and fill, and no read.
-Bytes count what is read and what is written. A share may exceed 100% by a little: a case may leave
-part of what it writes in a cache nearer than the one that its buffers fit.
+one down. What a case from memory is a share of on a CPU takes turns with it: what memory can do
+changes by the minute where other machines share it. On a GPU they are the driver's copy and fill,
+and no read. Bytes count what is read and what is written. A share may exceed 100% by a little: a
+case may leave part of what it writes in a cache nearer than the one that its buffers fit.
 """
 
 from __future__ import annotations

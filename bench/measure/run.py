@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import gpubcast as gb
 from gpubcast import config
 
+from ..cases import CACHE_BYTES, MEMORY_BYTES
 from ..compare import compare, suspects
 from ..schema import Absent, Report, Result
 from ..timing import Machine, error_text
@@ -106,7 +107,7 @@ class Run:
             if unit.bounded:
                 sized = self._measurement.sized(unit)
                 sets, level = self._measurement.rotation(unit, sized)
-                place = self._measurement.ceiling_bytes(unit), sets
+                place = self._ceiling_bytes(unit, sized.num_bytes), sets
                 # The largest of a level: no cache holds a part of it.
                 self._levels[level] = max(self._levels.get(level, (0, 0)), place, key=math.prod)
         with self._checkpoint.guarded():
@@ -233,6 +234,11 @@ class Run:
         )
         self.report.ceilings = ceilings.better([*self.report.ceilings, *found])
         self._measurement.ceilings = self.report.ceilings
+
+    def _ceiling_bytes(self, unit: Unit, num_bytes: int) -> int:
+        if unit.size == "cache":
+            return CACHE_BYTES[self._machine.kind]
+        return MEMORY_BYTES["cuda"] if self._machine.kind == "cuda" else num_bytes
 
     def _warm_up(self) -> None:
         """Load what first calls need, so that the first case does not pay for all."""

@@ -16,7 +16,7 @@ import numpy as np
 import gpubcast as gb
 from gpubcast.runtime import state
 
-from ..cases import CACHE_BYTES, HUGE_ELEMENTS, MEMORY_BYTES, SMALL_ELEMENTS, Sized, bits
+from ..cases import CACHE_BYTES, HUGE_ELEMENTS, SMALL_ELEMENTS, Sized, bits
 from ..cases.check import Reference
 from ..cases.operands import Arena, Elements, room
 from ..libraries import GPUBCAST
@@ -165,17 +165,15 @@ class Measurement:
     def _streams(
         self, unit: Unit, sized: Sized, sets: int, level: str
     ) -> list[tuple[Ceiling, Contender]]:
-        """What takes turns with a unit that memory bounds: passes over memory of its own."""
-        if self._machine.kind == "cuda" or not unit.bounded:
+        """What takes turns with a large unit: passes over memory of their own. Caches are a
+        machine's own, and calls that they hold are so short that new threads between them tell."""
+        if self._machine.kind == "cuda" or not (unit.bounded and unit.large):
             return []
-        size = sets * self.ceiling_bytes(unit)
-        if unit.large:
-            if self._stream_memory is None or self._stream_memory.nbytes < size:
-                self._stream_memory = None
-                self._stream_memory = ceilings.aligned(size)
-            memory = self._stream_memory[:size]
-        else:
-            memory = ceilings.aligned(size)
+        size = sets * sized.num_bytes
+        if self._stream_memory is None or self._stream_memory.nbytes < size:
+            self._stream_memory = None
+            self._stream_memory = ceilings.aligned(size)
+        memory = self._stream_memory[:size]
         name = ceilings.bounding(sized.floor, _num_bytes(sized.output))
         return ceilings.forms(name, level, memory, sets, self._threads)
 
@@ -186,12 +184,6 @@ class Measurement:
             before = self.in_turns.get(str(unit))
             earlier = before.samples if before is not None and before.key == found.key else []
             self.in_turns[str(unit)] = found.record([*earlier, *found.samples])
-
-    def ceiling_bytes(self, unit: Unit) -> int:
-        """The bytes that a pass goes over beside a unit."""
-        if unit.size == "cache":
-            return CACHE_BYTES[self._machine.kind]
-        return MEMORY_BYTES["cuda"] if self._machine.kind == "cuda" else self.sized(unit).num_bytes
 
     def _blank(self, unit: Unit, sized: Sized, level: str, library: Library, entry: str) -> Result:
         plan = sized.plan
