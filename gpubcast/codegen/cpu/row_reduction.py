@@ -22,7 +22,7 @@ from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.codegen.cpu.scalar_code import scratch_type
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
-from gpubcast.schedules.cpu.cost import AHEAD, BY_TURNS, LONG_ROW, STRETCH
+from gpubcast.schedules.cpu.cost import AHEAD, BY_TURNS, LONG_ROW, LONG_ROW_OF_ONE_PASS, STRETCH
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 
 
@@ -171,8 +171,9 @@ class _RowLoops(ReductionLoops):
         if not asked:
             return [f"for e in range({count}):", *indented(body)]
         self.half_asked = self.streams_elements
+        least = LONG_ROW if self.passes[-1] else LONG_ROW_OF_ONE_PASS
         return [
-            f"turns = {count} & {-BY_TURNS} if length >= {LONG_ROW} else 0",
+            f"turns = {count} & {-BY_TURNS} if length >= {least} else 0",
             f"for t in range(0, turns, {BY_TURNS}):",
             *indented(asked),
             f"    for l in range({BY_TURNS}):",
@@ -187,7 +188,7 @@ class _RowLoops(ReductionLoops):
         """Asks for the next row from a place on, or for its first half from half of that place on,
         while this one is computed with and memory would wait."""
         last = self.passes[-1] + 1
-        if not self.parallel or self.after[chosen[0].value] != last or last == 1:
+        if not self.parallel or self.after[chosen[0].value] != last or (last == 1 and not half):
             return []
         if half:
             place, count = f"({place}) // 2", count // 2
@@ -195,10 +196,13 @@ class _RowLoops(ReductionLoops):
 
     def _row_by_turns(self, place: str) -> list[str]:
         """Asks for the next row from a place on, or for what ``_computed`` leaves of it, while this
-        one is stored past the caches."""
+        one is stored past the caches; or for its begin, where it is short for one pass."""
         count = BY_TURNS
         if self.half_asked:
-            place, count = f"(length + {place}) // 2", count // 2
+            rest = "length"
+            if not self.passes[-1]:
+                rest = f"(length if length >= {LONG_ROW_OF_ONE_PASS} else 0)"
+            place, count = f"({rest} + {place}) // 2", count // 2
         return self.asked(f"s{{}}_{self.parallel[-1]} + {place}", count, self.parallel[-1:])
 
     def _ahead(self, chosen: list[Combination], place: str) -> list[str]:

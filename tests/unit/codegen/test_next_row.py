@@ -23,3 +23,19 @@ def test_what_every_row_reads_is_not_asked_for() -> None:
 def test_chunks_of_one_long_row_are_asked_for_ahead() -> None:
     plan = gb.plan("reduce_sum", gb.Shape("f32", (1 << 25,)), axes=(0,))
     assert asked(plan.explain(source=True)) == ["p0"]
+
+
+def test_the_next_row_is_asked_for_while_one_pass_computes_much() -> None:
+    @gb.fuse("row col -> row col")
+    def weights(x):  # type: ignore[no-untyped-def]
+        e = gb.exp(x)
+        return e / gb.reduce_sum(e, "col")
+
+    @gb.fuse("row col -> row")
+    def total(x):  # type: ignore[no-untyped-def]
+        return gb.reduce_sum(gb.exp(x), "col")
+
+    rows = np.ones((8192, 4096), np.float32)
+    # Half of it then, and half of it while results are stored past the caches.
+    assert asked(weights.explain(rows, source=True)) == ["p0"] * 2
+    assert asked(total.explain(rows, source=True)) == []
