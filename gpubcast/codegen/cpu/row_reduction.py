@@ -43,7 +43,8 @@ class _RowLoops(ReductionLoops):
         first = self.plan.writes[0].element_type
         self.streams_elements = self.streamed and stores_elements(first)
         self.available = set[int]()  # the values that are stored by now
-        self.half_asked = False  # whether half of the next row has been asked for by now
+        # Whether the next row has been asked for by now, or half of it.
+        self.all_asked = self.half_asked = False
 
     def lines(self) -> list[str]:
         every = self.combinations.values()
@@ -165,12 +166,11 @@ class _RowLoops(ReductionLoops):
         self, chosen: list[Combination], begin: str, count: str, body: list[str]
     ) -> list[str]:
         """A loop over a chunk's elements, whose number in it is ``e``, that stores what is costly.
-        The next row is asked for meanwhile, by turns, or half of it where results are stored past
-        the caches later: memory and arithmetic are both busy then."""
-        asked = self._next_row(chosen, f"{begin} + t", BY_TURNS, half=self.streams_elements)
+        The next row is asked for meanwhile, by turns: memory waits for arithmetic."""
+        asked = self._next_row(chosen, f"{begin} + t", BY_TURNS)
         if not asked:
             return [f"for e in range({count}):", *indented(body)]
-        self.half_asked = self.streams_elements
+        self.all_asked = True
         least = LONG_ROW if self.passes[-1] else LONG_ROW_OF_ONE_PASS
         return [
             f"turns = {count} & {-BY_TURNS} if length >= {least} else 0",
@@ -186,23 +186,23 @@ class _RowLoops(ReductionLoops):
         self, chosen: list[Combination], place: str, count: int, *, half: bool = False
     ) -> list[str]:
         """Asks for the next row from a place on, or for its first half from half of that place on,
-        while this one is computed with and memory would wait."""
+        while memory would wait for arithmetic. Processors ask in time for what is read but once."""
         last = self.passes[-1] + 1
-        if not self.parallel or self.after[chosen[0].value] != last or (last == 1 and not half):
+        waits = last > 1 or self.streams_elements
+        if not (waits and self.parallel and self.after[chosen[0].value] == last):
             return []
         if half:
             place, count = f"({place}) // 2", count // 2
         return self.asked(f"s{{}}_{self.parallel[-1]} + {place}", count, self.parallel[-1:])
 
     def _row_by_turns(self, place: str) -> list[str]:
-        """Asks for the next row from a place on, or for what ``_computed`` leaves of it, while this
-        one is stored past the caches; or for its begin, where it is short for one pass."""
+        """Asks for the next row from a place on, or for its second half where the first has been,
+        while this one is stored past the caches."""
+        if self.all_asked:
+            return []
         count = BY_TURNS
         if self.half_asked:
-            rest = "length"
-            if not self.passes[-1]:
-                rest = f"(length if length >= {LONG_ROW_OF_ONE_PASS} else 0)"
-            place, count = f"({rest} + {place}) // 2", count // 2
+            place, count = f"(length + {place}) // 2", count // 2
         return self.asked(f"s{{}}_{self.parallel[-1]} + {place}", count, self.parallel[-1:])
 
     def _ahead(self, chosen: list[Combination], place: str) -> list[str]:
