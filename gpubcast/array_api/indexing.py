@@ -55,7 +55,8 @@ def get(x: Array, key: Any) -> Array:
         # The ellipsis keeps NumPy from turning a single element into a scalar.
         entries = (*entries, Ellipsis)
     try:
-        return views.of(x.view()[entries], x.device)
+        with views.on(x):
+            return views.of(x.view()[entries], x.device)
     except IndexError as error:
         raise _range_error(error) from None
     except (ValueError, TypeError) as error:
@@ -91,7 +92,8 @@ def put(x: Array, key: Any, value: Any) -> None:
             )
         value = scalar
     try:
-        x.view()[entries] = value
+        with views.on(x):
+            x.view()[entries] = value
     except IndexError as error:
         raise _range_error(error) from None
     except (ValueError, TypeError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from gpubcast.arrays import Array, full
 from gpubcast.arrays import from_strided as strided
 from gpubcast.errors import DeviceError, Error, IndexingError, ShapeError, brief
+from gpubcast.runtime import state
 from gpubcast.runtime.device import parse_device
 from gpubcast.shapes.shape import Shape
 
@@ -28,8 +30,14 @@ def host(x: Array) -> Any:
     return sys.modules[type(x.view()).__module__.partition(".")[0]]
 
 
+def on(x: Array) -> AbstractContextManager[Any]:
+    """Makes the device of an array the current one for a while, where CuPy computes."""
+    device_type, index = parse_device(x.device)
+    return state.backend(device_type).on(index)
+
+
 def function(x: Array, name: str) -> Any:
-    """A function of NumPy or CuPy by its dotted name.
+    """A function of NumPy or CuPy by its dotted name, on the device of an array.
 
     Raises:
         DeviceError: N8, CuPy has none of that name.
@@ -43,7 +51,12 @@ def function(x: Array, name: str) -> Any:
             rule="N8",
             kind="gpubcast:namespace device",
         )
-    return found
+
+    def on_device(*given: Any, **keywords: Any) -> Any:
+        with on(x):
+            return found(*given, **keywords)
+
+    return found if x.device == "cpu" else on_device
 
 
 def call(name: str, x: Array, *others: Any, **keywords: Any) -> Any:

@@ -24,6 +24,11 @@ _WRITABLE = 1
 _UNSIGNED = {8: np.uint8, 16: np.uint16}
 
 
+def _may_be_written(strided: Any) -> bool:
+    """Whether memory of a GPU may be, of which CuPy's own flags do not speak."""
+    return bool(getattr(strided.flags, "writeable", True))
+
+
 class Exchange(Part):
     """The protocols. The strided view of NumPy or CuPy answers wherever it can."""
 
@@ -74,11 +79,17 @@ class Exchange(Part):
         keywords = {"stream": stream, "max_version": max_version, "copy": copy}
         given = {name: value for name, value in keywords.items() if value is not None}
         name = shape.element_type.dtype_name
+        strided = self.view()
         try:
-            if name not in dlpack_capsule.CODES.values():
-                return self.view().__dlpack__(**given)
-            words = self.view().view(_UNSIGNED[shape.element_type.bits])
-            return dlpack_capsule.exported(words, name, given)
+            if name in dlpack_capsule.CODES.values():
+                words = strided.view(_UNSIGNED[shape.element_type.bits])
+                capsule = dlpack_capsule.exported(words, name, given)
+            else:
+                capsule = strided.__dlpack__(**given)
+            # NumPy's capsules say it themselves; CuPy knows no memory that may not be written.
+            if self._device[0] != "cpu" and not copy and not _may_be_written(strided):
+                return dlpack_capsule.read_only(capsule)
+            return capsule
         except (BufferError, RuntimeError, ValueError) as error:  # a stream; read-only memory
             raise ExportError(str(error), rule="A9", kind="gpubcast:export") from error
 
@@ -133,7 +144,10 @@ class Exchange(Part):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self._device[0] != "cuda":
             raise AttributeError("the array is not on a CUDA device")
-        interface: dict[str, Any] = self.view().__cuda_array_interface__
+        strided = self.view()
+        interface: dict[str, Any] = strided.__cuda_array_interface__
+        if not _may_be_written(strided):
+            interface["data"] = interface["data"][0], True
         return interface
 
     def __jax_array__(self) -> Any:

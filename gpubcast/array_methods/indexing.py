@@ -93,6 +93,15 @@ def _within(strided: Any, entries: tuple[Any, ...]) -> None:
             used += 1
 
 
+def _taken(strided: Any, entries: tuple[Any, ...], device: Device) -> Any:
+    """A copy of elements; CuPy makes it on the current device, which is to be the array's."""
+    if device == CPU:
+        return strided[entries]
+    with state.backend(device[0]).on(device[1]):
+        _within(strided, entries)
+        return strided[entries]
+
+
 def _takes_axes(entry: Any) -> bool:
     return entry is not None and entry is not Ellipsis
 
@@ -125,11 +134,12 @@ class Indexing(Part):
             entries = tuple([x if _is_basic(x) else _index_array(x, device) for x in entries])
         try:
             strided = self.view()
-            if not basic and self._device != CPU:
-                _within(strided, entries)
-            # The ellipsis keeps NumPy from turning a single element into a scalar.
-            whole = any(entry is Ellipsis for entry in entries)
-            selected = strided[entries if whole or not basic else (*entries, Ellipsis)]
+            if not basic:
+                selected = _taken(strided, entries, self._device)
+            else:
+                # The ellipsis keeps NumPy from turning a single element into a scalar.
+                whole = any(entry is Ellipsis for entry in entries)
+                selected = strided[entries if whole else (*entries, Ellipsis)]
         except (MemoryError, IndexingError):
             raise
         except Exception as error:  # NumPy's, or whatever a foreign object raises

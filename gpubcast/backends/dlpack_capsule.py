@@ -86,6 +86,23 @@ def exported(words: Any, dtype_name: str, keywords: Mapping[str, Any]) -> Any:
     return capsule
 
 
+def read_only(capsule: Any) -> Any:
+    """An unused capsule, which says now that its memory may not be written.
+
+    Raises:
+        BufferError: it is of a version that cannot say it.
+    """
+    found = described(capsule)
+    if found is None or found.read_only is None:
+        raise BufferError(
+            "the memory may not be written, which no capsule before version 1.0 of DLPack says; "
+            "export a copy"
+        )
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    VersionedTensor.from_address(pointer(capsule, b"dltensor_versioned")).flags |= _READ_ONLY
+    return capsule
+
+
 def described(capsule: Any) -> Described | None:
     """What a capsule holds; None where it is no unused capsule of a version that is known."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer

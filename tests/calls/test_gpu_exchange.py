@@ -6,13 +6,19 @@ CuPy's own arrays and the real backend, over a driver that copies in this proces
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import gpubcast as gb
 from gpubcast import arrays
+from gpubcast.array_api import indexing as array_indexing
+from gpubcast.array_api import views
+from gpubcast.array_methods import indexing
+from gpubcast.backends import dlpack_capsule
 from gpubcast.runtime import call_cache, native_handover, state
 from gpubcast.runtime.operands import strided_of
 from tests.support import dlpack_exporters as exporters
@@ -163,3 +169,89 @@ def test_managed_memory_is_cudas(gpu: Any) -> None:
     assert gb.add(given, given, out=given) is given
     with pytest.raises(gb.DeviceError, match="DLPack device type 4;"):
         gb.neg(exporters.Exporter(WORDS, F32_CODE, (4, 0)))
+
+
+class Exporting:
+    """Stands for CuPy's view of an array: what it exports, without a driver."""
+
+    def __init__(self, flags: Any) -> None:
+        self.flags = flags
+        self.__cuda_array_interface__ = {"data": (4096, False)}
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return WORDS.__dlpack__(max_version=keywords.get("max_version"))
+
+
+def test_an_array_that_may_not_be_written_says_so_where_it_is_exported(
+    gpu: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = arrays.from_strided(gpu.put(VALUES, device=0), ("cuda", 0))
+    jax = gb.from_dlpack(exporters.Jax(fake_gpu.aligned(WORDS), 0, code=F32_CODE, device=HERE))
+    for x, read_only in ((own, False), (jax, True)):
+        exporting = Exporting(x.view().flags)
+        with monkeypatch.context() as patch:
+            patch.setattr(type(x), "view", mock.Mock(return_value=exporting))
+            assert x.__cuda_array_interface__["data"] == (4096, read_only)
+            found = dlpack_capsule.described(x.__dlpack__(max_version=(1, 0)))
+            assert found is not None and found.read_only is read_only
+            copied = dlpack_capsule.described(x.__dlpack__(max_version=(1, 0), copy=True))
+            assert copied is not None and not copied.read_only
+            if read_only:
+                with pytest.raises(gb.ExportError, match="the memory may not be written"):
+                    x.__dlpack__()
+
+
+class Holder:
+    """Hands out one capsule."""
+
+    def __init__(self, capsule: Any) -> None:
+        self.capsule = capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self.capsule
+
+
+def test_a_capsule_says_that_its_memory_may_not_be_written() -> None:
+    words = np.zeros(4, np.float32)
+    capsule = words.__dlpack__(max_version=(1, 0))
+    before = dlpack_capsule.described(capsule)
+    assert before is not None and before.read_only is False
+    after = dlpack_capsule.described(dlpack_capsule.read_only(capsule))
+    assert after is not None and after.read_only is True
+    assert not np.from_dlpack(Holder(capsule)).flags.writeable
+    with pytest.raises(BufferError, match="which no capsule before version"):
+        dlpack_capsule.read_only(words.__dlpack__())
+
+
+class Elsewhere:
+    """Stands for a view on device 1, and for CuPy's functions: notes the current device."""
+
+    flags = SimpleNamespace(c_contiguous=True)
+    ndim, shape = 1, (3,)
+
+    def __init__(self, gpu: Any) -> None:
+        self.gpu, self.noted = gpu, list[int]()
+
+    def __getitem__(self, key: Any) -> Any:
+        self.noted.append(self.gpu.driver.device)
+        return self.gpu.put(VALUES, device=1)
+
+    def __call__(self, *given: Any, **keywords: Any) -> Any:
+        return self[given]
+
+
+def test_cupy_computes_on_the_device_of_an_array(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elements by index arrays, and what the array API namespace leaves to CuPy."""
+    x = arrays.from_strided(gpu.put(VALUES, device=1), THERE)
+    seen = Elsewhere(gpu)
+    monkeypatch.setattr(type(x), "view", lambda self: seen)
+    monkeypatch.setattr(views, "host", lambda x: SimpleNamespace(flip=seen))
+    monkeypatch.setattr(indexing, "_within", lambda *_: seen[0])
+    assert x[[0, 2]].device == "cuda:1"
+    views.call("flip", x)
+    array_indexing.get(x, 0)
+    assert seen.noted == [1, 1, 1, 1]
+    assert gpu.driver.device == 0
