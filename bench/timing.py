@@ -1,8 +1,8 @@
 """Clocks and sampling: CUDA events on a GPU, the processor's clock on a CPU.
 
 All contenders of a case take turns, sample by sample, so that a machine that becomes slower or
-faster does so for all of them. A sample is so many calls that it takes about half a
-millisecond; one untimed call comes before it. The garbage collector is off meanwhile.
+faster does so for all of them. A sample is so many calls that it takes about half a millisecond;
+one untimed call comes before it where calls are short. The garbage collector is off meanwhile.
 """
 
 from __future__ import annotations
@@ -150,8 +150,10 @@ def undisturbed() -> Iterator[None]:
 
 
 def sample(machine: Machine, contender: Contender, repeats: int) -> float:
-    """Seconds per call over some calls, after one that is not timed."""
+    """Seconds per call over some calls, after one that is not timed where they are short."""
     if contender.timed is not None:
+        if not contender.long:
+            contender.timed(1)
         return contender.timed(repeats)
     calls = contender.turn(repeats)
     result = None

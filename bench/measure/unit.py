@@ -30,6 +30,8 @@ from .settings import UNBOUNDED, Settings, Unit
 # round less, one that replaces lines at random still holds a good part.
 _BEYOND = 4
 _MOST_ROTATED = 1 << 30
+# Of a pass over memory that takes some milliseconds, as the calls that it takes turns with.
+_LONG_PASS_BYTES = 128 << 20
 # Sampling a case stops after so long.
 _LONGEST = 4.0
 _ELEMENTS = {"small": SMALL_ELEMENTS, "huge": HUGE_ELEMENTS}
@@ -51,6 +53,7 @@ class Measurement:
         self.ceilings: list[Ceiling] = []
         self.in_turns: dict[str, Ceiling] = {}  # by unit
         self._stream_memory: Any = None  # that the passes of large units go over
+        self._forms: dict[str, list[Ceiling]] = {}  # of each large unit's ceiling
         self.compiling = 0.0  # seconds that gpubcast's first calls have taken
 
     def sized(self, unit: Unit) -> Sized:
@@ -115,11 +118,13 @@ class Measurement:
                 continue
             if result.status == "ok":
                 row.record([*row.samples, *result.samples])
-                self.share(row)
                 continue
             failed.append(result)
             if result.status == "WRONG":
                 row.fail("WRONG", result.error or "")
+        for row in rows.values():
+            if row.where == unit.where and row.timed:
+                self.share(row)
         return failed
 
     def unit(self, unit: Unit, seconds: float = _LONGEST) -> list[Result]:
@@ -135,8 +140,9 @@ class Measurement:
             for row in rows.values():
                 row.fail("skipped", f"{free >> 20} MiB of memory are free")
             return list(rows.values())
-        streams = self._streams(unit, sized, sets, level)
+        streams: list[tuple[Ceiling, Contender]] = []
         try:
+            streams = self._streams(unit, sized, sets, level)
             contenders = self._contenders(unit, sized, sets, rows)
             failed = take_turns(
                 self._machine,
@@ -169,7 +175,8 @@ class Measurement:
         machine's own, and calls that they hold are so short that new threads between them tell."""
         if self._machine.kind == "cuda" or not (unit.bounded and unit.large):
             return []
-        size = sets * sized.num_bytes
+        last = self._caches[-1].num_bytes
+        size = sets * min(sized.num_bytes, max(_LONG_PASS_BYTES, -(-_BEYOND * last // sets)))
         if self._stream_memory is None or self._stream_memory.nbytes < size:
             self._stream_memory = None
             self._stream_memory = ceilings.aligned(size)
@@ -178,12 +185,14 @@ class Measurement:
         return ceilings.forms(name, level, memory, sets, self._threads)
 
     def _record(self, unit: Unit, streams: list[tuple[Ceiling, Contender]]) -> None:
-        """The best form of a unit's ceiling, with the samples that it has already."""
-        measured = [ceiling.record(c.samples) for ceiling, c in streams if c.samples]
-        for found in ceilings.better(measured):
-            before = self.in_turns.get(str(unit))
-            earlier = before.samples if before is not None and before.key == found.key else []
-            self.in_turns[str(unit)] = found.record([*earlier, *found.samples])
+        """The best form of a unit's ceiling, by all the samples that each has by now."""
+        if not streams:
+            return
+        forms = self._forms.setdefault(str(unit), [ceiling for ceiling, _ in streams])
+        for form, (_, passes) in zip(forms, streams, strict=True):
+            form.record([*form.samples, *passes.samples])
+        for best in ceilings.better(form for form in forms if form.samples):
+            self.in_turns[str(unit)] = best
 
     def _blank(self, unit: Unit, sized: Sized, level: str, library: Library, entry: str) -> Result:
         plan = sized.plan
@@ -214,10 +223,11 @@ class Measurement:
         if row.size in UNBOUNDED or row.entry == "first" or row.median is None:
             return
         name = ceilings.bounding(row.bytes, _num_bytes(gb.Shape.parse(row.outputs[0])))
-        found = self.in_turns.get(" ".join(row.where))
-        found = found or ceilings.of_machine(name, row.level, self.ceilings)
+        in_turns = self.in_turns.get(" ".join(row.where))
+        found = in_turns or ceilings.of_machine(name, row.level, self.ceilings)
         if found is not None:
             row.fraction, row.ceiling = ceilings.fraction(row.bytes, row.median, found)
+            row.ceiling += ", in turns" if in_turns else ""
 
     def _contenders(
         self, unit: Unit, sized: Sized, sets: int, rows: dict[tuple[str, str], Result]

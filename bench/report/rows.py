@@ -37,8 +37,8 @@ LEGEND = (
     "first: plans and compiles. call: makes its result. out: into an existing one. bound: fixed "
     "buffers. The rest is of the underlined entry: out, or call for a library without out=. x "
     "ours: its time to ours by that entry. GB/s: each operand and result counted once. ceiling: "
-    "share of the best read, fill, copy or triad of that memory in the same run. memory: peak "
-    "beyond the operands."
+    "share of the best read, fill, copy or triad of that memory in the same run, for a large case "
+    "in turns with it. memory: peak beyond the operands."
 )
 
 _COMMIT = re.compile(r"^([0-9a-f]{10})[0-9a-f]{30}(?=$|-)")

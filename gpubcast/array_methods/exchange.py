@@ -25,7 +25,7 @@ _UNSIGNED = {8: np.uint8, 16: np.uint16}
 
 
 def _may_be_written(strided: Any) -> bool:
-    """Whether memory of a GPU may be, of which CuPy's own flags do not speak."""
+    """False for memory of a GPU that its owner calls read-only; CuPy's own arrays say nothing."""
     return bool(getattr(strided.flags, "writeable", True))
 
 
@@ -52,7 +52,8 @@ class Exchange(Part):
 
         Raises:
             ExportError: negative strides, of which PyTorch ends the process; s4 and u4, whose
-                elements DLPack packs; another device; what NumPy or CuPy do not export so.
+                elements DLPack packs; another device; memory that may not be written, where the
+                consumer takes no capsule that says so; what NumPy or CuPy do not export so.
         """
         shape = self._operand.shape
         if min(self._operand.strides, default=0) < 0:
@@ -159,7 +160,9 @@ class Exchange(Part):
         jax = sys.modules["jax"]
         own = self._operand.shape.element_type
         if self._device[0] != "cpu":
-            return jax.dlpack.from_dlpack(self, copy=True)
+            # JAX asks for no version of DLPack that says what may not be written; a copy may be.
+            whole: Any = self
+            return jax.dlpack.from_dlpack(whole.with_layout(whole.layout))
         found = jax.numpy.array(self.view(), copy=True)
         if element_type(np.dtype(found.dtype)) is not own:
             raise ElementTypeError(

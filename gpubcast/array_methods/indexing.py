@@ -8,7 +8,7 @@ import numpy as np
 
 from gpubcast.array_methods.part import Part
 from gpubcast.backends.array_types import DeviceArray
-from gpubcast.errors import DeviceError, IndexingError, allocates, brief, shortened
+from gpubcast.errors import DeviceError, Error, IndexingError, allocates, brief, shortened
 from gpubcast.planning.plan import Operand
 from gpubcast.runtime import eager_call, state
 from gpubcast.runtime.device import CPU, Device
@@ -140,7 +140,7 @@ class Indexing(Part):
                 # The ellipsis keeps NumPy from turning a single element into a scalar.
                 whole = any(entry is Ellipsis for entry in entries)
                 selected = strided[entries if whole else (*entries, Ellipsis)]
-        except (MemoryError, IndexingError):
+        except (MemoryError, Error):
             raise
         except Exception as error:  # NumPy's, or whatever a foreign object raises
             raise refusal(shortened(str(error))) from None

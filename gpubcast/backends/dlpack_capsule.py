@@ -92,31 +92,39 @@ def read_only(capsule: Any) -> Any:
     Raises:
         BufferError: it is of a version that cannot say it.
     """
-    found = described(capsule)
-    if found is None or found.read_only is None:
+    managed = _versioned(capsule)
+    if managed is None:
         raise BufferError(
             "the memory may not be written, which no capsule before version 1.0 of DLPack says; "
             "export a copy"
         )
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    VersionedTensor.from_address(pointer(capsule, b"dltensor_versioned")).flags |= _READ_ONLY
+    managed.flags |= _READ_ONLY
     return capsule
 
 
 def described(capsule: Any) -> Described | None:
     """What a capsule holds; None where it is no unused capsule of a version that is known."""
+    managed = _versioned(capsule)
+    if managed is not None:
+        return Described(managed.tensor, bool(managed.flags & _READ_ONLY))
+    address = _address(capsule, b"dltensor")
+    return None if address is None else Described(Tensor.from_address(address), None)
+
+
+def _versioned(capsule: Any) -> VersionedTensor | None:
+    address = _address(capsule, b"dltensor_versioned")
+    managed = None if address is None else VersionedTensor.from_address(address)
+    return managed if managed is not None and managed.major == VERSION[0] else None
+
+
+def _address(capsule: Any, name: bytes) -> int | None:
+    """Where the struct of a capsule is, if the capsule has that name."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     valid = ctypes.pythonapi.PyCapsule_IsValid
     valid.restype, valid.argtypes = ctypes.c_int, (ctypes.py_object, ctypes.c_char_p)
-    if valid(capsule, b"dltensor_versioned"):
-        managed = VersionedTensor.from_address(pointer(capsule, b"dltensor_versioned"))
-        if managed.major != VERSION[0]:
-            return None
-        return Described(managed.tensor, bool(managed.flags & _READ_ONLY))
-    if valid(capsule, b"dltensor"):
-        return Described(Tensor.from_address(pointer(capsule, b"dltensor")), None)
-    return None
+    found: int | None = pointer(capsule, name) if valid(capsule, name) else None
+    return found
 
 
 def is_from(array: Any, libraries: tuple[str, ...]) -> bool:

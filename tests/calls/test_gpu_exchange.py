@@ -5,6 +5,7 @@ CuPy's own arrays and the real backend, over a driver that copies in this proces
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -255,3 +256,25 @@ def test_cupy_computes_on_the_device_of_an_array(gpu: Any, monkeypatch: pytest.M
     array_indexing.get(x, 0)
     assert seen.noted == [1, 1, 1, 1]
     assert gpu.driver.device == 0
+
+
+def test_a_failing_device_is_no_wrong_index(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = arrays.from_strided(gpu.put(VALUES, device=1), THERE)
+    lost = gb.DeviceError("the device is lost")
+    monkeypatch.setattr(state.backend("cuda"), "on", mock.Mock(side_effect=lost))
+    with pytest.raises(gb.DeviceError, match="the device is lost"):
+        x[[0]]
+
+
+def test_jax_copies_an_array_that_may_not_be_written(
+    gpu: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asks for a capsule that cannot say so."""
+    given = exporters.Jax(fake_gpu.aligned(WORDS), 0, code=F32_CODE, device=HERE)
+    x = gb.from_dlpack(given)
+    stand_in = SimpleNamespace(dlpack=SimpleNamespace(from_dlpack=lambda array: array))
+    monkeypatch.setitem(sys.modules, "jax", stand_in)
+    found = x.__jax_array__()
+    assert found.xla_shape == x.xla_shape and len(gpu.kernel.noted) == 1
+    assert found.view().data.ptr != x.view().data.ptr
+    assert gb.add(x, x, out=found) is found, "it may be written"

@@ -19,10 +19,10 @@ from gpubcast.codegen.cpu.combination import (
 )
 from gpubcast.codegen.cpu.nontemporal_stores import nontemporal_stores, stores_elements
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
-from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
+from gpubcast.codegen.cpu.row_requests import RowRequests
 from gpubcast.codegen.cpu.scalar_code import scratch_type
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
-from gpubcast.schedules.cpu.cost import AHEAD, BY_TURNS, LONG_ROW, LONG_ROW_OF_ONE_PASS, STRETCH
+from gpubcast.schedules.cpu.cost import BY_TURNS, STRETCH
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 
 
@@ -31,7 +31,7 @@ def loops(table: ParameterTable, schedule: RowReduction) -> list[str]:
     return _RowLoops(table, schedule).lines()
 
 
-class _RowLoops(ReductionLoops):
+class _RowLoops(RowRequests):
     """Names: ``j`` is the number of an element of a sequence, ``begin`` and ``count`` are where a
     chunk begins and how many elements it has, ``l`` is a lane; those of a sequence within another
     one end in ``2``."""
@@ -43,8 +43,6 @@ class _RowLoops(ReductionLoops):
         first = self.plan.writes[0].element_type
         self.streams_elements = self.streamed and stores_elements(first)
         self.available = set[int]()  # the values that are stored by now
-        # Whether the next row has been asked for by now, or half of it.
-        self.all_asked = self.half_asked = False
 
     def lines(self) -> list[str]:
         every = self.combinations.values()
@@ -108,7 +106,7 @@ class _RowLoops(ReductionLoops):
         """What is done before the elements of a chunk are combined; and how they are, as
         ``c<value>`` of each reduction, those of a whole chunk and those of a shorter one."""
         before = self._inner_sequences(chosen, begin, count) if sequence == 1 else []
-        asked = [] if self.streams_elements else self._next_row(chosen, begin, CHUNK)
+        asked = [] if self.streams_elements else self.next_row(chosen, begin, CHUNK)
         if len(self.plan.axes_of(sequence)) != 1:
             before += asked + self._gathered(sequence, chosen, begin, count)
             return before, *self._of_memory(chosen, count)
@@ -136,7 +134,7 @@ class _RowLoops(ReductionLoops):
             asked = []
         # From memory the order matters most.
         at_once = str(LANES) if self.far else f"LANES_OF_{lane_bytes(chosen)}"
-        ahead = self._ahead(chosen, f"{begin} + step")
+        ahead = self.ahead(chosen, f"{begin} + step")
         full = full_chunk(chosen, elements, at_once, ahead)
         return before, asked + full, asked + short_chunk(chosen, count, elements)
 
@@ -167,11 +165,9 @@ class _RowLoops(ReductionLoops):
     ) -> list[str]:
         """A loop over a chunk's elements, whose number in it is ``e``, that stores what is costly.
         The next row is asked for meanwhile, by turns: memory waits for arithmetic."""
-        asked = self._next_row(chosen, f"{begin} + t", BY_TURNS)
+        asked, least = self.all_of_next_row(chosen, f"{begin} + t")
         if not asked:
             return [f"for e in range({count}):", *indented(body)]
-        self.all_asked = True
-        least = LONG_ROW if self.passes[-1] else LONG_ROW_OF_ONE_PASS
         return [
             f"turns = {count} & {-BY_TURNS} if length >= {least} else 0",
             f"for t in range(0, turns, {BY_TURNS}):",
@@ -181,48 +177,6 @@ class _RowLoops(ReductionLoops):
             f"for e in range(turns, {count}):",
             *indented(body),
         ]
-
-    def _next_row(
-        self, chosen: list[Combination], place: str, count: int, *, half: bool = False
-    ) -> list[str]:
-        """Asks for the next row from a place on, or for its first half from half of that place on,
-        while memory would wait for arithmetic. Processors ask in time for what is read but once."""
-        last = self.passes[-1] + 1
-        waits = last > 1 or self.streams_elements
-        if not (waits and self.parallel and self.after[chosen[0].value] == last):
-            return []
-        if half:
-            place, count = f"({place}) // 2", count // 2
-        return self.asked(f"s{{}}_{self.parallel[-1]} + {place}", count, self.parallel[-1:])
-
-    def _row_by_turns(self, place: str) -> list[str]:
-        """Asks for the next row from a place on, or for its second half where the first has been,
-        while this one is stored past the caches."""
-        if self.all_asked:
-            return []
-        count = BY_TURNS
-        if self.half_asked:
-            place, count = f"(length + {place}) // 2", count // 2
-        return self.asked(f"s{{}}_{self.parallel[-1]} + {place}", count, self.parallel[-1:])
-
-    def _ahead(self, chosen: list[Combination], place: str) -> list[str]:
-        """Asks for elements that follow others, in the pass in which they come from memory; of long
-        rows for half of the next one, in the last pass, so that the first need not ask."""
-        axes = self.plan.axes_of(1)
-        if len(self.plan.sequences) > 1 or len(axes) != 1:
-            return []
-        if self.after[chosen[0].value] > 1:
-            if not self.streams_elements:  # the next row is asked for chunk by chunk
-                return []
-            asked = self._next_row(chosen, place, LANES, half=True)
-            self.half_asked, condition = bool(asked), f"length >= {LONG_ROW}"
-        else:
-            rows = () if self.plan.chunked else self.parallel[-1:]
-            asked = self.asked(place, LANES, (*axes, *rows), AHEAD)
-            if not rows or not self.passes[-1]:
-                return asked
-            condition = f"length < {LONG_ROW}"
-        return [f"if {condition}:", *indented(asked)] if asked else []
 
     def _values_of(self, sequence: int, results: list[int]) -> list[int]:
         """The values in a sequence that some others are computed from."""
@@ -420,11 +374,11 @@ class _RowLoops(ReductionLoops):
             index, length = f"i{axes[0]}", f"n{axes[0]}"
             every = (write.element_type, to, length, index, body, value)
             stores = nontemporal_stores(*every)
-            if not self.parallel or not self._row_by_turns("0"):
+            condition = self.asks_by_turns(length)
+            if not condition:
                 return lines + stores
-            by_turns = nontemporal_stores(*every, self._row_by_turns)
-            long = f"if {length} >= {LONG_ROW}:"
-            return [*lines, long, *indented(by_turns), "else:", *indented(stores)]
+            by_turns = nontemporal_stores(*every, self.row_by_turns)
+            return [*lines, condition, *indented(by_turns), "else:", *indented(stores)]
         if self.streamed:
             return lines + self._streamed_store(full[0], body)
         for slot, result in zip(full, results, strict=True):

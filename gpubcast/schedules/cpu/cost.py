@@ -28,7 +28,8 @@ AHEAD = 3072
 # computations take turns, and how long rows are for which that is worth it: processors themselves
 # ask for short ones in time.
 BY_TURNS, LONG_ROW = 128, 1024
-# How long those are that one pass computes much with, as they come from memory.
+# How long rows are for which a pass asks that computes much with them as they come from memory:
+# shorter ones are asked for where results are stored.
 LONG_ROW_OF_ONE_PASS = 2048
 # Parts of an axis are even where the longest is at most so much longer than the average.
 EVEN = 1.07

@@ -112,6 +112,21 @@ def test_a_large_case_is_a_share_of_what_took_turns_with_it(
         assert (row.ceiling or "").startswith("triad DRAM")
 
 
+def test_a_ceiling_is_the_best_form_by_all_of_its_samples() -> None:
+    wanted = settings("--cases", "same shape", "--sizes", "memory", "--peers", "none")
+    measurement = Measurement(timing.Machine(), wanted, 1)
+    (unit,) = wanted.units
+    for samples, best in ((([2.0, 3.0], [4.0]), [2.0, 3.0]), (([9.0, 9.0], [1.0, 1.0]), [4, 1, 1])):
+        streams = [
+            (Ceiling(name="triad", threads=1, level="DRAM", bytes=1), timing.Contender("", "", ()))
+            for _ in samples
+        ]
+        for (_, passes), taken in zip(streams, samples, strict=True):
+            passes.samples = taken
+        measurement._record(unit, streams)
+        assert measurement.in_turns[str(unit)].samples == best
+
+
 def test_the_seed_decides_the_operands(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     right = check.expected
