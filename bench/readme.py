@@ -27,7 +27,7 @@ PATTERNS = RESULTS / "acceptance-cpu-2core-2026-11-25.json"
 CASES, SIZE, DTYPE = (
     ("same shape", "row bias", "(N,3)+(3)", "transposed operand", "layernorm apply"), "64Mi", "f32",
 )  # fmt: skip
-REDUCTIONS = RESULTS / "reductions-xeon-2core-2026-11-25.json"
+REDUCTIONS = RESULTS / "reductions-zen4-2core-2026-11-25.json"
 """The report of reductions, alone and with the broadcasts around them."""
 REDUCED = ("row sum", "column sum", "full sum", "softmax", "layernorm")
 ENTRY = "call"
@@ -43,7 +43,7 @@ OTHERS = {
 }
 """Those of another processor."""
 SHOWN = ("exp f32", "tanh f32", "pow f32", "erf f32", "sin f64")
-COLD = RESULTS / "cold-xeon-2core-2026-11-25.md"
+COLD = RESULTS / "cold-zen4-2core-2026-11-25.md"
 FIRST = ("first call, with import gpubcast", "a further pattern, mean", "all of it")
 GRADIENTS = RESULTS / "gradients-zen4-2core-2026-11-23.md"
 
