@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ..schema import Ceiling
+from ..schema import Ceiling, percentile
 from ..timing import Contender, Machine, take_turns
 from .stream_loops import LINE, STREAMS, Loop, loops
 
@@ -131,13 +131,25 @@ def of_machine(name: str, level: str, known: Sequence[Ceiling]) -> Ceiling | Non
     return on_all.get(name) or on_all.get("copy")
 
 
-def fraction(floor: int, seconds: float, ceiling: Ceiling) -> tuple[float, str]:
+def fraction(
+    floor: int, seconds: float, ceiling: Ceiling, turns: Sequence[float] = ()
+) -> tuple[float, str]:
     """The time in which some bytes were moved as a share of what the memory allows, and what that
-    is in words."""
+    is in words.
+
+    Args:
+        floor: the bytes.
+        seconds: the median time.
+        ceiling: what the memory allows.
+        turns: all times, where the ceiling's samples took turns with them. The share is the median
+            of what the turns give then: the machine may be another one in the next.
+    """
     threads = ceiling.threads
     on = f", {threads} thread{'s' * (threads > 1)}" if threads else ""
-    allowed = (ceiling.median or 0.0) / ceiling.bytes
-    return floor / seconds * allowed, f"{ceiling.name} {ceiling.level}{on}"
+    times = list(zip(ceiling.samples, turns, strict=False)) or [(ceiling.median or 0.0, seconds)]
+    share = percentile((floor / ceiling.bytes * allowed / taken for allowed, taken in times), 0.5)
+    name = f"{ceiling.name} {ceiling.level}{on}"
+    return share, f"{name}, in turns" if turns else name
 
 
 def forms(

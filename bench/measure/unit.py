@@ -21,7 +21,7 @@ from ..cases.check import Reference
 from ..cases.operands import Arena, Elements, room
 from ..libraries import GPUBCAST
 from ..libraries.base import Library, Ready, Views
-from ..schema import Ceiling, Key, Result, percentile
+from ..schema import Ceiling, Key, Result
 from ..timing import LONG_CALL, Contender, Machine, error_text, take_turns
 from . import ceilings, memory
 from .settings import UNBOUNDED, Settings, Unit
@@ -226,13 +226,8 @@ class Measurement:
         in_turns = self.in_turns.get(" ".join(row.where))
         found = in_turns or ceilings.of_machine(name, row.level, self.ceilings)
         if found is not None:
-            row.fraction, row.ceiling = ceilings.fraction(row.bytes, row.median, found)
-        if in_turns is not None:
-            # Turn by turn: the machine may be another one in the next.
-            rate = row.bytes / in_turns.bytes
-            turns = zip(in_turns.samples, row.samples, strict=False)
-            row.fraction = percentile((rate * taken / ours for taken, ours in turns), 0.5)
-            row.ceiling = f"{row.ceiling}, in turns"
+            turns = row.samples if in_turns else ()
+            row.fraction, row.ceiling = ceilings.fraction(row.bytes, row.median, found, turns)
 
     def _contenders(
         self, unit: Unit, sized: Sized, sets: int, rows: dict[tuple[str, str], Result]
