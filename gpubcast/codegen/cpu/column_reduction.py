@@ -178,7 +178,7 @@ class _ColumnLoops(ReductionLoops):
         """The values of a tile that some others are computed from, in order."""
         stop = (*self.combinations, *self.waiting, *self.available)
         return [
-            v for v in self.program.needed(tuple(results), stop) if self._level(v) < 0 or v in stop
+            v for v in self.program.needed(tuple(results), stop) if self.level(v) < 0 or v in stop
         ]
 
     def _columns(self, values: list[int]) -> list[str]:

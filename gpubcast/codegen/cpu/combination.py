@@ -203,17 +203,23 @@ def full_chunk(
 
 
 def short_chunk(
-    chosen: list[Combination], count: str, elements: Callable[[str], list[str]]
+    chosen: list[Combination],
+    count: str,
+    elements: Callable[[str], list[str]],
+    ahead: Callable[[str], list[str]] = lambda place: [],
 ) -> list[str]:
-    """The same of a chunk of ``count`` elements."""
+    """The same of a chunk of ``count`` elements. ``ahead`` is what is asked for before an element
+    for each lane from one on."""
     # The first element of each lane, and the identity in those that have none.
     body = elements("l") + [one.store("l", f"b{one.value}") for one in chosen]
     some = [f"for l in range(min({LANES}, {count})):", *indented(body)]
     some += [line for one in chosen for line in one.cleared(count)]
     body = elements("k + l") + [one.taken("l", f"b{one.value}") for one in chosen]
     return [
+        *ahead("0"),
         *some,
         f"for k in range({LANES}, {count}, {LANES}):",
+        *indented(ahead("k")),
         f"    for l in range(min({LANES}, {count} - k)):",
         *indented(body, 2),
         *(line for one in chosen for line in one.tree(count)),

@@ -1,8 +1,10 @@
 """Stores of a run of results past the caches, element by element.
 
 They are vectors where whole lines of memory are written. What lies before and behind these is
-written through the caches: memory takes a line at a time. What is needed next may be asked for
-meanwhile: memory that is read and written by turns moves more than one that is read, then written.
+written through the caches, since memory takes a line at a time, and first: it would wait for the
+others, and loads that seem to read it (processors compare the lowest 12 bits) would wait for it.
+What is needed next may be asked for meanwhile: memory that is read and written by turns moves more
+than one that is read, then written.
 """
 
 from __future__ import annotations
@@ -22,17 +24,26 @@ def nontemporal_stores(
     body: list[str],
     value: str,
     ahead: Callable[[str], list[str]] | None = None,
+    later: str = "",
 ) -> list[str]:
     """The loops over ``length`` elements from the address ``to`` on: ``body`` computes ``value`` of
     the element whose number ``index`` names. ``ahead`` is what is asked for before ``BY_TURNS``
-    elements from one on are stored."""
+    elements from one on are stored, or the fewer that are left. ``later`` is how many elements,
+    from the first whole line on, are not stored here: an expression of ``whole``, how many lie in
+    whole lines."""
     name, size = element_type.name, element_type.itemsize
     lines = [*body, f"line_{name}(line, {index} - head, {value})"]
     edges = [*body, f"write_{name}(to, {index}, {value})"]
     loops = [f"for {index} in range(head, head + whole):", *(INDENT + line for line in lines)]
-    if ahead:
-        # Counted from the first whole line on, so that LLVM sees that its stores are aligned.
-        placed = [f"{index} = head + place", *body, f"line_{name}(line, place, {value})"]
+    # Counted from the first whole line on, so that LLVM sees that these stores are aligned.
+    placed = [f"{index} = head + place", *body, f"line_{name}(line, place, {value})"]
+    if later:
+        loops = [
+            f"later = {later}",
+            "for place in range(later, whole):",
+            *(INDENT + line for line in placed),
+        ]
+    elif ahead:
         loops = [
             f"turns = whole & {-BY_TURNS}",
             f"for begin in range(0, turns, {BY_TURNS}):",
@@ -40,6 +51,7 @@ def nontemporal_stores(
             f"{INDENT}for l in range({BY_TURNS}):",
             f"{2 * INDENT}place = begin + l",
             *(2 * INDENT + line for line in placed),
+            *ahead("head + turns"),
             "for place in range(turns, whole):",
             *(INDENT + line for line in placed),
         ]
@@ -48,10 +60,10 @@ def nontemporal_stores(
         f"head = min((-to & {VECTOR - 1}) // {size}, {length})",
         f"whole = ({length} - head) & {-VECTOR // size}",
         f"line = (to + {size} * head) & {-VECTOR}",
-        *loops,
         f"for first, end in ((0, head), (head + whole, {length})):",
         f"{INDENT}for {index} in range(first, end):",
         *(2 * INDENT + line for line in edges),
+        *loops,
     ]
 
 

@@ -102,10 +102,10 @@ class ReductionLoops:
         return [
             self.value(v, self.offset(v) if v < self.reads else "")
             for v in self.needed
-            if self.after[v] == 0 and self._level(v) == level
+            if self.after[v] == 0 and self.level(v) == level
         ]
 
-    def _level(self, value: int) -> int:
+    def level(self, value: int) -> int:
         """In how many parallel loops a value lies; -1 for one that lies in others, too."""
         if not self.varies[value] <= {*self.parallel}:
             return -1

@@ -6,6 +6,8 @@ other, chunk by chunk, and once more for results that have its axes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gpubcast.codegen.cpu.combination import (
     ELEMENTS,
     INNER,
@@ -17,12 +19,10 @@ from gpubcast.codegen.cpu.combination import (
     lane_bytes,
     short_chunk,
 )
-from gpubcast.codegen.cpu.nontemporal_stores import nontemporal_stores, stores_elements
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
-from gpubcast.codegen.cpu.row_requests import RowRequests
-from gpubcast.codegen.cpu.scalar_code import scratch_type
+from gpubcast.codegen.cpu.row_stores import RowStores
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
-from gpubcast.schedules.cpu.cost import BY_TURNS, STRETCH
+from gpubcast.schedules.cpu.cost import BY_TURNS, LONG_ROW, STRETCH
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 
 
@@ -31,28 +31,24 @@ def loops(table: ParameterTable, schedule: RowReduction) -> list[str]:
     return _RowLoops(table, schedule).lines()
 
 
-class _RowLoops(RowRequests):
+class _RowLoops(RowStores):
     """Names: ``j`` is the number of an element of a sequence, ``begin`` and ``count`` are where a
     chunk begins and how many elements it has, ``l`` is a lane; those of a sequence within another
     one end in ``2``."""
 
     def __init__(self, table: ParameterTable, schedule: RowReduction) -> None:
-        super().__init__(table, schedule, tuple(range(table.plan.num_parallel)))
-        self.stored, self.packed = schedule.stored, schedule.packed
-        self.long, self.far, self.streamed = schedule.long, schedule.far, schedule.streamed
-        first = self.plan.writes[0].element_type
-        self.streams_elements = self.streamed and stores_elements(first)
-        self.available = set[int]()  # the values that are stored by now
+        super().__init__(table, schedule)
+        self.packed = schedule.packed
 
     def lines(self) -> list[str]:
         every = self.combinations.values()
         lines = [one.allocation() for one in every]
         lines += [one.allocation("lanes", name) for one in every for name in "wu"]
         scratch = "long_scratch" if self.long else "scratch"
-        lines += [f"t{v} = {scratch}_{self._memory(v)}()" for v in self.stored]
+        lines += [f"t{v} = {scratch}_{self.memory_of(v)}()" for v in self.stored]
         if self.streamed and not self.streams_elements:
             lines.append(f"r0 = scratch_{self.plan.writes[0].element_type.name}()")
-        body = self.span()
+        body = self.span() + self.rows_ahead()
         for number in self.passes:
             body += self._pass(1, self.reduced_by(number), "first", "last")
             body += [
@@ -60,11 +56,9 @@ class _RowLoops(RowRequests):
                 for v in self.needed
                 if self.after[v] == number + 1 and not self.depth[v] and v not in self.combinations
             ]
-        lines += self._pack() + self.values_at(0) + self.loop(0, body + self._stores())
+        body += self.stores()
+        lines += self.before_rows() + self._pack() + self.values_at(0) + self.loop(0, body)
         return lines + ["fence()"] * self.streamed
-
-    def _memory(self, value: int) -> str:
-        return scratch_type(self.program.type_of(value))
 
     # --- a pass ----------------------------------------------------------------------------------
 
@@ -106,22 +100,26 @@ class _RowLoops(RowRequests):
         """What is done before the elements of a chunk are combined; and how they are, as
         ``c<value>`` of each reduction, those of a whole chunk and those of a shorter one."""
         before = self._inner_sequences(chosen, begin, count) if sequence == 1 else []
-        asked = [] if self.streams_elements else self.next_row(chosen, begin, CHUNK)
+        asked = [] if self.streams_elements else self.row_ahead(chosen, begin, CHUNK)
         if len(self.plan.axes_of(sequence)) != 1:
             before += asked + self._gathered(sequence, chosen, begin, count)
             return before, *self._of_memory(chosen, count)
-        values = self._values_of(sequence, [one.operand for one in chosen])
+        values = self.values_of(sequence, [one.operand for one in chosen])
         new = [v for v in self.stored if v in values and v not in self.available]
-        stores = [f"store_{self._memory(v)}(t{v}, j, v{v})" for v in new]
         if any(map(self._is_expensive, values)) or len(values) > 4 * PER_LANE:
             # The compiler makes the better loop of one that only computes.
-            body = self._elements(sequence, values, f"{begin} + e")
-            body += [
+            entered = [
                 one.store(f"{ELEMENTS} + e", one.entered(f"v{one.operand}"))
                 for one in chosen
                 if one.operand not in self.stored
             ]
-            before += self._computed(chosen, begin, count, body + stores)
+
+            def body(apart: bool) -> list[str]:
+                lines = self._elements(sequence, values, f"{begin} + e", apart=apart) + entered
+                verb = "write" if apart else "store"
+                return lines + [f"{verb}_{self.memory_of(v)}(t{v}, j, v{v})" for v in new]
+
+            before += self._computed(chosen, begin, count, body)
             self.available.update(new)
             return before, *self._of_memory(chosen, count, begin)
 
@@ -134,9 +132,13 @@ class _RowLoops(RowRequests):
             asked = []
         # From memory the order matters most.
         at_once = str(LANES) if self.far else f"LANES_OF_{lane_bytes(chosen)}"
-        ahead = self.ahead(chosen, f"{begin} + step")
-        full = full_chunk(chosen, elements, at_once, ahead)
-        return before, asked + full, asked + short_chunk(chosen, count, elements)
+        full = full_chunk(chosen, elements, at_once, self.ahead(chosen, f"{begin} + step"))
+
+        def half(place: str) -> list[str]:
+            return self.half_of_row_ahead(chosen, f"{begin} + {place}")
+
+        short = short_chunk(chosen, count, elements, half)
+        return before, asked + full, asked + short
 
     def _of_memory(
         self, chosen: list[Combination], count: str, begin: str = ""
@@ -147,7 +149,7 @@ class _RowLoops(RowRequests):
         def element(one: Combination, place: str) -> str:
             if one.operand not in self.available:
                 return one.load(f"{ELEMENTS} + {place}")
-            memory = self._memory(one.operand)
+            memory = self.memory_of(one.operand)
             return one.entered(f"load_{memory}(t{one.operand}, {begin} + {place})")
 
         def elements(place: str) -> list[str]:
@@ -161,48 +163,53 @@ class _RowLoops(RowRequests):
         return value >= self.reads and self.program.expensive(code[value - self.reads])
 
     def _computed(
-        self, chosen: list[Combination], begin: str, count: str, body: list[str]
+        self, chosen: list[Combination], begin: str, count: str, body: Callable[[bool], list[str]]
     ) -> list[str]:
         """A loop over a chunk's elements, whose number in it is ``e``, that stores what is costly.
-        The next row is asked for meanwhile, by turns: memory waits for arithmetic."""
-        asked, least = self.all_of_next_row(chosen, f"{begin} + t")
+        A row that follows is asked for meanwhile, by turns, and results of the row before are
+        stored: memory waits for arithmetic. ``body`` reads ``apart`` from what it writes there."""
+        asked = self.all_of_row_ahead(chosen, f"{begin} + t")
         if not asked:
-            return [f"for e in range({count}):", *indented(body)]
-        return [
-            f"turns = {count} & {-BY_TURNS} if length >= {least} else 0",
-            f"for t in range(0, turns, {BY_TURNS}):",
+            return [f"for e in range({count}):", *indented(body(False))]
+
+        def by_turns(turns: str, lines: list[str]) -> list[str]:
+            return [
+                f"for t in range(0, {turns}, {BY_TURNS}):",
+                *indented(asked),
+                f"    for l in range({BY_TURNS}):",
+                *indented(["e = t + l", *lines], 2),
+            ]
+
+        lines = [
+            f"turns = {count} & {-BY_TURNS} if length >= {LONG_ROW} else 0",
+            *by_turns("turns", body(False)),
+            f"if (length >= {LONG_ROW}) & (turns < {count}):",
+            "    t = turns",
             *indented(asked),
-            f"    for l in range({BY_TURNS}):",
-            *indented(["e = t + l", *body], 2),
             f"for e in range(turns, {count}):",
-            *indented(body),
+            *indented(body(False)),
         ]
+        before = self.results_before(f"{begin} + e")
+        if not before:
+            return lines
+        both = by_turns(str(CHUNK), [*body(True), *before])
+        return [f"if {begin} < later:", *indented(both), "else:", *indented(lines)]
 
-    def _values_of(self, sequence: int, results: list[int]) -> list[int]:
-        """The values in a sequence that some others are computed from."""
-        stop = (*(v for v in self.stored if v in self.available), *self.combinations)
-        return [v for v in self.program.needed(tuple(results), stop) if self.depth[v] == sequence]
-
-    def _elements(self, sequence: int, values: list[int], element: str) -> list[str]:
+    def _elements(
+        self, sequence: int, values: list[int], element: str, *, apart: bool = False
+    ) -> list[str]:
         """Values at an element of a sequence of one axis."""
         (axis,) = self.plan.axes_of(sequence)
         lines = [f"j = {element}"]
         for v in values:
             if v in self.stored and v in self.available:
-                lines.append(f"v{v} = load_{self._memory(v)}(t{v}, j)")
+                verb = "read" if apart else "load"
+                lines.append(f"v{v} = {verb}_{self.memory_of(v)}(t{v}, j)")
             elif v in self.combinations:
                 lines.append(f"v{v} = {self.combinations[v].load_result(f'{INNER} + j - begin')}")
             else:
-                lines.append(self.value(v, self._along(v, sequence, {axis: "j"})))
+                lines.append(self.value(v, self.place_along(v, sequence, {axis: "j"}), apart=apart))
         return lines
-
-    def _along(self, value: int, sequence: int, steps: dict[int, str]) -> str:
-        """Where a read is after some steps in a sequence."""
-        if value >= self.reads:
-            return ""
-        outer = [k for k in self.plan.axes_of(1) if sequence == 2 and self.table.moves(value, k)]
-        before = f"o{value}_{outer[-1]}" if outer else self.offset(value)
-        return self.along(value, before, steps)
 
     # --- sequences of several axes ---------------------------------------------------------------
 
@@ -216,14 +223,14 @@ class _RowLoops(RowRequests):
         last = axes[-1]
         body = [f"run = min(n{last} - i{last}, {count} - done)"]
         run = []
-        for v in self._values_of(sequence, [one.operand for one in chosen]):
+        for v in self.values_of(sequence, [one.operand for one in chosen]):
             if v in self.combinations:
                 run.append(f"v{v} = {self.combinations[v].load_result(f'{INNER} + done + e')}")
                 continue
             if v < self.reads:
                 # Where the run begins.
                 steps = {axis: f"i{axis}" for axis in axes}
-                body.append(f"b{v} = {self._along(v, sequence, steps)}")
+                body.append(f"b{v} = {self.place_along(v, sequence, steps)}")
             index = f"b{v} + {self.table.step(v, last, 'e')}" if self._moves(v, last) else f"b{v}"
             run.append(self.value(v, index))
         run += [
@@ -237,8 +244,8 @@ class _RowLoops(RowRequests):
 
     def _lone(self, sequence: int, chosen: list[Combination]) -> list[str]:
         """The only element of a sequence without axes."""
-        values = self._values_of(sequence, [one.operand for one in chosen])
-        lines = [self.value(v, self._along(v, sequence, {})) for v in values]
+        values = self.values_of(sequence, [one.operand for one in chosen])
+        lines = [self.value(v, self.place_along(v, sequence, {})) for v in values]
         return lines + [one.store(f"{ELEMENTS}", one.entered(f"v{one.operand}")) for one in chosen]
 
     def _moves(self, value: int, axis: int) -> bool:
@@ -276,7 +283,7 @@ class _RowLoops(RowRequests):
         return [v for v in below if self.depth[v] == 1]
 
     def _outside(self, below: tuple[int, ...]) -> list[str]:
-        return [self.value(v, self._along(v, 2, {})) for v in self._of_element(below)]
+        return [self.value(v, self.place_along(v, 2, {})) for v in self._of_element(below)]
 
     def _inner_element(self, below: tuple[int, ...], element: str) -> list[str]:
         """Where the accesses of an element's inner sequence begin."""
@@ -297,9 +304,9 @@ class _RowLoops(RowRequests):
         body = self._inner_element(below, f"{begin} + d + w") + self._outside(below)
         for v in below:
             if v in self.packed:
-                body.append(f"v{v} = load_{self._memory(v)}(t{v}, {self._packed_index()})")
+                body.append(f"v{v} = load_{self.memory_of(v)}(t{v}, {self._packed_index()})")
             elif self.depth[v] == 2:
-                body.append(self.value(v, self._along(v, 2, steps)))
+                body.append(self.value(v, self.place_along(v, 2, steps)))
         place = f"{SHORT} + l * beside + w"
         body += [one.store(place, one.entered(f"v{one.operand}")) for one in inner]
         other = f"{SHORT} + (l + half) * beside + w"
@@ -337,68 +344,11 @@ class _RowLoops(RowRequests):
         for slot in self.packed:
             (first,), (second,) = self.plan.axes_of(1), self.plan.axes_of(2)
             index = self.along(slot, "0", {first: f"i{first}", second: f"i{second}"})
-            store = f"store_{self._memory(slot)}(t{slot}, {self._packed_index()}, v{slot})"
+            store = f"store_{self.memory_of(slot)}(t{slot}, {self._packed_index()}, v{slot})"
             lines += [
-                f"t{slot} = long_scratch_{self._memory(slot)}()",
+                f"t{slot} = long_scratch_{self.memory_of(slot)}()",
                 f"for i{second} in range(n{second}):",
                 f"    for i{first} in range(n{first}):",
                 *indented([self.value(slot, index), store], 2),
             ]
         return lines
-
-    # --- results ---------------------------------------------------------------------------------
-
-    def _stores(self) -> list[str]:
-        """The outputs, those that have the axes of the sequence in one more walk."""
-        lines, full = [], self.full
-        for output, result in enumerate(self.program.results):
-            slot = self.reads + output
-            if slot not in full:
-                lines.append(self.table.store(output, self.offset(slot), f"v{result}"))
-        if not full:
-            return lines
-        axes = self.plan.axes_of(1)
-        results = [self.program.results[slot - self.reads] for slot in full]
-        body = [f"j = i{axes[-1]}"]
-        steps = {axis: f"i{axis}" for axis in axes}
-        verb = "read" if self.streams_elements else "load"
-        for v in self._values_of(1, results):
-            if v in self.stored:
-                body.append(f"v{v} = {verb}_{self._memory(v)}(t{v}, j)")
-            else:
-                index = self._along(v, 1, steps)
-                body.append(self.value(v, index, apart=self.streams_elements))
-        if self.streams_elements:
-            write, value = self.plan.writes[full[0] - self.reads], f"v{results[0]}"
-            to = f"p{full[0]} + {write.element_type.itemsize} * ({self.offset(full[0])})"
-            index, length = f"i{axes[0]}", f"n{axes[0]}"
-            every = (write.element_type, to, length, index, body, value)
-            stores = nontemporal_stores(*every)
-            condition = self.asks_by_turns(length)
-            if not condition:
-                return lines + stores
-            by_turns = nontemporal_stores(*every, self.row_by_turns)
-            return [*lines, condition, *indented(by_turns), "else:", *indented(stores)]
-        if self.streamed:
-            return lines + self._streamed_store(full[0], body)
-        for slot, result in zip(full, results, strict=True):
-            index = self.along(slot, self.offset(slot), steps)
-            body.append(self.table.store(slot - self.reads, index, f"v{result}"))
-        for axis in reversed(axes):
-            body = [f"for i{axis} in range(n{axis}):", *indented(body)]
-        return lines + body
-
-    def _streamed_store(self, slot: int, body: list[str]) -> list[str]:
-        """A result along the sequence, stretch by stretch past the caches."""
-        (axis,), output = self.plan.axes_of(1), slot - self.reads
-        element_type = self.plan.writes[output].element_type
-        name, size = element_type.name, element_type.itemsize
-        place = f"store_{name}(r{output}, i{axis} - begin, v{self.program.results[output]})"
-        return [
-            f"for begin in range(0, n{axis}, {STRETCH}):",
-            f"    count = min({STRETCH}, n{axis} - begin)",
-            f"    for i{axis} in range(begin, begin + count):",
-            *indented([*body, place], 2),
-            f"    to = p{slot} + {size} * ({self.offset(slot)} + begin)",
-            f"    stream(to, r{output}, {size} * count)",
-        ]

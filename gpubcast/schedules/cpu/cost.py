@@ -24,13 +24,10 @@ TILES, TILE_BYTES, FAR_TILE_BYTES = 72, 1024, 4096
 VECTOR = 64
 # How far streamed kernels ask for memory ahead, in bytes: one page, or half of one, is less good.
 AHEAD = 3072
-# Elements between two requests for the row of memory that follows, where requests, stores and
-# computations take turns, and how long rows are for which that is worth it: processors themselves
-# ask for short ones in time.
-BY_TURNS, LONG_ROW = 128, 1024
-# How long rows are for which a pass asks that computes much with them as they come from memory:
-# shorter ones are asked for where results are stored.
-LONG_ROW_OF_ONE_PASS = 2048
+# Elements between two requests for a row of memory that follows, where requests, stores and
+# computations take turns, how long rows are for which that is worth it, and how many elements ahead
+# it is at least: next to one row of 1024 elements the following one came too late.
+BY_TURNS, LONG_ROW, ELEMENTS_AHEAD = 128, 512, 4096
 # Parts of an axis are even where the longest is at most so much longer than the average.
 EVEN = 1.07
 # The shortest runs of memory that are worth streaming, in bytes.

@@ -1,0 +1,196 @@
+"""How loops along rows store results that have the axes of the sequence: in one more walk over a
+row. Where that goes past the caches, most of it may wait for the next row, so that the processor
+computes with that row while memory takes the results of this one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gpubcast.codegen.cpu.combination import indented
+from gpubcast.codegen.cpu.nontemporal_stores import nontemporal_stores, stores_elements
+from gpubcast.codegen.cpu.parameter_table import ParameterTable
+from gpubcast.codegen.cpu.row_requests import RowRequests
+from gpubcast.codegen.cpu.scalar_code import constant, scratch_type
+from gpubcast.hlo.sequences import CHUNK
+from gpubcast.schedules.cpu.cost import LONG_ROW, MOST_SCRATCH, STRETCH
+from gpubcast.schedules.cpu.row_reduction import RowReduction
+
+# Values, and the memory of those that are stored.
+_NAME = re.compile(r"\b([vt])(\d+)\b")
+
+
+class RowStores(RowRequests):
+    """Loops along rows, as far as they store results. A name that ends in ``_before`` is what it
+    was for the row before; ``later`` is how many of that row's results, from the first whole line
+    of memory on, wait for this one, and ``head`` and ``line`` are where that line begins.
+
+    Attributes:
+        stored: the values along the sequence that are stored for a later pass over it.
+        available: those that have been.
+    """
+
+    def __init__(self, table: ParameterTable, schedule: RowReduction) -> None:
+        super().__init__(table, schedule, tuple(range(table.plan.num_parallel)))
+        self.stored, self.long = schedule.stored, schedule.long
+        self.far, self.streamed = schedule.far, schedule.streamed
+        first = self.plan.writes[0].element_type
+        self.streams_elements = self.streamed and stores_elements(first)
+        self.available = set[int]()
+        self._carried: list[str] = []  # the names that results that wait need of the row before
+
+    def memory_of(self, value: int) -> str:
+        """The type of the memory that a value is stored in."""
+        return scratch_type(self.program.type_of(value))
+
+    def values_of(
+        self, sequence: int, results: list[int], available: set[int] | None = None
+    ) -> list[int]:
+        """The values in a sequence that some others are computed from, where some are stored."""
+        known = self.available if available is None else available
+        stop = (*(v for v in self.stored if v in known), *self.combinations)
+        return [v for v in self.program.needed(tuple(results), stop) if self.depth[v] == sequence]
+
+    def place_along(self, value: int, sequence: int, steps: dict[int, str]) -> str:
+        """Where a read is after some steps in a sequence."""
+        if value >= self.reads:
+            return ""
+        outer = [k for k in self.plan.axes_of(1) if sequence == 2 and self.table.moves(value, k)]
+        before = f"o{value}_{outer[-1]}" if outer else self.offset(value)
+        return self.along(value, before, steps)
+
+    # --- a walk of its own -----------------------------------------------------------------------
+
+    def stores(self) -> list[str]:
+        """The outputs, those that have the axes of the sequence in one more walk."""
+        lines, full = [], self.full
+        for output, result in enumerate(self.program.results):
+            slot = self.reads + output
+            if slot not in full:
+                lines.append(self.table.store(output, self.offset(slot), f"v{result}"))
+        if not full:
+            return lines
+        if self.streams_elements:
+            return lines + self._line_stores(full[0])
+        axes = self.plan.axes_of(1)
+        results = [self.program.results[slot - self.reads] for slot in full]
+        body = self._computed_results(results)
+        if self.streamed:
+            return lines + self._streamed_store(full[0], body)
+        steps = {axis: f"i{axis}" for axis in axes}
+        for slot, result in zip(full, results, strict=True):
+            index = self.along(slot, self.offset(slot), steps)
+            body.append(self.table.store(slot - self.reads, index, f"v{result}"))
+        for axis in reversed(axes):
+            body = [f"for i{axis} in range(n{axis}):", *indented(body)]
+        return lines + body
+
+    def _computed_results(self, results: list[int]) -> list[str]:
+        """The results at an element of a row of which all passes are over."""
+        axes = self.plan.axes_of(1)
+        steps = {axis: f"i{axis}" for axis in axes}
+        lines = [f"j = i{axes[-1]}"]
+        verb = "read" if self.streams_elements else "load"
+        for v in self.values_of(1, results, {*self.stored}):
+            if v in self.stored:
+                lines.append(f"v{v} = {verb}_{self.memory_of(v)}(t{v}, j)")
+            else:
+                index = self.place_along(v, 1, steps)
+                lines.append(self.value(v, index, apart=self.streams_elements))
+        return lines
+
+    def _line_stores(self, slot: int) -> list[str]:
+        """A result along the sequence, element by element past the caches."""
+        (axis,) = self.plan.axes_of(1)
+        write, result = self.plan.writes[slot - self.reads], self.program.results[slot - self.reads]
+        to = f"p{slot} + {write.element_type.itemsize} * ({self.offset(slot)})"
+        index, length = f"i{axis}", f"n{axis}"
+        every = (
+            *(write.element_type, to, length, index),
+            *(self._computed_results([result]), f"v{result}"),
+        )
+        stores = nontemporal_stores(*every, later=self._waiting())
+        condition = self.asks_by_turns(length)
+        if condition:
+            by_turns = nontemporal_stores(*every, self.row_by_turns)
+            stores = [condition, *indented(by_turns), "else:", *indented(stores)]
+        return stores + self._handed_on()
+
+    def _streamed_store(self, slot: int, body: list[str]) -> list[str]:
+        """A result along the sequence, stretch by stretch past the caches."""
+        (axis,), output = self.plan.axes_of(1), slot - self.reads
+        element_type = self.plan.writes[output].element_type
+        name, size = element_type.name, element_type.itemsize
+        place = f"store_{name}(r{output}, i{axis} - begin, v{self.program.results[output]})"
+        return [
+            f"for begin in range(0, n{axis}, {STRETCH}):",
+            f"    count = min({STRETCH}, n{axis} - begin)",
+            f"    for i{axis} in range(begin, begin + count):",
+            *indented([*body, place], 2),
+            f"    to = p{slot} + {size} * ({self.offset(slot)} + begin)",
+            f"    stream(to, r{output}, {size} * count)",
+        ]
+
+    # --- while the next row is computed with -----------------------------------------------------
+
+    def results_before(self, place: str) -> list[str]:
+        """Computes and stores an element of the row before, in the last pass; none where results
+        do not wait: those of which a row of an operand would be read once more, and later."""
+        if not self.streams_elements or self.long or not self.parallel:
+            return []
+        if len(self.combinations) + 2 * len(self.stored) > MOST_SCRATCH:
+            return []
+        (axis,), (slot,) = self.plan.axes_of(1), self.full
+        output = slot - self.reads
+        result = self.program.results[output]
+        needed = self.values_of(1, [result], {*self.stored})
+        if any(v < self.reads and self.varies[v] & {*self.parallel} for v in needed):
+            return []
+        name = self.plan.writes[output].element_type.name
+        lines = [
+            f"i{axis} = head + {place}",
+            *self._computed_results([result]),
+            f"line_{name}(line, {place}, v{result})",
+        ]
+        computed = {line.split(" = ")[0] for line in lines}
+        carried = dict.fromkeys(
+            found[0]
+            for line in lines
+            for found in _NAME.finditer(line)
+            if found[0] not in computed and self._differs(found)
+        )
+        self._carried = list(carried)
+        return [_NAME.sub(lambda m: m[0] + "_before" * (m[0] in carried), line) for line in lines]
+
+    def _differs(self, name: re.Match[str]) -> bool:
+        """Whether what is not computed at an element differs between a row and the next one."""
+        value = int(name[2])
+        return name[1] == "t" or self.after[value] > 0 or self.level(value) == len(self.parallel)
+
+    def before_rows(self) -> list[str]:
+        """What is there before any row, where results wait."""
+        if not self._carried:
+            return []
+        lines = ["later = 0", "head = 0", "line = 0"]
+        for name in self._carried:
+            value = int(name[1:])
+            scratch, zero = self.memory_of(value), constant(self.program.type_of(value), 0)
+            lines.append(f"{name}_before = {f'scratch_{scratch}()' if name[0] == 't' else zero}")
+        return lines
+
+    def _waiting(self) -> str:
+        """How many results of a row wait: whole chunks, where another row follows."""
+        if not self._carried:
+            return ""
+        axis = self.parallel[-1]
+        end = "high" if axis == self.split else f"n{axis}"
+        return f"whole & {-CHUNK} if (length >= {LONG_ROW}) & (i{axis} + 1 < {end}) else 0"
+
+    def _handed_on(self) -> list[str]:
+        """What the next row has of this one. Stored values are not overwritten."""
+        return [
+            f"{name}, {name}_before = {name}_before, {name}"
+            if name[0] == "t"
+            else f"{name}_before = {name}"
+            for name in self._carried
+        ]

@@ -1,0 +1,93 @@
+"""What loops along rows ask memory for before they need it, and which of their results wait."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+
+
+@pytest.fixture(autouse=True)
+def streaming(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever this machine's threshold is, results of 128 MiB are stored past the caches."""
+    monkeypatch.setenv("GPUBCAST_STREAMING", str(16 << 20))
+
+
+def asked(explanation: object) -> list[str]:
+    """The operand of each request in a kernel's source, in order."""
+    return re.findall(r"fetch_lines\((p\d+)", str(explanation))
+
+
+def test_what_every_row_reads_is_not_asked_for() -> None:
+    rows, scale = np.empty((8192, 4096), np.float32), np.ones(4096, np.float32)
+    found = gb.nn.layer_norm.explain(rows, scale, scale, source=True)
+    # Ahead in short rows; the first half of a row that follows in chunks and in the last, shorter
+    # one, twice; the second by turns and at their end.
+    assert asked(found) == ["p0"] * 6
+
+
+def test_chunks_of_one_long_row_are_asked_for_ahead() -> None:
+    plan = gb.plan("reduce_sum", gb.Shape("f32", (1 << 25,)), axes=(0,))
+    assert asked(plan.explain(source=True)) == ["p0"]
+
+
+def test_the_next_row_is_asked_for_while_one_pass_computes_much() -> None:
+    @gb.fuse("row col -> row col")
+    def weights(x):  # type: ignore[no-untyped-def]
+        e = gb.exp(x)
+        return e / gb.reduce_sum(e, "col")
+
+    @gb.fuse("row col -> row")
+    def total(x):  # type: ignore[no-untyped-def]
+        return gb.reduce_sum(gb.exp(x), "col")
+
+    rows = np.empty((8192, 4096), np.float32)
+    source = str(weights.explain(rows, source=True))
+    # While exp is computed, with results of the row before and without them, and at the end.
+    assert asked(source) == ["p0"] * 3
+    assert "if length >= 512 else 0" in source and "if 512 <= n1" not in source
+    found = total.explain(rows, source=True)
+    assert " far" in str(found) and asked(found) == []
+    source = str(gb.nn.softmax.explain(rows, source=True))
+    assert asked(source) == ["p0"] * 4  # the first ahead in short rows
+    assert "if length < 512:" in source and "if length >= 512 else 0" in source
+
+
+def test_short_rows_are_asked_for_several_rows_ahead() -> None:
+    source = str(gb.nn.softmax.explain(np.empty((65536, 512), np.float32), source=True))
+    assert "rows = 1 + 4095 // max(length, 1)" in source
+    assert "o0_0 + rows * s0_0 + begin + t" in source
+
+
+def waits(function: Callable[..., Any], *operands: Any) -> bool:
+    """Whether results of a row are stored while the next one is computed with."""
+    source = str(function.explain(*operands, source=True))  # type: ignore[attr-defined]
+    assert ("line_" in source) or ("stream(" in source)
+    return "if begin < later:" in source
+
+
+def test_results_of_stored_values_wait_for_the_next_row() -> None:
+    def rows(columns: int, dtype: Any = np.float32) -> Any:
+        return np.empty(((1 << 25) // columns, columns), dtype)
+
+    @gb.fuse("row col, col, row -> row col")
+    def weighted(x, by, of):  # type: ignore[no-untyped-def]
+        e = gb.exp(x)
+        return e / gb.reduce_sum(e, "col") * by + of
+
+    @gb.fuse("row col, row col -> row col")
+    def masked(x, by):  # type: ignore[no-untyped-def]
+        e = gb.exp(x)
+        return e / gb.reduce_sum(e, "col") * by
+
+    assert waits(gb.nn.softmax, rows(1024)) and waits(gb.nn.softmax, rows(4096, np.float64))
+    assert waits(weighted, rows(1024), np.empty(1024, np.float32), np.empty(1 << 15, np.float32))
+    assert not waits(gb.nn.softmax, rows(8192))  # a row's values take more than a stretch
+    assert not waits(gb.nn.softmax, rows(1024, np.float16))  # not stored element by element
+    assert not waits(gb.nn.log_softmax, rows(1024))  # would read its operand once more
+    assert not waits(masked, rows(1024), rows(1024))
