@@ -31,6 +31,9 @@ LONGEST_ACROSS, FEW = 64, 16
 _TRANSPOSED_BYTES = 16
 # How many reductions of a kernel may have tiles for memory: they lie on a thread's stack.
 MOST_FAR = 2
+# Columns that lie in whole lines of memory, and the share of threads that have some where parts are
+# as long as these.
+_UNIT, _BUSY = 64, 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +97,14 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
     if crossed:
         few = plan.axes[plan.axes_of(1)[0]].size <= FEW
         tile = min(tile, STRETCH // (FEW if few else LONGEST_ACROSS))
+    unit = _UNIT if split == axis else 1
     if split == axis and (far or not costly):
         # Parts of less than a tile would read memory in shorter runs; each thread has as many.
-        parts = min(parts, max(iterations // tile // target.threads, 1) * target.threads)
+        each = max(iterations // tile // target.threads, 1)
+        if each == 1 and parts > target.threads:
+            parts, unit = _one_each(iterations, target.threads)
+        else:
+            parts = min(parts, each * target.threads)
 
     def pattern(slot: int, access: Access) -> AccessPattern:
         if access.by_value:
@@ -116,7 +124,7 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
         split_axis=split,
         iterations=iterations,
         parts=parts,
-        granularity=64 if split == axis else 1,
+        granularity=unit,
         sequences=plan.sequences,
         chunked=plan.chunked,
         tile=tile,
@@ -125,6 +133,18 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
         stored=stored_values(plan)[: MOST_SCRATCH - len(crossed)] if crossed else (),
         streamed=large and any(slot >= len(plan.reads) for slot in crossed),
     )
+
+
+def _one_each(iterations: int, threads: int) -> tuple[int, int]:
+    """In how many parts columns are cut for one to each thread, and of how many columns parts are
+    multiples; others are empty, since more parts than threads wake those that sleep."""
+    unit = _UNIT * math.ceil(iterations / (_UNIT * threads))
+    if unit > _UNIT and math.ceil(iterations / unit) < _BUSY * threads:
+        unit -= _UNIT
+    # A part begins at the last multiple where its like, of so many, does; what lies behind it is
+    # left to the part before where it is little.
+    rest = iterations - (iterations - 1) // unit * unit
+    return max(threads + 1, min(math.ceil(iterations / rest), 4 * threads)), unit
 
 
 def _crossed(plan: BroadcastPlan, vector: int, *, large: bool) -> tuple[int, ...]:

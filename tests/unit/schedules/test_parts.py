@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from gpubcast.hlo import expression
 from gpubcast.planning.plan import BroadcastPlan, Operand
 from gpubcast.planning.planner import plan_for
+from gpubcast.schedules.cpu.column_reduction import column_reduction
 from gpubcast.schedules.cpu.cost import (
     LARGE_BYTES,
     OFTEN,
@@ -50,6 +53,21 @@ def test_parts(moved: int, threads: int, outer: int, parts: int) -> None:
 @pytest.mark.parametrize("outer", [2, 3, 4])
 def test_few_iterations_wake_threads_all_the_same(outer: int) -> None:
     assert parts_of(plan("neg", LARGE_BYTES), CpuTarget(4), outer) > 4
+
+
+@pytest.mark.parametrize("threads", [2, 3, 16, 64])
+@pytest.mark.parametrize("columns", [256, 1000, 1024, 1025, 2048, 4000, 4097, 1 << 16])
+def test_few_columns_wake_threads_and_give_each_its_part(columns: int, threads: int) -> None:
+    operand = Operand.of(Shape("f32", (16384, columns)))
+    (kernel,) = plan_for(expression.single("reduce_sum", {"axes": (0,)}), (operand,)).kernels
+    found = column_reduction(kernel.plan, CpuTarget(threads))
+    assert found is not None and found.iterations == columns
+    total, parts, unit = columns, found.parts, found.granularity
+    assert parts > threads
+    begins = [total * part // parts // unit * unit for part in range(parts)] + [total]
+    sizes = [end - begin for begin, end in itertools.pairwise(begins) if end > begin]
+    assert max(sizes) <= 1.25 * max(64, total / threads + 64)
+    assert len(sizes) >= min(threads, columns // 64) * 2 // 3
 
 
 def test_heavy_operations_are_cut_sooner() -> None:
