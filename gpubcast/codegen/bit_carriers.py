@@ -8,10 +8,14 @@ whatever selects and reinterprets it; where an operation computes with it, it is
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from gpubcast.hlo import ops, rules
 from gpubcast.planning.plan import CONSTANT, Access, BroadcastPlan, Instruction, Program
+from gpubcast.schedules.schedule import ScheduleBase
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
+
+ScheduleT = TypeVar("ScheduleT", bound=ScheduleBase)
 
 _BITCAST = "bitcast_convert_type"
 # The operands of which operations need the sign of a NaN, too: their places. The codes of f8 are
@@ -19,11 +23,12 @@ _BITCAST = "bitcast_convert_type"
 _SIGNS = {"total_order_key": (0,), "signbit": (0,), "copysign": (1,)}
 
 
-def carried(plan: BroadcastPlan) -> BroadcastPlan:
-    """The plan with elements that are moved as unsigned integers; the plan itself where none is."""
+def carried(plan: BroadcastPlan, schedule: ScheduleT) -> tuple[BroadcastPlan, ScheduleT]:
+    """The plan with elements that are moved as unsigned integers, and its schedule with the numbers
+    that values have in it; both themselves where none is."""
     carrier = _Carrier(plan.program)
     if not any(carrier.carries):
-        return plan
+        return plan, schedule
     program = carrier.program()
 
     def access(own: Access, value: int) -> Access:
@@ -31,12 +36,13 @@ def carried(plan: BroadcastPlan) -> BroadcastPlan:
             return own
         return replace(own, element_type=_carrier(own.element_type))
 
-    return replace(
+    made = replace(
         plan,
         program=program,
         reads=tuple(access(own, value) for value, own in enumerate(plan.reads)),
         writes=tuple(map(access, plan.writes, plan.program.results)),
     )
+    return made, schedule.renumbered(carrier.numbers)
 
 
 def _carrier(element_type: ElementType) -> ElementType:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 
 class AccessPattern(enum.Enum):
@@ -79,6 +80,8 @@ class ScheduleBase(ABC):
 
     name: ClassVar[str]
     """The family, as keys and messages call it."""
+    values: ClassVar[str] = ""
+    """The attribute that holds numbers of values of the program, where there is one."""
 
     reads: Patterns
     writes: Patterns
@@ -97,6 +100,14 @@ class ScheduleBase(ABC):
     def patterns(self) -> Patterns:
         """Those of the reads, then of the writes: the order of a kernel's slots."""
         return self.reads + self.writes
+
+    def renumbered(self, numbers: Sequence[int]) -> Self:
+        """The same for a program in which each value has another number."""
+        if not self.values:
+            return self
+        own: tuple[int, ...] = getattr(self, self.values)
+        changed: dict[str, Any] = {self.values: tuple(numbers[value] for value in own)}
+        return replace(self, **changed)
 
     @property
     def offset_bits(self) -> int:

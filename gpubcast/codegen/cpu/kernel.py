@@ -27,7 +27,7 @@ def generate(plan: BroadcastPlan, schedule: CpuSchedule) -> KernelSource:
     """The complete source of one kernel."""
     key = kernel_key(plan, schedule)
     entry = entry_name(key)
-    plan = carried(plan)
+    plan, schedule = carried(plan, schedule)
     table = ParameterTable(plan, schedule)
     expensive = any(map(plan.program.expensive, plan.program.code))
     body = ["wide_vectors()"] * expensive + table.lines() + _loops(table, schedule)

@@ -46,7 +46,7 @@ def generate(plan: BroadcastPlan, schedule: CudaSchedule) -> KernelSource:
     """The complete source of one kernel."""
     key = kernel_key(plan, schedule)
     entry = entry_name(key)
-    plan = carried(plan)
+    plan, schedule = carried(plan, schedule)
     body = f"{entry}_body"
     template = _template(plan, schedule)
     arguments = ", ".join(map(str, template.arguments))

@@ -50,6 +50,7 @@ class ColumnReduction(CpuScheduleBase):
     """
 
     name: ClassVar[str] = "COLUMN_REDUCTION"
+    values: ClassVar[str] = "stored"
 
     sequences: tuple[int, ...]
     chunked: bool

@@ -28,6 +28,7 @@ class Nest(CpuScheduleBase):
     """
 
     name: ClassVar[str] = "NEST"
+    values: ClassVar[str] = "hoisted"
 
     loop_order: tuple[int, ...]
     hoisted: tuple[int, ...]

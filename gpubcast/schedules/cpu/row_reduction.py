@@ -37,6 +37,7 @@ class RowReduction(CpuScheduleBase):
     """
 
     name: ClassVar[str] = "ROW_REDUCTION"
+    values: ClassVar[str] = "stored"
 
     sequences: tuple[int, ...]
     chunked: bool

@@ -53,6 +53,7 @@ class Runs(CpuScheduleBase):
     """
 
     name: ClassVar[str] = "RUNS"
+    values: ClassVar[str] = "materialized"
 
     inner_axes: int
     materialized: tuple[int, ...]

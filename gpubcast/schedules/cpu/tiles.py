@@ -51,6 +51,7 @@ class Tiles(CpuScheduleBase):
     """
 
     name: ClassVar[str] = "TILES"
+    values: ClassVar[str] = "hoisted"
 
     row_axis: int
     loop_order: tuple[int, ...]

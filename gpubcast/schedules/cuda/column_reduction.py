@@ -47,6 +47,7 @@ class CudaColumnReduction(CudaScheduleBase):
     """
 
     name: ClassVar[str] = "COLUMN_REDUCTION"
+    values: ClassVar[str] = "cached"
 
     axes: tuple[int, ...]
     sequences: tuple[int, ...]

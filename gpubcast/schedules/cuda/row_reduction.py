@@ -56,6 +56,7 @@ class CudaRowReduction(CudaScheduleBase):
     """
 
     name: ClassVar[str] = "ROW_REDUCTION"
+    values: ClassVar[str] = "cached"
 
     group: int
     wide: bool
