@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
 import gpubcast as gb
 from gpubcast.codegen.bit_carriers import carried
+from gpubcast.planning.plan import BroadcastPlan
+from gpubcast.schedules.cpu.column_reduction import ColumnReduction
+from gpubcast.schedules.cpu.nest import Nest, nest
+from gpubcast.schedules.cpu.row_reduction import RowReduction
+from gpubcast.schedules.cpu.runs import Runs, runs
+from gpubcast.schedules.cpu.tiles import Tiles
+from gpubcast.schedules.cuda.column_reduction import CudaColumnReduction
+from gpubcast.schedules.cuda.row_reduction import CudaRowReduction
+from gpubcast.schedules.schedule import CpuTarget
 
 Function = Callable[..., Any]
 I16 = ("f16[64]", "f16[64]")
@@ -53,11 +63,18 @@ CASES: dict[str, tuple[Function, tuple[str, ...], str]] = {
 }  # fmt: skip
 
 
+def made_of(plan: BroadcastPlan) -> BroadcastPlan:
+    """The plan with elements that are moved as unsigned integers."""
+    after, schedule = carried(plan, nest(plan, CpuTarget()))
+    assert schedule == nest(plan, CpuTarget())  # nothing in it is expensive
+    return after
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_programs(name: str) -> None:
     function, operands, wanted = CASES[name]
     before = gb.fuse(function).plan(*operands).broadcast_plan
-    after = carried(before)
+    after = made_of(before)
     assert str(after.program) == wanted
     assert [access.element_type for access in after.reads] == list(after.program.reads)
     for access, value in zip(after.writes, after.program.results, strict=True):
@@ -71,5 +88,29 @@ def test_several_results_have_types_of_their_own() -> None:
     def function(a: Any, b: Any) -> Any:
         return a - b, a
 
-    after = carried(function.plan(*I16).broadcast_plan)
+    after = made_of(function.plan(*I16).broadcast_plan)
     assert [str(access.element_type) for access in after.writes] == ["f16", "u16"]
+
+
+def test_schedules_have_the_numbers_of_the_new_program() -> None:
+    @gb.fuse("a, a b -> a b")
+    def chosen(x: Any, y: Any) -> Any:
+        return gb.select(gb.convert_element_type(x, "pred"), 3, x)
+
+    plan = chosen.plan("f16[1000]", "f16[1000,3]").broadcast_plan
+    before = runs(plan, CpuTarget())
+    assert before is not None
+    after, schedule = carried(plan, before)
+    assert before.materialized == plan.program.results
+    assert schedule.materialized == after.program.results != plan.program.results
+
+
+@pytest.mark.parametrize("family", [Nest, Runs, Tiles, RowReduction, ColumnReduction])
+def test_families_that_name_values(family: Any) -> None:
+    names = {"hoisted", "materialized", "stored", "cached"} & {f.name for f in fields(family)}
+    assert {family.values} == names
+
+
+@pytest.mark.parametrize("family", [CudaRowReduction, CudaColumnReduction])
+def test_families_that_name_values_on_a_gpu(family: Any) -> None:
+    assert family.values == "cached"
