@@ -11,6 +11,7 @@ import pytest
 
 import gpubcast as gb
 from tests.support.guarded import Guarded
+from tests.support.pipelined_rows import shares, waits
 
 # Lengths that are whole chunks, or whole lines, or none, or one more or less; the longest row whose
 # values are stored twice, and one more.
@@ -18,21 +19,14 @@ LENGTHS = (*(511, 512, 513, 1000, 1024, 1039, 1040), *(1100, 1536, 2055, 4096, 4
 
 
 @gb.fuse("outer row col, outer, row, col -> outer row col")
-def weighted(x, far, by, of):  # type: ignore[no-untyped-def]
+def weighted(x: Any, far: Any, by: Any, of: Any) -> Any:
     """Reads what differs from row to row, what does not, and what is reduced."""
     e = gb.exp(x - gb.reduce_max(x, "col"))
     return e / gb.reduce_sum(e, "col") * by + of - far
 
 
 @gb.fuse("row col -> row col")
-def shares(x):  # type: ignore[no-untyped-def]
-    """One pass."""
-    e = gb.exp(x)
-    return e / gb.reduce_sum(e, "col")
-
-
-@gb.fuse("row col -> row col")
-def squared_shares(x):  # type: ignore[no-untyped-def]
+def squared_shares(x: Any) -> Any:
     """Two reductions in one pass, and one of them in the results."""
     e = gb.exp(x)
     return e * e / (gb.reduce_sum(e, "col") + gb.reduce_max(e, "col"))
@@ -44,10 +38,6 @@ def random(dtype: Any, dimensions: tuple[int, ...]) -> Any:
     if np.issubdtype(dtype, np.complexfloating):
         found = found + 1j * rng.standard_normal(dimensions)
     return found.astype(dtype)
-
-
-def waits(function: Any, *operands: Any) -> bool:
-    return "if begin < later:" in str(function.explain(*operands, source=True))
 
 
 def in_caches(function: Any, *operands: Any) -> Any:

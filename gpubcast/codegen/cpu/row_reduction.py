@@ -57,7 +57,7 @@ class _RowLoops(RowStores):
                 if self.after[v] == number + 1 and not self.depth[v] and v not in self.combinations
             ]
         body += self.stores()
-        lines += self.before_rows() + self._pack() + self.values_at(0) + self.loop(0, body)
+        lines += self.prologue() + self._pack() + self.values_at(0) + self.loop(0, body)
         return lines + ["fence()"] * self.streamed
 
     # --- a pass ----------------------------------------------------------------------------------

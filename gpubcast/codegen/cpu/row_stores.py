@@ -1,6 +1,6 @@
 """How loops along rows store results that have the axes of the sequence: in one more walk over a
 row. Where that goes past the caches, most of it may wait for the next row, so that the processor
-computes with that row while memory takes the results of this one.
+computes with that row while memory takes the results of this one: rows are pipelined.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class RowStores(RowRequests):
         first = self.plan.writes[0].element_type
         self.streams_elements = self.streamed and stores_elements(first)
         self.available = set[int]()
-        self._carried: list[str] = []  # the names that results that wait need of the row before
+        self._handed: list[str] = []  # the names that results that wait need of the row before
 
     def memory_of(self, value: int) -> str:
         """The type of the memory that a value is stored in."""
@@ -153,26 +153,26 @@ class RowStores(RowRequests):
             f"line_{name}(line, {place}, v{result})",
         ]
         computed = {line.split(" = ")[0] for line in lines}
-        carried = dict.fromkeys(
+        handed = dict.fromkeys(
             found[0]
             for line in lines
             for found in _NAME.finditer(line)
             if found[0] not in computed and self._differs(found)
         )
-        self._carried = list(carried)
-        return [_NAME.sub(lambda m: m[0] + "_before" * (m[0] in carried), line) for line in lines]
+        self._handed = list(handed)
+        return [_NAME.sub(lambda m: m[0] + "_before" * (m[0] in handed), line) for line in lines]
 
     def _differs(self, name: re.Match[str]) -> bool:
         """Whether what is not computed at an element differs between a row and the next one."""
         value = int(name[2])
         return name[1] == "t" or self.after[value] > 0 or self.level(value) == len(self.parallel)
 
-    def before_rows(self) -> list[str]:
-        """What is there before any row, where results wait."""
-        if not self._carried:
+    def prologue(self) -> list[str]:
+        """The names of the row before the first one, where results wait."""
+        if not self._handed:
             return []
         lines = ["later = 0", "head = 0", "line = 0"]
-        for name in self._carried:
+        for name in self._handed:
             value = int(name[1:])
             scratch, zero = self.memory_of(value), constant(self.program.type_of(value), 0)
             lines.append(f"{name}_before = {f'scratch_{scratch}()' if name[0] == 't' else zero}")
@@ -180,7 +180,7 @@ class RowStores(RowRequests):
 
     def _waiting(self) -> str:
         """How many results of a row wait: whole chunks, where another row follows."""
-        if not self._carried:
+        if not self._handed:
             return ""
         axis = self.parallel[-1]
         end = "high" if axis == self.split else f"n{axis}"
@@ -192,5 +192,5 @@ class RowStores(RowRequests):
             f"{name}, {name}_before = {name}_before, {name}"
             if name[0] == "t"
             else f"{name}_before = {name}"
-            for name in self._carried
+            for name in self._handed
         ]

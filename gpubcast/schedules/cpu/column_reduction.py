@@ -31,8 +31,8 @@ LONGEST_ACROSS, FEW = 64, 16
 _TRANSPOSED_BYTES = 16
 # How many reductions of a kernel may have tiles for memory: they lie on a thread's stack.
 MOST_FAR = 2
-# Columns that lie in whole lines of memory, and the share of threads that have some where parts are
-# as long as these.
+# Parts are multiples of so many columns, whole lines of memory, and at least this share of the
+# threads has one.
 _UNIT, _BUSY = 64, 0.75
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gpubcast as gb
+from tests.support.pipelined_rows import shares, waits
 
 
 @pytest.fixture(autouse=True)
@@ -37,17 +37,12 @@ def test_chunks_of_one_long_row_are_asked_for_ahead() -> None:
 
 
 def test_the_next_row_is_asked_for_while_one_pass_computes_much() -> None:
-    @gb.fuse("row col -> row col")
-    def weights(x):  # type: ignore[no-untyped-def]
-        e = gb.exp(x)
-        return e / gb.reduce_sum(e, "col")
-
     @gb.fuse("row col -> row")
-    def total(x):  # type: ignore[no-untyped-def]
+    def total(x: Any) -> Any:
         return gb.reduce_sum(gb.exp(x), "col")
 
     rows = np.empty((8192, 4096), np.float32)
-    source = str(weights.explain(rows, source=True))
+    source = str(shares.explain(rows, source=True))
     # While exp is computed, with results of the row before and without them, and at the end.
     assert asked(source) == ["p0"] * 3
     assert "if length >= 512 else 0" in source and "if 512 <= n1" not in source
@@ -64,24 +59,17 @@ def test_short_rows_are_asked_for_several_rows_ahead() -> None:
     assert "o0_0 + rows * s0_0 + begin + t" in source
 
 
-def waits(function: Callable[..., Any], *operands: Any) -> bool:
-    """Whether results of a row are stored while the next one is computed with."""
-    source = str(function.explain(*operands, source=True))  # type: ignore[attr-defined]
-    assert ("line_" in source) or ("stream(" in source)
-    return "if begin < later:" in source
-
-
 def test_results_of_stored_values_wait_for_the_next_row() -> None:
     def rows(columns: int, dtype: Any = np.float32) -> Any:
         return np.empty(((1 << 25) // columns, columns), dtype)
 
     @gb.fuse("row col, col, row -> row col")
-    def weighted(x, by, of):  # type: ignore[no-untyped-def]
+    def weighted(x: Any, by: Any, of: Any) -> Any:
         e = gb.exp(x)
         return e / gb.reduce_sum(e, "col") * by + of
 
     @gb.fuse("row col, row col -> row col")
-    def masked(x, by):  # type: ignore[no-untyped-def]
+    def masked(x: Any, by: Any) -> Any:
         e = gb.exp(x)
         return e / gb.reduce_sum(e, "col") * by
 

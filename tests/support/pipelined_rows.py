@@ -1,0 +1,22 @@
+"""Functions along rows whose results may wait for the next row, and whether they do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gpubcast as gb
+
+
+@gb.fuse("row col -> row col")
+def shares(x: Any) -> Any:
+    """One pass, and one more over what it stored."""
+    e = gb.exp(x)
+    return e / gb.reduce_sum(e, "col")
+
+
+def waits(function: Any, *operands: Any) -> bool:
+    """Whether results of a row are stored while the next one is computed with; they are stored past
+    the caches."""
+    source = str(function.explain(*operands, source=True))
+    assert "line_" in source or "stream(" in source
+    return "if begin < later:" in source
