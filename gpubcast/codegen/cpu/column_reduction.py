@@ -25,8 +25,9 @@ from gpubcast.shapes.element_types import ElementType
 # Tiles of a reduction's memory: those of lanes, those of chunks, and the result.
 _WAITING = LANES // 2
 _CHUNKS, _RESULT = _WAITING, _WAITING + 7
-# In how many parts of a tile that comes from memory the next rows are asked for.
-_PARTS = 16
+# Bytes of a row's part in a tile that are asked for, where they come from memory. Processors find
+# the rest: all of it at once kept them from their own requests.
+_ASKED = 1024
 
 
 def loops(table: ParameterTable, schedule: ColumnReduction) -> list[str]:
@@ -254,9 +255,8 @@ class _ColumnLoops(ReductionLoops):
         ]
         if not self.cheap:
             return [*alone, f"held = min(count, {_WAITING})", *steps]
-        even = f" and width % {self.tile // _PARTS} == 0" if self.far else ""
         return [
-            f"if count == {CHUNK}{even}:",
+            f"if count == {CHUNK}:",
             *indented(self._depth_first(chosen, str(_WAITING), self._pair(chosen, present=True))),
             f"elif 2 < count <= {LANES}:",
             "    half = 2",
@@ -340,39 +340,26 @@ class _ColumnLoops(ReductionLoops):
                 groups = [left[k : k + count] for k in range(0, len(left), count)]
                 left = [functools.reduce(one.combined, group) for group in groups]
             inside.append(one.store(f"top * {self.tile} + c", left[0]))
-        asked = self._next_rows(slots, lanes) if self.far else ([], [])
-        if not asked[1]:
-            return [*before, "for c in range(width):", *indented(inside)]
-        part = self.tile // _PARTS
-        places = [f"for c in range(d, min(d + {part}, width)):"]
-        if present:
-            places = [f"for e in range({part}):", "    c = d + e"]
-        return [
-            *asked[0],
-            *before,
-            f"for d in range(0, width, {part}):",
-            *indented([*asked[1], *places]),
-            *indented(inside, 2),
-        ]
+        loop = ["for c in range(width):", *indented(inside)]
+        return before + loop + (self._next_rows(slots, lanes) if self.far else [])
 
-    def _next_rows(self, slots: list[int], lanes: list[str]) -> tuple[list[str], list[str]]:
-        """Asks for the rows of the next group, from place d on, while those of this one are
-        combined: processors look ahead in one page of memory at a time, and these runs are no
-        longer. Where they are, and what asks for them."""
+    def _next_rows(self, slots: list[int], lanes: list[str]) -> list[str]:
+        """Asks for the beginning of the rows of the next group, once those of this one have been
+        read: processors look ahead in one page of memory at a time, and these runs are no longer.
+        """
         asked = []
         for slot in slots:
             linear = self.table.patterns[slot] is AccessPattern.LINEAR
             moved = any(self.table.moves(slot, axis) for axis in self.plan.axes_of(1))
             if linear and moved and not self.plan.reads[slot].generated:
                 asked.append(slot)
-        places, lines = [], []
+        lines = []
         for r, lane in enumerate(lanes, len(lanes)):
-            places += self._rows(asked, f"begin + ahead + {lane}", r) if asked else []
+            lines += self._rows(asked, f"begin + ahead + {lane}", r) if asked else []
             for slot in asked:
                 size = self._element(slot).itemsize
-                first = f"q{slot}_{r} + column + d"
-                lines.append(fetched(f"p{slot} + {size} * ({first})", size * self.tile // _PARTS))
-        return places, lines
+                lines.append(fetched(f"p{slot} + {size} * (q{slot}_{r} + column)", _ASKED))
+        return lines
 
     def _pair(self, chosen: list[Combination], *, present: bool) -> list[str]:
         """Lane l and the one that it is combined with first."""

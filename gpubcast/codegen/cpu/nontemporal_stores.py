@@ -51,7 +51,8 @@ def nontemporal_stores(
             f"{INDENT}for l in range({BY_TURNS}):",
             f"{2 * INDENT}place = begin + l",
             *(2 * INDENT + line for line in placed),
-            *ahead("head + turns"),
+            f"if head + turns < {length}:",
+            *(INDENT + line for line in ahead("head + turns")),
             "for place in range(turns, whole):",
             *(INDENT + line for line in placed),
         ]

@@ -139,16 +139,23 @@ class ReductionLoops:
         ]
         return " + ".join(terms) or "0"
 
+    def far_reads(self, axes: tuple[int, ...]) -> list[int]:
+        """The slots of reads from memory that each of some axes moves."""
+        return [
+            slot
+            for slot, pattern in enumerate(self.table.patterns[: self.reads])
+            if self.far and pattern is AccessPattern.LINEAR
+            if all(self.table.moves(slot, axis) for axis in axes)
+        ]
+
     def asked(self, place: str, count: int, axes: tuple[int, ...], ahead: int = 0) -> list[str]:
         """Asks for memory of the reads that each of some axes moves: elements from a place on, or
         so many bytes ahead of them."""
         lines = []
-        for slot, pattern in enumerate(self.table.patterns[: self.reads]):
-            moves = all(self.table.moves(slot, axis) for axis in axes)
-            if self.far and moves and pattern is AccessPattern.LINEAR:
-                size = self.plan.reads[slot].element_type.itemsize
-                first = f"{size} * ({self.offset(slot)} + {place.format(slot)})"
-                lines.append(fetched(f"p{slot} + {first} + {ahead}", size * count))
+        for slot in self.far_reads(axes):
+            size = self.plan.reads[slot].element_type.itemsize
+            first = f"{size} * ({self.offset(slot)} + {place.format(slot)})"
+            lines.append(fetched(f"p{slot} + {first} + {ahead}", size * count))
         return lines
 
 

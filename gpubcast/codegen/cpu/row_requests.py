@@ -1,9 +1,9 @@
 """What loops along rows ask memory for before they need it.
 
 Memory would wait while a row is computed with, so that one that follows is asked for meanwhile: all
-of it in the last pass over this one, where that computes much, and else one half there and the
-other where results are stored past the caches. Which one that is, ``rows`` says: the next one where
-they are long, or else so many rows on that it is there in time.
+of it in the last pass over this one, where that computes much, and else where results are stored
+past the caches, or, of a small row, one half there and one in that last pass. Which one that is,
+``rows`` says: the next one where they are long, or else so many rows on that it is there in time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.hlo.sequences import LANES
-from gpubcast.schedules.cpu.cost import AHEAD, BY_TURNS, ELEMENTS_AHEAD, LONG_ROW
+from gpubcast.schedules.cpu.cost import AHEAD, BY_TURNS, LARGE_ROW, LONG_ROW, ROW_AHEAD
 
 
 class RowRequests(ReductionLoops):
@@ -28,11 +28,18 @@ class RowRequests(ReductionLoops):
 
     def rows_ahead(self) -> list[str]:
         """How many rows on the row is that is asked for."""
-        return [f"rows = 1 + {ELEMENTS_AHEAD - 1} // max(length, 1)"] if self._asks() else []
+        if not self._asks():
+            return []
+        return [f"rows = 1 + {ROW_AHEAD // self._size() - 1} // max(length, 1)"]
 
     def _asks(self) -> bool:
         waits = self.passes[-1] > 0 or self.streams_elements
-        return bool(waits and self.parallel and self._row_ahead("0", 1))
+        return bool(waits and self.parallel and self.far_reads(self.parallel[-1:]))
+
+    def _size(self) -> int:
+        """The bytes of an element of the largest read that is asked for."""
+        slots = self.far_reads(self.parallel[-1:])
+        return max(self.plan.reads[slot].element_type.itemsize for slot in slots)
 
     def _row_ahead(self, place: str, count: int) -> list[str]:
         """Asks for so many elements, from a place on, of a row that follows."""
@@ -53,15 +60,21 @@ class RowRequests(ReductionLoops):
         return asked
 
     def half_of_row_ahead(self, chosen: list[Combination], place: str) -> list[str]:
-        """Asks for one element of the first half per two of a long row, in the last pass, of which
-        ``LANES`` begin at a place."""
+        """Asks for one element of the first half per two of a long, small row, in the last pass, of
+        which ``LANES`` begin at a place."""
         if not self.streams_elements:  # the row is asked for chunk by chunk
             return []
         if len(self.plan.sequences) > 1 or len(self.plan.axes_of(1)) != 1 or not self.passes[-1]:
             return []
         asked = self.row_ahead(chosen, f"({place}) // 2", LANES // 2)
-        self._half_asked |= bool(asked)
-        return [f"if length >= {LONG_ROW}:", *indented(asked)] if asked else []
+        if not asked or self._large() <= LONG_ROW:
+            return []
+        self._half_asked = True
+        return [f"if {LONG_ROW} <= length < {self._large()}:", *indented(asked)]
+
+    def _large(self) -> int:
+        """From how many elements on rows are large."""
+        return LARGE_ROW // self._size()
 
     def ahead(self, chosen: list[Combination], place: str) -> list[str]:
         """Asks for ``LANES`` elements that follow others, in the pass in which they come from
@@ -88,7 +101,8 @@ class RowRequests(ReductionLoops):
     def row_by_turns(self, place: str) -> list[str]:
         """Asks for ``BY_TURNS`` elements from a place on, or for half as many of the second half
         where the first has been asked for."""
-        count = BY_TURNS
-        if self._half_asked:
-            place, count = f"(length + {place}) // 2", count // 2
-        return self._row_ahead(place, count)
+        every = self._row_ahead(place, BY_TURNS)
+        if not self._half_asked:
+            return every
+        rest = self._row_ahead(f"(length + {place}) // 2", BY_TURNS // 2)
+        return [f"if length < {self._large()}:", *indented(rest), "else:", *indented(every)]

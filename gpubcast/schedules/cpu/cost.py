@@ -25,9 +25,12 @@ VECTOR = 64
 # How far streamed kernels ask for memory ahead, in bytes: one page, or half of one, is less good.
 AHEAD = 3072
 # Elements between two requests for a row of memory that follows, where requests, stores and
-# computations take turns, how long rows are for which that is worth it, and how many elements ahead
-# it is at least: next to one row of 1024 elements the following one came too late.
-BY_TURNS, LONG_ROW, ELEMENTS_AHEAD = 128, 512, 4096
+# computations take turns, and how long rows are for which that is worth it.
+BY_TURNS, LONG_ROW = 128, 512
+# How many bytes ahead such a row is at least: next to one of 4 KiB the following one came too late.
+# From so many bytes on a row, what it is computed with and what is asked for leave no room in the
+# nearest cache for what is asked for earlier than results are stored.
+ROW_AHEAD, LARGE_ROW = 16 << 10, 8 << 10
 # Parts of an axis are even where the longest is at most so much longer than the average.
 EVEN = 1.07
 # The shortest runs of memory that are worth streaming, in bytes.

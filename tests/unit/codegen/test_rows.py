@@ -26,9 +26,9 @@ def asked(explanation: object) -> list[str]:
 def test_what_every_row_reads_is_not_asked_for() -> None:
     rows, scale = np.empty((8192, 4096), np.float32), np.ones(4096, np.float32)
     found = gb.nn.layer_norm.explain(rows, scale, scale, source=True)
-    # Ahead in short rows; the first half of a row that follows in chunks and in the last, shorter
-    # one, twice; the second by turns and at their end.
-    assert asked(found) == ["p0"] * 6
+    # Ahead in short rows; the first half of a row that follows a small one in chunks and in the
+    # last, shorter one, twice; the second, or all, by turns and at their end.
+    assert asked(found) == ["p0"] * 8
 
 
 def test_chunks_of_one_long_row_are_asked_for_ahead() -> None:

@@ -155,13 +155,14 @@ def _transpose(size: int, *, by_lines: bool) -> Any:
 
 
 def _ask(builder: Any, address: Any, lines: int) -> None:
-    """Ask for lines of memory for the second cache."""
+    """Ask for lines of memory, for the nearest cache: some processors do not answer every request for
+    the second one."""
     pointer = builder.inttoptr(address, ir.PointerType())
     llvm_type = ir.FunctionType(ir.VoidType(), [ir.PointerType(), _HALF, _HALF, _HALF])
     fetch = builder.module.declare_intrinsic("llvm.prefetch.p0", (), llvm_type)
     for line in range(lines):
         at = builder.gep(pointer, [_WORD(VECTOR * line)], source_etype=ir.IntType(8))
-        builder.call(fetch, [at, _HALF(0), _HALF(2), _HALF(1)])
+        builder.call(fetch, [at, _HALF(0), _HALF(3), _HALF(1)])
 
 
 def _fetch_lines(typing_context: Any, address: Any, count: Any) -> Any:
