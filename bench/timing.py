@@ -2,7 +2,9 @@
 
 All contenders of a case take turns, sample by sample, so that a machine that becomes slower or
 faster does so for all of them. A sample is so many calls that it takes about half a millisecond;
-one untimed call comes before it where calls are short. The garbage collector is off meanwhile.
+one untimed call comes before it where calls are short. Before that, threads of this process come to
+rest: those of some libraries look for more work for milliseconds, on processors that the next one
+needs. The garbage collector is off meanwhile.
 """
 
 from __future__ import annotations
@@ -29,6 +31,9 @@ LONG_CALL = 3e-3
 # Fewer than the launch queue of a device is long (1,024), so that no launch waits.
 _MOST_LAUNCHES = 500
 WARM = 5_000  # so many calls, and one like them is as fast as it becomes
+# Threads are at rest that take less than this share of so many seconds. Waiting for it ends after
+# so many such looks: OpenMP's threads may be told to look for work for ever.
+_LOOK, _AT_REST, _MOST_LOOKS = 1e-3, 0.25, 100
 
 
 class Machine:
@@ -57,6 +62,15 @@ class Machine:
 
     def synchronize(self) -> None:
         """Wait for the device; raises where it is lost."""
+
+    def rest(self) -> None:
+        """Wait until no thread of this process computes, as far as they come to rest."""
+        for _ in range(_MOST_LOOKS):
+            began, worked = time.perf_counter(), time.process_time()
+            time.sleep(_LOOK)
+            worked, taken = time.process_time() - worked, time.perf_counter() - began
+            if worked < _AT_REST * taken:
+                return
 
     def release(self) -> None:
         """Give memory that is no longer used back to the device."""
@@ -94,6 +108,9 @@ class GpuMachine(Machine):
 
     def synchronize(self) -> None:
         self.xp.cuda.runtime.deviceSynchronize()
+
+    def rest(self) -> None:
+        """The device computes, not threads of this process."""
 
     def release(self) -> None:
         super().release()
@@ -228,6 +245,7 @@ def take_turns(
     failed: dict[int, str] = {}
     with undisturbed():
         for k, contender in enumerate(contenders):
+            machine.rest()
             try:
                 settle(machine, contender, sample_seconds)
             except Exception as error:
@@ -241,6 +259,7 @@ def take_turns(
                 contender = contenders[k]
                 if len(contender.samples) > done:
                     continue
+                machine.rest()
                 try:
                     contender.samples.append(sample(machine, contender, contender.repeats))
                 except Exception as error:

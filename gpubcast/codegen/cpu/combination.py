@@ -20,6 +20,8 @@ from gpubcast.planning.plan import Program
 from gpubcast.shapes.element_types import ELEMENT_TYPES
 
 _KEYS = {Identity.LOWEST: "key_above", Identity.HIGHEST: "key_below"}
+# How many results of chunks are combined one by one: those of 4,096 elements.
+_FEW = 8
 # Where the parts of the memory begin.
 RESULTS, ELEMENTS, INNER, SHORT = (LANES + parts * CHUNK for parts in range(4))
 
@@ -128,9 +130,8 @@ class Combination:
 
     def from_memory(self, first: int, count: str) -> list[str]:
         """Elements that lie in the memory, two or more, combined as ``c<value>``: many as lanes,
-        of which the first are there, and few one by one."""
-        own, a, b = (f"{letter}{self.value}" for letter in "cab")
-        at = [self.load(f"{first + k}") for k in range(4)]
+        of which the first are there, and up to ``_FEW`` one by one, since a vector waits until
+        elements that have just been stored one by one are in the cache."""
         many = [
             *self.cleared(count, first),
             f"for k in range({LANES}, {count}, {LANES}):",
@@ -139,15 +140,25 @@ class Combination:
             *self.tree(count, first),
         ]
         return [
-            f"{a}, {b} = {at[0]}, {at[1]}",
-            f"if {count} > 2:",
-            f"{INDENT}{a} = {self.combined(a, at[2])}",
-            f"if {count} > 3:",
-            f"{INDENT}{b} = {self.combined(b, at[3])}",
-            f"{own} = {self.combined(a, b)}",
-            f"if {count} > 4:",
+            *self._branch(first, count, 0, 1),
+            f"c{self.value} = a{self.value}_0",
+            f"if {count} > {_FEW}:",
             *indented(many),
         ]
+
+    def _branch(self, first: int, count: str, lane: int, step: int) -> list[str]:
+        """Lane ``lane`` of up to ``_FEW`` and all that the tree has combined with it after the step
+        in which lanes that are ``step`` apart are combined, as ``a<value>_<lane>``."""
+        own, other = f"a{self.value}_{lane}", f"a{self.value}_{lane + step}"
+        if step == _FEW:
+            return [f"{own} = {self.load(str(first + lane))}"]
+        combined = [
+            *self._branch(first, count, lane + step, 2 * step),
+            f"{own} = {self.combined(own, other)}",
+        ]
+        if lane + step >= 2:  # two there are
+            combined = [f"if {count} > {lane + step}:", *indented(combined)]
+        return self._branch(first, count, lane, 2 * step) + combined
 
     def final(self, text: str) -> str:
         """The expression of the reduction's value, of what its elements came to."""

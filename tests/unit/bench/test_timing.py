@@ -59,6 +59,39 @@ def test_contenders_take_turns_round_their_buffers() -> None:
     assert {rounds[k : k + 3] for k in range(0, 12, 3)} == {"aab", "baa"}
 
 
+@pytest.mark.parametrize("busy", [0, 3, 1000])
+def test_threads_come_to_rest_before_a_sample(busy: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads of another library that compute for so many looks, by a clock that only looks move;
+    some never end."""
+    looks = 0
+
+    class Clock:
+        def sleep(self, seconds: float) -> None:
+            nonlocal looks
+            looks += 1
+
+        def perf_counter(self) -> float:
+            return looks * 1e-3
+
+        def process_time(self) -> float:
+            return min(looks, busy) * 1e-3
+
+    monkeypatch.setattr(timing, "time", Clock())
+    timing.Machine().rest()
+    assert looks == min(busy + 1, 100)
+
+
+def test_every_sample_is_taken_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = FakeMachine()
+    monkeypatch.setattr(machine, "rest", lambda: machine.calls.append("rest"))
+    a, b = contender(machine, "a", 2e-3), contender(machine, "b", 0.03)
+    timing.take_turns(machine, [a, b], samples=2)
+    runs = "".join("." if call == "rest" else call[0] for call in machine.calls).split(".")
+    # Each is settled; then, in every round, what is short has an untimed call before it.
+    assert runs[:1] == [""] and runs[1:3] == ["aaaa", "bb"]
+    assert sorted(runs[3:5]) == sorted(runs[5:]) == ["aa", "b"]
+
+
 def test_a_long_call_is_no_warm_up() -> None:
     """What is known to take long is called as often as it has samples, and no more."""
     machine = FakeMachine()
