@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpubcast.codegen.cpu.parameter_table import INDENT
-from gpubcast.schedules.cpu.cost import BY_TURNS, VECTOR
+from gpubcast.schedules.cpu.cost import BY_STORES, VECTOR
 from gpubcast.shapes.element_types import ElementType
 
 
@@ -27,7 +27,7 @@ def nontemporal_stores(
     later: str = "",
 ) -> list[str]:
     """The loops over ``length`` elements from the address ``to`` on: ``body`` computes ``value`` of
-    the element whose number ``index`` names. ``ahead`` is what is asked for before ``BY_TURNS``
+    the element whose number ``index`` names. ``ahead`` is what is asked for before ``BY_STORES``
     elements from one on are stored, or the fewer that are left. ``later`` is how many elements,
     from the first whole line on, are not stored here: an expression of ``whole``, how many lie in
     whole lines."""
@@ -45,12 +45,12 @@ def nontemporal_stores(
         ]
     elif ahead:
         loops = [
-            f"turns = whole & {-BY_TURNS}",
-            f"for begin in range(0, turns, {BY_TURNS}):",
+            f"turns = whole & {-BY_STORES}",
+            f"for begin in range(0, turns, {BY_STORES}):",
             *(INDENT + line for line in ahead("head + begin")),
-            f"{INDENT}for l in range({BY_TURNS}):",
+            f"{INDENT}for l in range({BY_STORES}):",
             f"{2 * INDENT}place = begin + l",
-            *(2 * INDENT + line for line in placed),
+            *(2 * INDENT + line for line in [*placed, "rolled()"]),
             f"if head + turns < {length}:",
             *(INDENT + line for line in ahead("head + turns")),
             "for place in range(turns, whole):",

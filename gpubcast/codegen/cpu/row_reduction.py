@@ -22,7 +22,7 @@ from gpubcast.codegen.cpu.combination import (
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.row_stores import RowStores
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
-from gpubcast.schedules.cpu.cost import BY_TURNS, LONG_ROW, STRETCH
+from gpubcast.schedules.cpu.cost import BY_STORES, BY_TURNS, LONG_ROW, STRETCH
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 
 
@@ -168,21 +168,21 @@ class _RowLoops(RowStores):
         """A loop over a chunk's elements, whose number in it is ``e``, that stores what is costly.
         A row that follows is asked for meanwhile, by turns, and results of the row before are
         stored: memory waits for arithmetic. ``body`` reads ``apart`` from what it writes there."""
-        asked = self.all_of_row_ahead(chosen, f"{begin} + t")
+        asked = self.all_of_row_ahead(chosen, f"{begin} + t", BY_TURNS)
         if not asked:
             return [f"for e in range({count}):", *indented(body(False))]
 
-        def by_turns(turns: str, lines: list[str]) -> list[str]:
+        def by_turns(turns: str, step: int, asked: list[str], lines: list[str]) -> list[str]:
             return [
-                f"for t in range(0, {turns}, {BY_TURNS}):",
+                f"for t in range(0, {turns}, {step}):",
                 *indented(asked),
-                f"    for l in range({BY_TURNS}):",
+                f"    for l in range({step}):",
                 *indented(["e = t + l", *lines], 2),
             ]
 
         lines = [
             f"turns = {count} & {-BY_TURNS} if length >= {LONG_ROW} else 0",
-            *by_turns("turns", body(False)),
+            *by_turns("turns", BY_TURNS, asked, body(False)),
             f"if (length >= {LONG_ROW}) & (turns < {count}):",
             "    t = turns",
             *indented(asked),
@@ -192,7 +192,8 @@ class _RowLoops(RowStores):
         before = self.results_before(f"{begin} + e")
         if not before:
             return lines
-        both = by_turns(str(CHUNK), [*body(True), *before])
+        asked = self.all_of_row_ahead(chosen, f"{begin} + t", BY_STORES)
+        both = by_turns(str(CHUNK), BY_STORES, asked, [*body(True), *before])
         return [f"if {begin} < later:", *indented(both), "else:", *indented(lines)]
 
     def _elements(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.hlo.sequences import LANES
-from gpubcast.schedules.cpu.cost import AHEAD, BY_TURNS, LARGE_ROW, LONG_ROW, ROW_AHEAD
+from gpubcast.schedules.cpu.cost import AHEAD, BY_STORES, LARGE_ROW, LONG_ROW, ROW_AHEAD
 
 
 class RowRequests(ReductionLoops):
@@ -53,9 +53,9 @@ class RowRequests(ReductionLoops):
             return []
         return self._row_ahead(place, count)
 
-    def all_of_row_ahead(self, chosen: list[Combination], place: str) -> list[str]:
-        """Asks for ``BY_TURNS`` elements in a pass that computes much."""
-        asked = self.row_ahead(chosen, place, BY_TURNS)
+    def all_of_row_ahead(self, chosen: list[Combination], place: str, count: int) -> list[str]:
+        """Asks for so many elements in a pass that computes much."""
+        asked = self.row_ahead(chosen, place, count)
         self._all_asked |= bool(asked)
         return asked
 
@@ -99,10 +99,10 @@ class RowRequests(ReductionLoops):
         return f"if {LONG_ROW} <= {length}:"
 
     def row_by_turns(self, place: str) -> list[str]:
-        """Asks for ``BY_TURNS`` elements from a place on, or for half as many of the second half
+        """Asks for ``BY_STORES`` elements from a place on, or for half as many of the second half
         where the first has been asked for."""
-        every = self._row_ahead(place, BY_TURNS)
+        every = self._row_ahead(place, BY_STORES)
         if not self._half_asked:
             return every
-        rest = self._row_ahead(f"(length + {place}) // 2", BY_TURNS // 2)
+        rest = self._row_ahead(f"(length + {place}) // 2", BY_STORES // 2)
         return [f"if length < {self._large()}:", *indented(rest), "else:", *indented(every)]

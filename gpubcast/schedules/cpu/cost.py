@@ -24,9 +24,10 @@ TILES, TILE_BYTES, FAR_TILE_BYTES = 72, 1024, 4096
 VECTOR = 64
 # How far streamed kernels ask for memory ahead, in bytes: one page, or half of one, is less good.
 AHEAD = 3072
-# Elements between two requests for a row of memory that follows, where requests, stores and
-# computations take turns, and how long rows are for which that is worth it.
-BY_TURNS, LONG_ROW = 128, 512
+# Elements between two requests for a row of memory that follows, where requests and computations
+# take turns, and where stores do, too, which memory does at the same time; and how long rows are
+# for which that is worth it.
+BY_TURNS, BY_STORES, LONG_ROW = 128, 32, 512
 # How many bytes ahead such a row is at least: next to one of 4 KiB the following one came too late.
 # From so many bytes on a row, what it is computed with and what is asked for leave no room in the
 # nearest cache for what is asked for earlier than results are stored.
