@@ -319,6 +319,27 @@ def test_results_that_go_past_the_caches(
         assert not memory.tobytes().strip(b"\0")
 
 
+@pytest.mark.parametrize("op, kind", [*SHORT[:3], ("reduce_sum", "c64"), ("reduce_min", "s8")])
+@pytest.mark.parametrize("columns", [3, 40, 300])
+def test_columns_from_memory(
+    op: str, kind: str, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In runs of rows that follow each other: as many as a run has, fewer, and none."""
+    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+    for length in (*LENGTHS[1:-2], 5, 9, 17, 33, 65, 300, 1536):
+        check_call(op, numbers(kind, length, columns), (0,))
+
+
+def test_several_tiles_of_columns_from_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+    x = numbers("f32", 700, 2100)
+    assert " far" in str(gb.plan("reduce_sum", x, axes=(0,)).explain(source=True))
+    both = gb.fuse("r c -> c, c")(lambda x: (gb.reduce_sum(x, "r"), gb.reduce_max(x, "r")))
+    sums, largest = both(x)
+    assert same(sums, reduced("reduce_sum", x, (0,)))
+    assert same(largest, reduced("reduce_max", x, (0,)))
+
+
 def test_softmax_in_place() -> None:
     softmax = gb.fuse("r c -> r c")(_softmax)
     x = numbers("f32", 20, 700)

@@ -180,6 +180,7 @@ def _namespace() -> dict[str, Any]:
         complex_numbers,
         elementary,
         lanes,
+        requests,
         rounding,
         transpose,
         vector,
@@ -191,5 +192,6 @@ def _namespace() -> dict[str, Any]:
     integers = tuple(f"{u}int{bits}" for u in ("", "u") for bits in (8, 16, 32, 64))
     scope = {name: getattr(numba.types, name) for name in names + integers}
     functions = FUNCTIONS | rounding.FUNCTIONS | complex_numbers.FUNCTIONS | elementary.functions()
-    functions |= lanes.functions() | vector.functions() | transpose.functions()
+    functions |= lanes.functions() | vector.functions()
+    functions |= transpose.functions() | requests.functions()
     return scope | namespace() | functions

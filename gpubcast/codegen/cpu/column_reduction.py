@@ -4,8 +4,9 @@ short sequence are neighbours, tiles are transposed in memory of the kernel's ow
 Of cheap values a lane is combined with the one that waits for it as both are read, in a chunk of at
 most 128 elements four lanes, so that few tiles are written; costly ones are computed lane by lane
 in their order, as memory lies. Lanes of cheap values, and chunks, are walked in the order in which
-their tree combines neighbours first, 0, 32, 16, 48 and so on, so that few of their results wait; a
-chunk that has no element counts as one that changes nothing.
+their tree combines neighbours first, 0, 32, 16, 48 and so on, so that few of their results wait,
+and from memory lanes in runs that follow each other, 0 to 7, 32 to 39; a chunk that has no element
+counts as one that changes nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import functools
 
 from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
-from gpubcast.codegen.cpu.reduction_loops import ReductionLoops, fetched
+from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.codegen.cpu.scalar_code import scratch_type
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
 from gpubcast.schedules.cpu.column_reduction import ColumnReduction
@@ -25,9 +26,9 @@ from gpubcast.shapes.element_types import ElementType
 # Tiles of a reduction's memory: those of lanes, those of chunks, and the result.
 _WAITING = LANES // 2
 _CHUNKS, _RESULT = _WAITING, _WAITING + 7
-# Bytes of a row's part in a tile that are asked for, where they come from memory. Processors find
-# the rest: all of it at once kept them from their own requests.
-_ASKED = 1024
+# How many groups of lanes are taken in the order of memory: processors ask in time for rows that
+# follow each other so (measured on Zen 5, where runs of two were no better than none).
+_RUN = 8
 
 
 def loops(table: ParameterTable, schedule: ColumnReduction) -> list[str]:
@@ -113,7 +114,7 @@ class _ColumnLoops(ReductionLoops):
                 given = f"{at}, s{slot}_{axis}, {step}, x{slot}, {pitch}, {length}, width"
                 lines.append(f"{verb}({given})")
                 if self.streamed:
-                    ahead = f"fetch({at} + {self.tile} * {step}, {self.tile} * {step})"
+                    ahead = f"fetch_second({at} + {self.tile} * {step}, {self.tile} * {step})"
                     lines += [f"if s{slot}_{self.vector} == {length}:", f"    {ahead}"]
                 continue
             direct = f"{verb}(x{slot}, 1, {pitch}, {at}, {step}, width, {length})"
@@ -271,16 +272,48 @@ class _ColumnLoops(ReductionLoops):
 
     def _depth_first(self, chosen: list[Combination], count: str, rows: list[str]) -> list[str]:
         """So many groups of lanes, a power of two, each combined with its neighbours in the tree as
-        soon as they are there: few tiles wait, and stay in the nearest cache. ``rows`` makes tile
-        ``top`` of the lanes of group ``l``; ``ahead`` is the group after that."""
-        ahead = _reversed("ahead", f"min(k + 1, {count} - 1)", count) if self.far else []
-        body = [
-            *_reversed("l", "k", count),
-            *ahead,
-            *rows,
-            *_combined(chosen, "top", "k", 0, self.tile),
+        soon as they are there: few tiles wait, and stay in the nearest cache. From memory up to
+        ``_RUN`` groups that follow each other are taken in the order of memory, and their tiles are
+        combined with those of another run side by side. ``rows`` makes tile ``top`` of the lanes of
+        group ``l``."""
+        if not self.far:
+            body = [
+                *_reversed("l", "k", count),
+                *rows,
+                *_combined(chosen, "top", "k", 0, self.tile),
+            ]
+            return ["top = 0", f"for k in range({count}):", *indented(body)]
+        sides = self._side_by_side(chosen, "run", f"{_RUN} * (waits - 1)", f"{_RUN} * waits")
+        return [
+            f"run = min({_RUN}, {count})",
+            f"runs = {count} // run",
+            "waits = 0",
+            "for k in range(runs):",
+            *indented(_reversed("l", "k", "runs")),
+            "    l = l * run",
+            "    for side in range(run):",
+            f"        top = {_RUN} * waits + side",
+            *indented(rows, 2),
+            "        l = l + 1",
+            "    pairs = k + 1",
+            "    while pairs % 2 == 0:",
+            *indented(sides, 2),
+            "        waits = waits - 1",
+            "        pairs = pairs // 2",
+            "    waits = waits + 1",
+            "apart = run // 2",
+            "while apart > 0:",
+            *indented(self._side_by_side(chosen, "apart", "0", "apart")),
+            "    apart = apart // 2",
         ]
-        return ["top = 0", f"for k in range({count}):", *indented(body)]
+
+    def _side_by_side(
+        self, chosen: list[Combination], count: str, first: str, other: str
+    ) -> list[str]:
+        """So many tiles from one on, each combined with one of as many others."""
+        to, of = (f"({tile} + side) * {self.tile} + c" for tile in (first, other))
+        body = [one.taken(to, one.load(of)) for one in chosen]
+        return [f"for side in range({count}):", "    for c in range(width):", *indented(body, 2)]
 
     def _lane(self, chosen: list[Combination]) -> list[str]:
         """The elements of a lane combined in their order, and with the lane that waits for it."""
@@ -341,25 +374,7 @@ class _ColumnLoops(ReductionLoops):
                 left = [functools.reduce(one.combined, group) for group in groups]
             inside.append(one.store(f"top * {self.tile} + c", left[0]))
         loop = ["for c in range(width):", *indented(inside)]
-        return before + loop + (self._next_rows(slots, lanes) if self.far else [])
-
-    def _next_rows(self, slots: list[int], lanes: list[str]) -> list[str]:
-        """Asks for the beginning of the rows of the next group, once those of this one have been
-        read: processors look ahead in one page of memory at a time, and these runs are no longer.
-        """
-        asked = []
-        for slot in slots:
-            linear = self.table.patterns[slot] is AccessPattern.LINEAR
-            moved = any(self.table.moves(slot, axis) for axis in self.plan.axes_of(1))
-            if linear and moved and not self.plan.reads[slot].generated:
-                asked.append(slot)
-        lines = []
-        for r, lane in enumerate(lanes, len(lanes)):
-            lines += self._rows(asked, f"begin + ahead + {lane}", r) if asked else []
-            for slot in asked:
-                size = self._element(slot).itemsize
-                lines.append(fetched(f"p{slot} + {size} * (q{slot}_{r} + column)", _ASKED))
-        return lines
+        return before + loop
 
     def _pair(self, chosen: list[Combination], *, present: bool) -> list[str]:
         """Lane l and the one that it is combined with first."""

@@ -222,14 +222,13 @@ class _TileLoops:
             if linear and slot in self.own and self.row in self.varies[slot]:
                 size, step = self._size(slot), f"s{slot}_{self.row}"
                 ahead = f"a{slot} + {ROWS_AHEAD} * {step}"
-                lines.append(f"fetch(p{slot} + {size} * ({ahead}), {size} * width)")
+                lines.append(f"fetch_second(p{slot} + {size} * ({ahead}), {size} * width)")
         lines.append(f"first = (i{self.row} - top) * share")
         lines.append("for k in range(first, min(first + share, columns)):")
         for slot in self.crossed:
             size = self._size(slot)
-            lines.append(
-                f"{INDENT}fetch(b{slot} + k * {size} * s{slot}_{self.inner}, {size} * height)"
-            )
+            at = f"b{slot} + k * {size} * s{slot}_{self.inner}"
+            lines.append(f"{INDENT}fetch_second({at}, {size} * height)")
         return lines
 
     # --- values ----------------------------------------------------------------------------------

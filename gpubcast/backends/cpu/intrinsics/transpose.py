@@ -16,7 +16,7 @@ from numba import types
 
 from gpubcast.backends.cpu.intrinsics.memory import namespace
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
-from gpubcast.backends.cpu.jit.lowering import Called, Inlined
+from gpubcast.backends.cpu.jit.lowering import Called
 from gpubcast.schedules.cpu.cost import VECTOR
 from gpubcast.schedules.cpu.tiles import TILE_BYTES
 
@@ -154,45 +154,6 @@ def _transpose(size: int, *, by_lines: bool) -> Any:
     return transpose
 
 
-def _ask(builder: Any, address: Any, lines: int) -> None:
-    """Ask for lines of memory, for the nearest cache: some processors do not answer every request for
-    the second one."""
-    pointer = builder.inttoptr(address, ir.PointerType())
-    llvm_type = ir.FunctionType(ir.VoidType(), [ir.PointerType(), _HALF, _HALF, _HALF])
-    fetch = builder.module.declare_intrinsic("llvm.prefetch.p0", (), llvm_type)
-    for line in range(lines):
-        at = builder.gep(pointer, [_WORD(VECTOR * line)], source_etype=ir.IntType(8))
-        builder.call(fetch, [at, _HALF(0), _HALF(3), _HALF(1)])
-
-
-def _fetch_lines(typing_context: Any, address: Any, count: Any) -> Any:
-    """Ask for so many lines of memory, a constant, of which nothing need be there."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        _ask(builder, args[0], count.literal_value)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, count), codegen
-
-
-@Intrinsic
-def _fetch_line(typing_context: Any, address: Any) -> Any:
-    """The same of one line."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        _ask(builder, args[0], 1)
-        return context.get_dummy_value()
-
-    return types.void(types.int64), codegen
-
-
-@Inlined
-def _fetch(address: Any, size: Any) -> None:
-    """Ask for bytes that are read soon. Any address will do."""
-    for k in range(0, size, VECTOR):
-        _fetch_line(address + k)
-
-
 @Intrinsic
 def _tile(typing_context: Any) -> Any:
     """The address of memory of the kernel's own, on the stack: one tile."""
@@ -208,7 +169,7 @@ def _tile(typing_context: Any) -> Any:
 
 def functions() -> dict[str, Any]:
     """The functions under the names that generated code uses."""
-    found = {"fetch": _fetch, "fetch_lines": Intrinsic(_fetch_lines, literal=True), "tile": _tile}
+    found = {"tile": _tile}
     for size in SIZES:
         found[f"transpose_{size}"] = _transpose(size, by_lines=False)
         found[f"transpose_lines_{size}"] = _transpose(size, by_lines=size >= LEAST_BY_LINES)
