@@ -85,9 +85,12 @@ FAULTS = {
         _IN_ORDER.replace("t1, l", "t1, 128 + l"), (9_000,), (0,),
     ),
     "few chunk results in their order": Fault(
-        r"b1 = float32\(b1 \+ load_f32\(t1, 131\)\)", "a1 = float32(a1 + load_f32(t1, 131))",
-        (2_000,), (0,),
+        r"a1_1 = float32\(a1_1 \+ a1_3\)", "a1_0 = float32(a1_0 + a1_3)", (2_000,), (0,)
     ),
+    "six chunk results in another order": Fault(
+        r"a1_1 = float32\(a1_1 \+ a1_5\)", "a1_0 = float32(a1_0 + a1_5)", (3_000,), (0,)
+    ),
+    "a chunk result is never read": Fault(r"if chunks > 7:", "if chunks > 8:", (4_096,), (0,)),
     "a transposed element of the next row": Fault(
         r"m_1 = i1 \* (\d+)", r"m_1 = i1 * \1 + 1", (99, 9), (1,)
     ),

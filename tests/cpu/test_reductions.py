@@ -321,9 +321,7 @@ def test_results_that_go_past_the_caches(
 
 @pytest.mark.parametrize("op, kind", [*SHORT[:3], ("reduce_sum", "c64"), ("reduce_min", "s8")])
 @pytest.mark.parametrize("columns", [3, 40, 300])
-def test_columns_from_memory(
-    op: str, kind: str, columns: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_columns_from_memory(op: str, kind: str, columns: int, monkeypatch: Any) -> None:
     """In runs of rows that follow each other: as many as a run has, fewer, and none."""
     monkeypatch.setenv("GPUBCAST_STREAMING", "on")
     for length in (*LENGTHS[1:-2], 5, 9, 17, 33, 65, 300, 1536):
