@@ -208,7 +208,7 @@ def _softmax(x: Any) -> Any:
 )  # fmt: skip
 def test_threads(threads: int, dims: tuple[int, ...], axes: tuple[int, ...]) -> None:
     x = numbers("f32", *dims)
-    with reduction_calls.using_threads(threads):
+    with reduction_calls.using(threads=threads, far=False):
         check_call("reduce_sum", x, axes)
 
 
@@ -217,7 +217,7 @@ def test_parts_of_threads_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "PARALLEL_BYTES", 1)
     monkeypatch.setattr(cost, "PART_BYTES", 64)
     state.clear()
-    with reduction_calls.using_threads(3):
+    with reduction_calls.using(threads=3, far=False):
         for dims, axes in (
             ((13, 130), (1,)),
             ((130, 13), (0,)),

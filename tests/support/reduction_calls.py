@@ -1,4 +1,5 @@
-"""Calls of random functions with reductions: operands in every layout, places for results, threads.
+"""Calls of random functions with reductions: operands in every layout, places for results, threads,
+operands that are taken for large ones.
 
 A campaign, in which every result has the bits that the law of sums gives it:
 
@@ -57,6 +58,7 @@ class Call:
         keywords: ``out`` or ``out_layout``.
         around: memory that is 0, and the part of it that is an output.
         threads: that the call may use.
+        far: whether operands and results are handled as those that no cache holds.
         eager: whether an operation is called alone, and no fused function.
         expected: what the results must be.
     """
@@ -67,12 +69,13 @@ class Call:
     keywords: dict[str, Any]
     around: tuple[tuple[Array, Array], ...] = ()
     threads: int = 1
+    far: bool = False
     eager: bool = False
     expected: tuple[Array, ...] = ()
 
     def run(self) -> tuple[Any, ...]:
         """The results of the call."""
-        with using_threads(self.threads):
+        with using(threads=self.threads, far=self.far):
             if self.eager:
                 made = self._alone()
             else:
@@ -94,23 +97,25 @@ class Call:
         out = describe(out if isinstance(out, tuple) else (out,))
         layouts = self.keywords.get("out_layout")
         return (
-            f"{self.program}\nsizes {dict(self.sizes)}, {self.threads} threads, eager {self.eager}:"
-            f" {describe(self.operands)}, out {out}, out_layout {layouts}"
+            f"{self.program}\nsizes {dict(self.sizes)}, {self.threads} threads, far {self.far},"
+            f" eager {self.eager}: {describe(self.operands)}, out {out}, out_layout {layouts}"
         )
 
 
 @contextlib.contextmanager
-def using_threads(number: int) -> Iterator[None]:
-    """Calls that may use so many threads."""
-    before = os.environ.get("GPUBCAST_THREADS")
-    os.environ["GPUBCAST_THREADS"] = str(number)
+def using(*, threads: int, far: bool) -> Iterator[None]:
+    """Calls that may use so many threads, and may take every operand for a large one."""
+    wanted = {"GPUBCAST_THREADS": str(threads)} | ({"GPUBCAST_STREAMING": "on"} if far else {})
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["GPUBCAST_THREADS"]
-        else:
-            os.environ["GPUBCAST_THREADS"] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def values(rng: np.random.Generator, kind: str, shape: tuple[int, ...]) -> Array:
@@ -176,7 +181,8 @@ def call(program: Program, rng: random.Random, *, most: int = MOST, eager: bool 
         native = kind == "numpy" or (kind == "mixed" and rng.random() < 0.5)
         placed = graph_calls.strided if native else graph_calls.placed_array
         operands.append(placed(numbers, data, *(() if native else ("cpu",))))
-    made = Call(program, sizes, tuple(operands), {}, threads=rng.choice((1, 2)), eager=eager)
+    threads, far = rng.choice((1, 2)), rng.random() < 0.3
+    made = Call(program, sizes, tuple(operands), {}, threads=threads, far=far, eager=eager)
     plain = [np.array(x.numpy() if isinstance(x, gb.Array) else x) for x in operands]
     expected = tuple(program.wanted(plain, sizes))
     return _placed(replace(made, expected=expected), rng, numbers)
