@@ -13,7 +13,7 @@ from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.row_requests import RowRequests
 from gpubcast.codegen.cpu.scalar_code import constant, scratch_type
 from gpubcast.hlo.sequences import CHUNK
-from gpubcast.schedules.cpu.cost import LONG_ROW, MOST_SCRATCH, STRETCH
+from gpubcast.schedules.cpu.cost import LONG_ROW, MOST_SCRATCH, STRETCH, VECTOR
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 
 # Values, and the memory of those that are stored.
@@ -58,6 +58,19 @@ class RowStores(RowRequests):
         outer = [k for k in self.plan.axes_of(1) if sequence == 2 and self.table.moves(value, k)]
         before = f"o{value}_{outer[-1]}" if outer else self.offset(value)
         return self.along(value, before, steps)
+
+    def edge_ahead(self) -> list[str]:
+        """Asks for the line of memory at the end of a row's results that they fill in part: it is
+        written through the caches, and all stores that follow would wait for it."""
+        if not self.streams_elements:
+            return []
+        (slot,) = self.full
+        size = self.plan.accesses[slot].element_type.itemsize
+        return [
+            f"behind = p{slot} + {size} * ({self.offset(slot)} + length)",
+            f"if behind & {VECTOR - 1}:",
+            "    fetch_lines(behind, 1)",
+        ]
 
     # --- a walk of its own -----------------------------------------------------------------------
 

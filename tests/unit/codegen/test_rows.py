@@ -31,6 +31,14 @@ def test_what_every_row_reads_is_not_asked_for() -> None:
     assert asked(found) == ["p0"] * 8
 
 
+def test_a_line_that_two_rows_share_is_asked_for() -> None:
+    """Of results that are stored past the caches: an edge is not."""
+    rows = np.empty((1 << 15, 1000), np.float32)
+    assert "fetch_lines(behind, 1)" in str(gb.nn.standardize.explain(rows, source=True))
+    assert "behind" not in str(gb.nn.standardize.explain(rows.astype("f2"), source=True))
+    assert "behind" not in str(gb.nn.logsumexp.explain(rows, source=True))
+
+
 def test_chunks_of_one_long_row_are_asked_for_ahead() -> None:
     plan = gb.plan("reduce_sum", gb.Shape("f32", (1 << 25,)), axes=(0,))
     assert asked(plan.explain(source=True)) == ["p0"]
