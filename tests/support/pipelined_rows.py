@@ -19,4 +19,6 @@ def waits(function: Any, *operands: Any) -> bool:
     the caches."""
     source = str(function.explain(*operands, source=True))
     assert "line_" in source or "stream(" in source
-    return "if begin < later:" in source
+    found = "if begin < later:" in source
+    assert found == ("; results wait for the next row" in source)
+    return found

@@ -66,9 +66,3 @@ def nontemporal_stores(
         *(2 * INDENT + line for line in edges),
         *loops,
     ]
-
-
-def stores_elements(element_type: ElementType) -> bool:
-    """Whether vectors of a type are stored so: shorter elements are narrowed by instructions that
-    store what they make themselves."""
-    return element_type.itemsize >= 4

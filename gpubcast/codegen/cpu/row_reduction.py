@@ -189,9 +189,9 @@ class _RowLoops(RowStores):
             f"for e in range(turns, {count}):",
             *indented(body(False)),
         ]
-        before = self.results_before(f"{begin} + e")
-        if not before:
+        if not self.waiting or self.after[chosen[0].value] != self.passes[-1] + 1:
             return lines
+        before = self.results_before(f"{begin} + e")
         asked = self.all_of_row_ahead(chosen, f"{begin} + t", BY_STORES)
         both = by_turns(str(CHUNK), BY_STORES, asked, [*body(True), *before])
         return [f"if {begin} < later:", *indented(both), "else:", *indented(lines)]

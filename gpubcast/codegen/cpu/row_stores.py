@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 
 from gpubcast.codegen.cpu.combination import indented
-from gpubcast.codegen.cpu.nontemporal_stores import nontemporal_stores, stores_elements
+from gpubcast.codegen.cpu.nontemporal_stores import nontemporal_stores
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.row_requests import RowRequests
 from gpubcast.codegen.cpu.scalar_code import constant, scratch_type
 from gpubcast.hlo.sequences import CHUNK
-from gpubcast.schedules.cpu.cost import LONG_ROW, MOST_SCRATCH, STRETCH, VECTOR
+from gpubcast.schedules.cpu.cost import LONG_ROW, STRETCH, VECTOR, stores_elements
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 
 # Values, and the memory of those that are stored.
@@ -33,7 +33,7 @@ class RowStores(RowRequests):
     def __init__(self, table: ParameterTable, schedule: RowReduction) -> None:
         super().__init__(table, schedule, tuple(range(table.plan.num_parallel)))
         self.stored, self.long = schedule.stored, schedule.long
-        self.far, self.streamed = schedule.far, schedule.streamed
+        self.far, self.streamed, self.waiting = schedule.far, schedule.streamed, schedule.waiting
         first = self.plan.writes[0].element_type
         self.streams_elements = self.streamed and stores_elements(first)
         self.available = set[int]()
@@ -147,18 +147,10 @@ class RowStores(RowRequests):
     # --- while the next row is computed with -----------------------------------------------------
 
     def results_before(self, place: str) -> list[str]:
-        """Computes and stores an element of the row before, in the last pass; none where results
-        do not wait: those of which a row of an operand would be read once more, and later."""
-        if not self.streams_elements or self.long or not self.parallel:
-            return []
-        if len(self.combinations) + 2 * len(self.stored) > MOST_SCRATCH:
-            return []
+        """Computes and stores an element of the row before, where results wait."""
         (axis,), (slot,) = self.plan.axes_of(1), self.full
         output = slot - self.reads
         result = self.program.results[output]
-        needed = self.values_of(1, [result], {*self.stored})
-        if any(v < self.reads and self.varies[v] & {*self.parallel} for v in needed):
-            return []
         name = self.plan.writes[output].element_type.name
         lines = [
             f"i{axis} = head + {place}",

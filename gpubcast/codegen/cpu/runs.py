@@ -8,10 +8,10 @@ that is streamed is computed in two: where it lies in whole lines of memory, and
 
 from __future__ import annotations
 
-from gpubcast.codegen.cpu.nontemporal_stores import nontemporal_stores, stores_elements
+from gpubcast.codegen.cpu.nontemporal_stores import nontemporal_stores
 from gpubcast.codegen.cpu.parameter_table import INDENT, ParameterTable
 from gpubcast.codegen.cpu.scalar_code import expression, scratch_type
-from gpubcast.schedules.cpu.cost import AHEAD
+from gpubcast.schedules.cpu.cost import AHEAD, stores_elements
 from gpubcast.schedules.cpu.runs import Runs
 from gpubcast.schedules.schedule import AccessPattern
 from gpubcast.shapes.element_types import ELEMENT_TYPES

@@ -6,6 +6,7 @@ import math
 
 from gpubcast.planning.plan import Access, BroadcastPlan, Program
 from gpubcast.schedules.schedule import AccessPattern, CpuTarget
+from gpubcast.shapes.element_types import ElementType
 
 # Work is counted in bytes that a plain operation moves meanwhile. From PARALLEL_BYTES on it is cut
 # into parts, one per thread, of PART_BYTES or more: two threads that look for work end sooner than
@@ -45,6 +46,12 @@ def streamed(plan: BroadcastPlan, target: CpuTarget, elements: int) -> bool:
     """Whether results that lie in runs of so many elements are stored past the caches."""
     smallest = min(write.element_type.itemsize for write in plan.writes)
     return plan.num_bytes >= target.streaming_bytes and elements * smallest >= SHORTEST_RUN
+
+
+def stores_elements(element_type: ElementType) -> bool:
+    """Whether vectors of a type are stored past the caches as they are computed: shorter elements
+    are narrowed by instructions that store what they make themselves."""
+    return element_type.itemsize >= 4
 
 
 def work(plan: BroadcastPlan) -> int:

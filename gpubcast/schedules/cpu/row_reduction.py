@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpubcast.hlo.sequences import LANES
+from gpubcast.hlo.sequences import LANES, PER_LANE
 from gpubcast.planning.plan import LONGEST_SEQUENCE, Access, BroadcastPlan
 from gpubcast.schedules.cpu.cost import (
     MOST_SCRATCH,
@@ -13,6 +13,7 @@ from gpubcast.schedules.cpu.cost import (
     along,
     divided,
     said_of,
+    stores_elements,
     streamed,
     walk_pattern,
 )
@@ -32,6 +33,7 @@ class RowReduction(CpuScheduleBase):
         streamed: whether results along the sequence are written past the caches.
         stored: values that vary along the sequence and are stored for a later pass over it.
         long: whether they take more than a stretch.
+        waiting: whether results wait for the next row, and are stored while its last pass computes.
         packed: the operand of inner sequences, of all rows alike, that is copied so that vectors
             across these sequences read elements that lie beside each other.
     """
@@ -46,6 +48,7 @@ class RowReduction(CpuScheduleBase):
     packed: tuple[int, ...]
     far: bool
     streamed: bool
+    waiting: bool
 
     @property
     def streams(self) -> bool:
@@ -63,7 +66,7 @@ class RowReduction(CpuScheduleBase):
         if self.packed:
             parts.append(f"pack %{self.packed[0]}")
         if self.far:
-            parts.append("far streamed" if self.streamed else "far")
+            parts.append("far" + " streamed" * self.streamed + ", waiting" * self.waiting)
         return " | ".join([*parts, *self.split_key])
 
 
@@ -72,10 +75,15 @@ def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
     parallel = plan.num_parallel
     split, iterations, parts = divided(plan, target, parallel) if parallel else (-1, 1, 1)
     found = stored_values(plan)
+    long = bool(found) and plan.axes[-1].size > STRETCH
+    results = _streamed(plan, target)
+    waiting = results and not long and _waiting(plan, found)
     return RowReduction(
         reads=tuple(map(walk_pattern, plan.reads)),
         writes=tuple(map(_written, plan.writes)),
-        reason="ROW_REDUCTION: vectors along the elements that are reduced" + said_of(split, parts),
+        reason="ROW_REDUCTION: vectors along the elements that are reduced"
+        + said_of(split, parts)
+        + "; results wait for the next row" * waiting,
         rank=plan.rank,
         moved_axes=tuple(None if a.by_value else along(a) for a in plan.accesses),
         split_axis=split,
@@ -85,10 +93,11 @@ def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
         sequences=plan.sequences,
         chunked=plan.chunked,
         stored=found,
-        long=bool(found) and plan.axes[-1].size > STRETCH,
+        long=long,
         packed=_packed(plan, iterations) if not found else (),
         far=plan.num_bytes >= target.streaming_bytes,
-        streamed=_streamed(plan, target),
+        streamed=results,
+        waiting=waiting,
     )
 
 
@@ -98,6 +107,36 @@ def _streamed(plan: BroadcastPlan, target: CpuTarget) -> bool:
     if len(sequence) != 1 or any(write.strides[sequence[0]] != 1 for write in plan.writes):
         return False
     return len(plan.writes) == 1 and streamed(plan, target, plan.axes[sequence[0]].size)
+
+
+def _waiting(plan: BroadcastPlan, stored: tuple[int, ...]) -> bool:
+    """Whether streamed results of a row wait while the last pass over the next one computes much:
+    those of which no row of an operand would be read once more, and later. Memory holds the stored
+    values of both rows."""
+    program, varies, depths, after = plan.program, plan.varies(), plan.depths(), plan.passes()
+    base, last = len(plan.reads), max(after)
+    reductions = [base + i for i, one in enumerate(program.code) if one.sequence]
+    if not plan.num_parallel or len(reductions) + 2 * len(stored) > MOST_SCRATCH:
+        return False
+    if not stores_elements(plan.writes[0].element_type):
+        return False
+
+    def along_sequence(results: list[int], stop: tuple[int, ...]) -> list[int]:
+        needed = program.needed(tuple(results), (*stop, *reductions))
+        return [value for value in needed if depths[value] == 1]
+
+    rows = {*range(plan.num_parallel)}
+    if any(v < base and varies[v] & rows for v in along_sequence([*program.results], stored)):
+        return False
+    operands: dict[bool, list[int]] = {True: [], False: []}  # of the last pass, and of others
+    for value in reductions:
+        instruction = program.code[value - base]
+        if instruction.sequence == 1:
+            operands[after[value] == last] += instruction.args
+    before = program.needed(tuple(operands[False]))
+    computed = along_sequence(operands[True], tuple(v for v in stored if v in before))
+    costly = any(v >= base and program.expensive(program.code[v - base]) for v in computed)
+    return costly or len(computed) > 4 * PER_LANE
 
 
 def _packed(plan: BroadcastPlan, iterations: int) -> tuple[int, ...]:
