@@ -320,7 +320,7 @@ def test_results_that_go_past_the_caches(
 
 
 @pytest.mark.parametrize("op, kind", [*SHORT[:3], ("reduce_sum", "c64"), ("reduce_min", "s8")])
-@pytest.mark.parametrize("columns", [3, 40, 300])
+@pytest.mark.parametrize("columns", [5, 40, 300])
 def test_columns_from_memory(op: str, kind: str, columns: int, monkeypatch: Any) -> None:
     """In runs of rows that follow each other: as many as a run has, fewer, and none."""
     monkeypatch.setenv("GPUBCAST_STREAMING", "on")

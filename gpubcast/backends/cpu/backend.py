@@ -180,7 +180,7 @@ def _namespace() -> dict[str, Any]:
         complex_numbers,
         elementary,
         lanes,
-        requests,
+        prefetch,
         rounding,
         transpose,
         vector,
@@ -193,5 +193,5 @@ def _namespace() -> dict[str, Any]:
     scope = {name: getattr(numba.types, name) for name in names + integers}
     functions = FUNCTIONS | rounding.FUNCTIONS | complex_numbers.FUNCTIONS | elementary.functions()
     functions |= lanes.functions() | vector.functions()
-    functions |= transpose.functions() | requests.functions()
+    functions |= transpose.functions() | prefetch.functions()
     return scope | namespace() | functions

@@ -21,8 +21,8 @@ from gpubcast.codegen.cpu.combination import (
 )
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.row_stores import RowStores
-from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
-from gpubcast.schedules.cpu.cost import BY_STORES, BY_TURNS, LONG_ROW, STRETCH
+from gpubcast.hlo.sequences import CHUNK, LANES
+from gpubcast.schedules.cpu.cost import BY_STORES, BY_TURNS, LONG_ROW, STRETCH, computes_much
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 
 
@@ -106,7 +106,7 @@ class _RowLoops(RowStores):
             return before, *self._of_memory(chosen, count)
         values = self.values_of(sequence, [one.operand for one in chosen])
         new = [v for v in self.stored if v in values and v not in self.available]
-        if any(map(self._is_expensive, values)) or len(values) > 4 * PER_LANE:
+        if computes_much(self.program, values):
             # The compiler makes the better loop of one that only computes.
             entered = [
                 one.store(f"{ELEMENTS} + e", one.entered(f"v{one.operand}"))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from gpubcast.hlo.sequences import PER_LANE
 from gpubcast.planning.plan import Access, BroadcastPlan, Program
 from gpubcast.schedules.schedule import AccessPattern, CpuTarget
 from gpubcast.shapes.element_types import ElementType
@@ -52,6 +54,13 @@ def stores_elements(element_type: ElementType) -> bool:
     """Whether vectors of a type are stored past the caches as they are computed: shorter elements
     are narrowed by instructions that store what they make themselves."""
     return element_type.itemsize >= 4
+
+
+def computes_much(program: Program, values: Sequence[int]) -> bool:
+    """Whether some values along a sequence take longer to compute than to combine."""
+    base = len(program.reads)
+    costly = any(v >= base and program.expensive(program.code[v - base]) for v in values)
+    return costly or len(values) > 4 * PER_LANE
 
 
 def work(plan: BroadcastPlan) -> int:

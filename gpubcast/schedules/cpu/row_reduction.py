@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpubcast.hlo.sequences import LANES, PER_LANE
+from gpubcast.hlo.sequences import LANES
 from gpubcast.planning.plan import LONGEST_SEQUENCE, Access, BroadcastPlan
 from gpubcast.schedules.cpu.cost import (
     MOST_SCRATCH,
     STRETCH,
     along,
+    computes_much,
     divided,
     said_of,
     stores_elements,
@@ -120,6 +121,11 @@ def _waiting(plan: BroadcastPlan, stored: tuple[int, ...]) -> bool:
         return False
     if not stores_elements(plan.writes[0].element_type):
         return False
+    # They are stored between requests for a row that follows.
+    last_axis = plan.num_parallel - 1
+    linear = [read for read in plan.reads if walk_pattern(read) is AccessPattern.LINEAR]
+    if not any(last_axis in along(read) for read in linear):
+        return False
 
     def along_sequence(results: list[int], stop: tuple[int, ...]) -> list[int]:
         needed = program.needed(tuple(results), (*stop, *reductions))
@@ -135,8 +141,7 @@ def _waiting(plan: BroadcastPlan, stored: tuple[int, ...]) -> bool:
             operands[after[value] == last] += instruction.args
     before = program.needed(tuple(operands[False]))
     computed = along_sequence(operands[True], tuple(v for v in stored if v in before))
-    costly = any(v >= base and program.expensive(program.code[v - base]) for v in computed)
-    return costly or len(computed) > 4 * PER_LANE
+    return computes_much(program, computed)
 
 
 def _packed(plan: BroadcastPlan, iterations: int) -> tuple[int, ...]:

@@ -29,6 +29,11 @@ def test_what_every_row_reads_is_not_asked_for() -> None:
     # Ahead in short rows; the first half of a row that follows a small one in chunks and in the
     # last, shorter one, twice; the second, or all, by turns and at their end.
     assert asked(found) == ["p0"] * 8
+    lines = [line.strip() for line in str(found).splitlines()]
+    small = [k for k, line in enumerate(lines) if line.endswith("length < 2048:")]
+    assert len(small) == 5 and all(") // 2)" in lines[k + 1] for k in small)
+    assert all(lines[k + 2] == "else:" and "// 2" not in lines[k + 3] for k in small[3:])
+    assert "if head + turns < n1:" in lines  # nothing behind the row
 
 
 def test_a_line_that_two_rows_share_is_asked_for() -> None:
@@ -64,6 +69,8 @@ def test_the_next_row_is_asked_for_while_one_pass_computes_much() -> None:
 def test_short_rows_are_asked_for_several_rows_ahead() -> None:
     source = str(gb.nn.softmax.explain(np.empty((65536, 512), np.float32), source=True))
     assert "rows = 1 + 4095 // max(length, 1)" in source
+    wider = gb.nn.softmax.explain(np.empty((65536, 512)), source=True)
+    assert "rows = 1 + 2047 // max(length, 1)" in str(wider)
     assert "o0_0 + rows * s0_0 + begin + t" in source
 
 
@@ -81,9 +88,16 @@ def test_results_of_stored_values_wait_for_the_next_row() -> None:
         e = gb.exp(x)
         return e / gb.reduce_sum(e, "col") * by
 
+    @gb.fuse("row, col -> row col")
+    def pairs(x: Any, y: Any) -> Any:
+        e = gb.exp(x * y)
+        return e / gb.reduce_sum(e, "col")
+
     assert waits(gb.nn.softmax, rows(1024)) and waits(gb.nn.softmax, rows(4096, np.float64))
     assert waits(weighted, rows(1024), np.empty(1024, np.float32), np.empty(1 << 15, np.float32))
     assert not waits(gb.nn.softmax, rows(8192))  # a row's values take more than a stretch
     assert not waits(gb.nn.softmax, rows(1024, np.float16))  # not stored element by element
     assert not waits(gb.nn.log_softmax, rows(1024))  # would read its operand once more
     assert not waits(masked, rows(1024), rows(1024))
+    # Results take turns with requests for a row that follows, of which there are none here.
+    assert not waits(pairs, np.empty(1 << 15, np.float32), np.empty(1024, np.float32))

@@ -1,4 +1,4 @@
-"""Requests for memory that is read soon, for generated code. Any address will do.
+"""Prefetches of memory that is read soon, for generated code. Any address will do.
 
 ``fetch(address, size)`` asks for so many bytes, and ``fetch_lines(address, count)`` for so many
 lines, a constant, for the nearest cache: some processors do not answer every request for the second

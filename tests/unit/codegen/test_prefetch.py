@@ -1,0 +1,32 @@
+"""Which cache generated code asks for memory for."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from llvmlite import ir
+
+import gpubcast as gb
+from gpubcast.backends.cpu.intrinsics import prefetch
+
+
+@pytest.mark.parametrize(("cache", "locality"), [(prefetch._NEAREST, 3), (prefetch._SECOND, 2)])
+def test_each_line_is_asked_for(cache: int, locality: int) -> None:
+    word = ir.IntType(64)
+    function = ir.Function(ir.Module(), ir.FunctionType(ir.VoidType(), [word]), "asks")
+    builder = ir.IRBuilder(function.append_basic_block())
+    prefetch._ask(builder, function.args[0], 3, cache)
+    builder.ret_void()
+    made = re.findall(r"i32 0, i32 (\d), i32 1\)", str(function))
+    assert made == [str(locality)] * 3
+    assert re.findall(r"i64 (\d+)$", str(function), re.MULTILINE) == ["0", "64", "128"]
+
+
+def test_what_is_transposed_is_asked_for_the_second_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows lie at a power of two behind each other."""
+    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+    x = np.empty((512, 512), np.float32)
+    source = str(gb.plan("add", x, x.T).explain(source=True))
+    assert "fetch_second(" in source and "fetch(" not in source and "fetch_lines(" not in source
