@@ -1,8 +1,9 @@
 """Stores of a run of results past the caches, element by element.
 
-They are vectors where whole lines of memory are written. What lies before and behind these is
-written through the caches, since memory takes a line at a time, and first: it would wait for the
-others, and loads that seem to read it (processors compare the lowest 12 bits) would wait for it.
+They are vectors where whole lines of memory are written. What lies before and behind these goes
+through the caches, since memory takes a line at a time, unless another run has the rest of the
+line; and first: it would wait for the others, and loads that seem to read it (processors compare
+the lowest 12 bits) would wait for it.
 What is needed next may be asked for meanwhile: memory that is read and written by turns moves more
 than one that is read, then written.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gpubcast.codegen.cpu.common_line import CommonLine
 from gpubcast.codegen.cpu.parameter_table import INDENT
 from gpubcast.schedules.cpu.cost import BY_STORES, VECTOR
 from gpubcast.shapes.element_types import ElementType
@@ -25,15 +27,23 @@ def nontemporal_stores(
     value: str,
     ahead: Callable[[str], list[str]] | None = None,
     later: str = "",
+    common: CommonLine | None = None,
 ) -> list[str]:
     """The loops over ``length`` elements from the address ``to`` on: ``body`` computes ``value`` of
     the element whose number ``index`` names. ``ahead`` is what is asked for before ``BY_STORES``
     elements from one on are stored, or the fewer that are left. ``later`` is how many elements,
     from the first whole line on, are not stored here: an expression of ``whole``, how many lie in
-    whole lines."""
+    whole lines. ``common`` is the line that the run has in common with the one before."""
     name, size = element_type.name, element_type.itemsize
     lines = [*body, f"line_{name}(line, {index} - head, {value})"]
-    edges = [*body, f"write_{name}(to, {index}, {value})"]
+    if common:
+        edges = common.edges(length, index, body, value)
+    else:
+        edges = [
+            f"for first, stop in ((0, head), (head + whole, {length})):",
+            f"{INDENT}for {index} in range(first, stop):",
+            *(2 * INDENT + line for line in [*body, f"write_{name}(to, {index}, {value})"]),
+        ]
     loops = [f"for {index} in range(head, head + whole):", *(INDENT + line for line in lines)]
     # Counted from the first whole line on, so that LLVM sees that these stores are aligned.
     placed = [f"{index} = head + place", *body, f"line_{name}(line, place, {value})"]
@@ -61,8 +71,6 @@ def nontemporal_stores(
         f"head = min((-to & {VECTOR - 1}) // {size}, {length})",
         f"whole = ({length} - head) & {-VECTOR // size}",
         f"line = (to + {size} * head) & {-VECTOR}",
-        f"for first, end in ((0, head), (head + whole, {length})):",
-        f"{INDENT}for {index} in range(first, end):",
-        *(2 * INDENT + line for line in edges),
+        *edges,
         *loops,
     ]

@@ -58,7 +58,7 @@ class _RowLoops(RowStores):
             ]
         body += self.stores()
         lines += self.prologue() + self._pack() + self.values_at(0) + self.loop(0, body)
-        return lines + ["fence()"] * self.streamed
+        return lines + self.epilogue()
 
     # --- a pass ----------------------------------------------------------------------------------
 
@@ -134,10 +134,10 @@ class _RowLoops(RowStores):
         at_once = str(LANES) if self.far else f"LANES_OF_{lane_bytes(chosen)}"
         full = full_chunk(chosen, elements, at_once, self.ahead(chosen, f"{begin} + step"))
 
-        def half(place: str) -> list[str]:
-            return self.half_of_row_ahead(chosen, f"{begin} + {place}")
+        def part(place: str) -> list[str]:
+            return self.part_of_row_ahead(chosen, f"{begin} + {place}")
 
-        short = short_chunk(chosen, count, elements, half)
+        short = short_chunk(chosen, count, elements, part)
         return before, asked + full, asked + short
 
     def _of_memory(

@@ -1,9 +1,9 @@
 """What loops along rows ask memory for before they need it.
 
 Memory would wait while a row is computed with, so that one that follows is asked for meanwhile: all
-of it in the last pass over this one, where that computes much, and else where results are stored
-past the caches, or, of a small row, one half there and one in that last pass. Which one that is,
-``rows`` says: the next one where they are long, or else so many rows on that it is there in time.
+of it in the last pass over this one, where that computes much, and else a quarter in that pass, and
+the rest where results are stored past the caches. Which one that is, ``rows`` says: the next one
+where they are long, or else so many rows on that it is there in time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.hlo.sequences import LANES
-from gpubcast.schedules.cpu.cost import AHEAD, BY_STORES, LARGE_ROW, LONG_ROW, ROW_AHEAD
+from gpubcast.schedules.cpu.cost import AHEAD, BY_STORES, LONG_ROW, PART_BEFORE, ROW_AHEAD
 
 
 class RowRequests(ReductionLoops):
@@ -24,7 +24,7 @@ class RowRequests(ReductionLoops):
     streams_elements: bool
     # How much of a row that follows the last pass has asked for.
     _all_asked = False
-    _half_asked = False
+    _part_asked = False
 
     def rows_ahead(self) -> list[str]:
         """How many rows on the row is that is asked for."""
@@ -59,32 +59,28 @@ class RowRequests(ReductionLoops):
         self._all_asked |= bool(asked)
         return asked
 
-    def half_of_row_ahead(self, chosen: list[Combination], place: str) -> list[str]:
-        """Asks for one element of the first half per two of a long, small row, in the last pass, of
-        which ``LANES`` begin at a place."""
+    def part_of_row_ahead(self, chosen: list[Combination], place: str) -> list[str]:
+        """Asks for one element of a long row's first part per ``PART_BEFORE`` elements of the last
+        pass, of which ``LANES`` begin at a place."""
         if not self.streams_elements:  # the row is asked for chunk by chunk
             return []
         if len(self.plan.sequences) > 1 or len(self.plan.axes_of(1)) != 1 or not self.passes[-1]:
             return []
-        asked = self.row_ahead(chosen, f"({place}) // 2", LANES // 2)
-        if not asked or self._large() <= LONG_ROW:
+        asked = self.row_ahead(chosen, f"({place}) // {PART_BEFORE}", LANES // PART_BEFORE)
+        if not asked:
             return []
-        self._half_asked = True
-        return [f"if {LONG_ROW} <= length < {self._large()}:", *indented(asked)]
-
-    def _large(self) -> int:
-        """From how many elements on rows are large."""
-        return LARGE_ROW // self._size()
+        self._part_asked = True
+        return [f"if length >= {LONG_ROW}:", *indented(asked)]
 
     def ahead(self, chosen: list[Combination], place: str) -> list[str]:
         """Asks for ``LANES`` elements that follow others, in the pass in which they come from
-        memory; of long rows for half of one that follows, in the last pass, so that the first need
-        not ask."""
+        memory; of long rows for a part of one that follows, in the last pass, so that the first
+        need not ask."""
         axes = self.plan.axes_of(1)
         if len(self.plan.sequences) > 1 or len(axes) != 1:
             return []
         if self.after[chosen[0].value] > 1:
-            return self.half_of_row_ahead(chosen, place)
+            return self.part_of_row_ahead(chosen, place)
         rows = () if self.plan.chunked else self.parallel[-1:]
         asked = self.asked(place, LANES, (*axes, *rows), AHEAD)
         if not asked or not rows or not self.passes[-1]:
@@ -99,10 +95,10 @@ class RowRequests(ReductionLoops):
         return f"if {LONG_ROW} <= {length}:"
 
     def row_by_turns(self, place: str) -> list[str]:
-        """Asks for ``BY_STORES`` elements from a place on, or for half as many of the second half
-        where the first has been asked for."""
-        every = self._row_ahead(place, BY_STORES)
-        if not self._half_asked:
-            return every
-        rest = self._row_ahead(f"(length + {place}) // 2", BY_STORES // 2)
-        return [f"if length < {self._large()}:", *indented(rest), "else:", *indented(every)]
+        """Asks for ``BY_STORES`` elements from a place on, or from where the part ends that has been
+        asked for, up to the row's end."""
+        if not self._part_asked:
+            return self._row_ahead(place, BY_STORES)
+        part = f"length // {PART_BEFORE}"
+        asked = self._row_ahead(f"{part} + {place}", BY_STORES)
+        return asked

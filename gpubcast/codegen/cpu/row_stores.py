@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from gpubcast.codegen.cpu.combination import indented
+from gpubcast.codegen.cpu.common_line import CommonLine
 from gpubcast.codegen.cpu.nontemporal_stores import nontemporal_stores
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.row_requests import RowRequests
@@ -36,6 +37,8 @@ class RowStores(RowRequests):
         self.far, self.streamed, self.waiting = schedule.far, schedule.streamed, schedule.waiting
         first = self.plan.writes[0].element_type
         self.streams_elements = self.streamed and stores_elements(first)
+        # Where results wait, the loop that stores them would lose registers to it.
+        self._common = None if self.waiting or not self.streams_elements else CommonLine(first)
         self.available = set[int]()
         self._handed: list[str] = []  # the names that results that wait need of the row before
 
@@ -60,9 +63,9 @@ class RowStores(RowRequests):
         return self.along(value, before, steps)
 
     def edge_ahead(self) -> list[str]:
-        """Asks for the line of memory at the end of a row's results that they fill in part: it is
-        written through the caches, and all stores that follow would wait for it."""
-        if not self.streams_elements:
+        """Asks for the line of memory at the end of a row's results that they fill in part, where
+        it is written through the caches: all stores that follow would wait for it."""
+        if not self.streams_elements or self._common:
             return []
         (slot,) = self.full
         size = self.plan.accesses[slot].element_type.itemsize
@@ -122,10 +125,11 @@ class RowStores(RowRequests):
             *(write.element_type, to, length, index),
             *(self._computed_results([result]), f"v{result}"),
         )
-        stores = nontemporal_stores(*every, later=self._waiting())
+        common = self._common
+        stores = nontemporal_stores(*every, later=self._waiting(), common=common)
         condition = self.asks_by_turns(length)
         if condition:
-            by_turns = nontemporal_stores(*every, self.row_by_turns)
+            by_turns = nontemporal_stores(*every, self.row_by_turns, common=common)
             stores = [condition, *indented(by_turns), "else:", *indented(stores)]
         return stores + self._handed_on()
 
@@ -143,6 +147,11 @@ class RowStores(RowRequests):
             f"    to = p{slot} + {size} * ({self.offset(slot)} + begin)",
             f"    stream(to, r{output}, {size} * count)",
         ]
+
+    def epilogue(self) -> list[str]:
+        """What waits is written after the last row, and all is before the kernel returns."""
+        lines = self._common.rest() if self._common else []
+        return lines + ["fence()"] * self.streamed
 
     # --- while the next row is computed with -----------------------------------------------------
 
@@ -173,10 +182,11 @@ class RowStores(RowRequests):
         return name[1] == "t" or self.after[value] > 0 or self.level(value) == len(self.parallel)
 
     def prologue(self) -> list[str]:
-        """The names of the row before the first one, where results wait."""
+        """The names of the row before the first one."""
+        lines = self._common.prologue() if self._common else []
         if not self._handed:
-            return []
-        lines = ["later = 0", "head = 0", "line = 0"]
+            return lines
+        lines += ["later = 0", "head = 0", "line = 0"]
         for name in self._handed:
             value = int(name[1:])
             scratch, zero = self.memory_of(value), constant(self.program.type_of(value), 0)

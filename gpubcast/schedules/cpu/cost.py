@@ -32,9 +32,9 @@ AHEAD = 3072
 # for which that is worth it.
 BY_TURNS, BY_STORES, LONG_ROW = 128, 32, 512
 # How many bytes ahead such a row is at least: next to one of 4 KiB the following one came too late.
-# From so many bytes on a row, what it is computed with and what is asked for leave no room in the
-# nearest cache for what is asked for earlier than results are stored.
-ROW_AHEAD, LARGE_ROW = 16 << 10, 8 << 10
+# One of so many elements of it is asked for before results are stored, and the others in a row:
+# memory has reads to do while nothing is stored, and both to do for most of the time.
+ROW_AHEAD, PART_BEFORE = 16 << 10, 4
 # Parts of an axis are even where the longest is at most so much longer than the average.
 EVEN = 1.07
 # The shortest runs of memory that are worth streaming, in bytes.

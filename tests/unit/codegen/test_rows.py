@@ -26,22 +26,27 @@ def asked(explanation: object) -> list[str]:
 def test_what_every_row_reads_is_not_asked_for() -> None:
     rows, scale = np.empty((8192, 4096), np.float32), np.ones(4096, np.float32)
     found = gb.nn.layer_norm.explain(rows, scale, scale, source=True)
-    # Ahead in short rows; the first half of a row that follows a small one in chunks and in the
-    # last, shorter one, twice; the second, or all, by turns and at their end.
-    assert asked(found) == ["p0"] * 8
-    lines = [line.strip() for line in str(found).splitlines()]
-    small = [k for k, line in enumerate(lines) if line.endswith("length < 2048:")]
-    assert len(small) == 5 and all(") // 2)" in lines[k + 1] for k in small)
-    assert all(lines[k + 2] == "else:" and "// 2" not in lines[k + 3] for k in small[3:])
-    assert "if head + turns < n1:" in lines  # nothing behind the row
+    # Ahead in short rows; a part of a row that follows in chunks and in the last, shorter one,
+    # twice; and what comes after that part by turns and at their end.
+    assert asked(found) == ["p0"] * 6
+    places = re.findall(r"fetch_lines\(p0 .*", str(found))
+    assert [place.count(") // 4)") for place in places] == [0, 1, 1, 1, 0, 0]
+    assert all("length // 4 + head + " in place for place in places[4:])
+    assert "if head + turns < n1:" in str(found)  # no more than one row's length in all
 
 
-def test_a_line_that_two_rows_share_is_asked_for() -> None:
-    """Of results that are stored past the caches: an edge is not."""
+def test_a_line_that_two_rows_share() -> None:
+    """Past the caches it is stored as others are, or, where results wait, asked for."""
     rows = np.empty((1 << 15, 1000), np.float32)
-    assert "fetch_lines(behind, 1)" in str(gb.nn.standardize.explain(rows, source=True))
-    assert "behind" not in str(gb.nn.standardize.explain(rows.astype("f2"), source=True))
-    assert "behind" not in str(gb.nn.logsumexp.explain(rows, source=True))
+    stored = str(gb.nn.standardize.explain(rows, source=True))
+    assert "line_f32(ready, l, " in stored and "behind" not in stored
+    waits = str(gb.nn.softmax.explain(rows, source=True))
+    assert "fetch_lines(behind, 1)" in waits and "ready" not in waits
+    for other in (
+        gb.nn.standardize.explain(rows.astype("f2"), source=True),
+        gb.nn.logsumexp.explain(rows, source=True),
+    ):
+        assert not {"behind", "ready"} & {*re.findall(r"\w+", str(other))}
 
 
 def test_chunks_of_one_long_row_are_asked_for_ahead() -> None:
