@@ -14,11 +14,12 @@ from gpubcast.shapes.element_types import ElementType
 
 
 class CommonLine:
-    """Names: ``held`` is how many elements wait, all from the beginning of a line on, ``side`` where
-    they are in ``common``, which has room for two lines, and ``end`` the address behind the row that
-    they are of; ``ready`` is the address of the line whose elements are all there, on the other
-    side, or 0. A row's results begin at the address ``to``, ``skew`` elements behind the beginning
-    of a line; ``head`` of them lie before its first whole line, and ``whole`` in such lines."""
+    """Names: ``held`` is how many elements wait, all from the beginning of a line on, ``side``
+    where they are in ``common``, which has room for two lines, and ``end`` the address behind the
+    row that they are of; ``ready`` is the address of the line whose elements are all there, on the
+    other side, or 0. A row's results begin at the address ``to``, ``skew`` elements behind the
+    beginning of a line; ``head`` of them lie before its first whole line, ``whole`` in such lines.
+    """
 
     def __init__(self, element_type: ElementType) -> None:
         self._name, self._size = element_type.name, element_type.itemsize

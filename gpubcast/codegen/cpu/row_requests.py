@@ -1,9 +1,10 @@
 """What loops along rows ask memory for before they need it.
 
 Memory would wait while a row is computed with, so that one that follows is asked for meanwhile: all
-of it in the last pass over this one, where that computes much, and else a quarter in that pass, and
-the rest where results are stored past the caches. Which one that is, ``rows`` says: the next one
-where they are long, or else so many rows on that it is there in time.
+of it in the last pass over this one, where that computes much, and else where results are stored
+past the caches, from its second part on to the first part of the row behind it; that is asked for
+once more in the last pass. Which row that is, ``rows`` says: the next one where they are long, or
+else so many rows on that it is there in time.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.hlo.sequences import LANES
-from gpubcast.schedules.cpu.cost import AHEAD, BY_STORES, LONG_ROW, PART_BEFORE, ROW_AHEAD
+from gpubcast.schedules.cpu.cost import AHEAD, BY_STORES, LONG_ROW, PART, ROW_AHEAD
 
 
 class RowRequests(ReductionLoops):
@@ -60,13 +61,13 @@ class RowRequests(ReductionLoops):
         return asked
 
     def part_of_row_ahead(self, chosen: list[Combination], place: str) -> list[str]:
-        """Asks for one element of a long row's first part per ``PART_BEFORE`` elements of the last
-        pass, of which ``LANES`` begin at a place."""
+        """Asks for one element of a long row's first part per ``PART`` elements of the last pass,
+        of which ``LANES`` begin at a place."""
         if not self.streams_elements:  # the row is asked for chunk by chunk
             return []
         if len(self.plan.sequences) > 1 or len(self.plan.axes_of(1)) != 1 or not self.passes[-1]:
             return []
-        asked = self.row_ahead(chosen, f"({place}) // {PART_BEFORE}", LANES // PART_BEFORE)
+        asked = self.row_ahead(chosen, f"({place}) // {PART}", LANES // PART)
         if not asked:
             return []
         self._part_asked = True
@@ -95,10 +96,7 @@ class RowRequests(ReductionLoops):
         return f"if {LONG_ROW} <= {length}:"
 
     def row_by_turns(self, place: str) -> list[str]:
-        """Asks for ``BY_STORES`` elements from a place on, or from where the part ends that has been
-        asked for, up to the row's end."""
-        if not self._part_asked:
-            return self._row_ahead(place, BY_STORES)
-        part = f"length // {PART_BEFORE}"
-        asked = self._row_ahead(f"{part} + {place}", BY_STORES)
-        return asked
+        """Asks for ``BY_STORES`` elements from a place on, or from one that is a part of a row
+        further, where the last pass asks for that part."""
+        further = f"length // {PART} + " if self._part_asked else ""
+        return self._row_ahead(further + place, BY_STORES)

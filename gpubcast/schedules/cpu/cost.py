@@ -32,9 +32,10 @@ AHEAD = 3072
 # for which that is worth it.
 BY_TURNS, BY_STORES, LONG_ROW = 128, 32, 512
 # How many bytes ahead such a row is at least: next to one of 4 KiB the following one came too late.
-# One of so many elements of it is asked for before results are stored, and the others in a row:
-# memory has reads to do while nothing is stored, and both to do for most of the time.
-ROW_AHEAD, PART_BEFORE = 16 << 10, 4
+# What one of that many parts of a row has is asked for twice: at the end of the row before, so that
+# memory is not idle until results are stored, and, since it has left the nearest cache by then, in
+# the pass before they are (halves and eighths of rows of 16 KiB were less good, or no better).
+ROW_AHEAD, PART = 16 << 10, 4
 # Parts of an axis are even where the longest is at most so much longer than the average.
 EVEN = 1.07
 # The shortest runs of memory that are worth streaming, in bytes.

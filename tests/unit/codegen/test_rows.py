@@ -26,13 +26,13 @@ def asked(explanation: object) -> list[str]:
 def test_what_every_row_reads_is_not_asked_for() -> None:
     rows, scale = np.empty((8192, 4096), np.float32), np.ones(4096, np.float32)
     found = gb.nn.layer_norm.explain(rows, scale, scale, source=True)
-    # Ahead in short rows; a part of a row that follows in chunks and in the last, shorter one,
-    # twice; and what comes after that part by turns and at their end.
+    # Ahead in short rows; the first part of a row that follows in chunks and in the last, shorter
+    # one, twice; and from its second part on by turns and at their end.
     assert asked(found) == ["p0"] * 6
     places = re.findall(r"fetch_lines\(p0 .*", str(found))
     assert [place.count(") // 4)") for place in places] == [0, 1, 1, 1, 0, 0]
     assert all("length // 4 + head + " in place for place in places[4:])
-    assert "if head + turns < n1:" in str(found)  # no more than one row's length in all
+    assert "if head + turns < n1:" in str(found)  # nothing where the turns are all
 
 
 def test_a_line_that_two_rows_share() -> None:
