@@ -15,7 +15,7 @@ from gpubcast import config
 
 PACKAGES = (
     *("numpy", "numba", "llvmlite", "ml_dtypes", "numexpr", "cupy-cuda12x", "cupy-cuda13x"),
-    *("torch", "jax", "jaxlib", "pytest", "hypothesis"),
+    *("torch", "jax", "jaxlib", "pykeops", "pytest", "hypothesis"),
 )
 # What says for which processor libraries choose or make their code.
 CODE = (

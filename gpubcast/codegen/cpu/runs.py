@@ -205,11 +205,11 @@ class _RunLoops:
 
     def _lies(self, output: int) -> str | None:
         """Where all of a stretch of a result is that need not be computed, if there is such a
-        place."""
+        place. An operand is none for a second result: the first may be stored over it."""
         value, write = self.program.results[output], self.plan.writes[output]
         if value in self.materialized and self._scratch_type(value) == write.element_type.name:
             return f"t{value}"
-        if value >= self.table.first or not self.table.has_one_form(value):
+        if output or value >= self.table.first or not self.table.has_one_form(value):
             return None
         linear = self.table.patterns[value] is AccessPattern.LINEAR
         if linear and not self.plan.reads[value].generated:

@@ -265,7 +265,8 @@ class _TileLoops:
         return self.table.step(slot, self.inner, "j")
 
     def _lies(self, output: int) -> str | None:
-        """Where a row of a result is that need not be computed, if there is such a place."""
+        """Where a row of a result is that need not be computed, if there is such a place. An
+        operand is none for a second result: the first may be stored over it."""
         value, write = self.program.results[output], self.plan.writes[output]
         if value in self.hoisted and self._scratch_type(value) == write.element_type.name:
             return f"u{value}"
@@ -274,6 +275,6 @@ class _TileLoops:
         if value in self.crossed:
             return f"c{value}"
         linear = self.table.patterns[value] is AccessPattern.LINEAR
-        if linear and not self.plan.reads[value].generated:
+        if linear and not output and not self.plan.reads[value].generated:
             return f"p{value} + {write.element_type.itemsize} * a{value}"
         return None
