@@ -17,7 +17,7 @@ from gpubcast.hlo.literals import identity_bits
 from gpubcast.hlo.op import Identity
 from gpubcast.hlo.sequences import CHUNK, LANES
 from gpubcast.planning.plan import Program
-from gpubcast.shapes.element_types import ELEMENT_TYPES
+from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 
 _KEYS = {Identity.LOWEST: "key_above", Identity.HIGHEST: "key_below"}
 # How many results of chunks are combined one by one: those of 4,096 elements.
@@ -113,7 +113,7 @@ class Combination:
     def tree(self, count: str, first: int = 0, name: str = "t") -> list[str]:
         """The lanes of so many elements combined, as ``c<value>``; lane 0 is at ``first``."""
         own, memory = f"c{self.value}", f"{name}{self.value}"
-        if not self.element_type.is_complex and self.element_type.bits != 4:
+        if has_vectors(self.element_type):
             if first:
                 memory += f" + {first * self.lane_bytes}"
             return [f"{own} = lanes_{self._operation}_{self._memory}({memory})"]
@@ -171,6 +171,11 @@ class Combination:
         return text
 
 
+def has_vectors(element_type: ElementType) -> bool:
+    """Whether a type's lanes are combined as vectors."""
+    return not element_type.is_complex and element_type.bits != 4
+
+
 def lane_bytes(chosen: list[Combination]) -> int:
     """Bytes of a lane of all reductions of a pass, rounded up to a power of two; keys take
     further registers."""
@@ -217,10 +222,25 @@ def short_chunk(
     chosen: list[Combination],
     count: str,
     elements: Callable[[str], list[str]],
+    at_once: str,
     ahead: Callable[[str], list[str]] = lambda place: [],
 ) -> list[str]:
     """The same of a chunk of ``count`` elements. ``ahead`` is what is asked for before an element
     for each lane from one on."""
+    simple = _short_chunk(chosen, count, elements, ahead)
+    if any(one.lacks_identity or not has_vectors(one.element_type) for one in chosen):
+        return simple
+    masked = _masked_chunk(chosen, count, elements, at_once, ahead)
+    return ["if MASKS:", *indented(masked), "else:", *indented(simple)]
+
+
+def _short_chunk(
+    chosen: list[Combination],
+    count: str,
+    elements: Callable[[str], list[str]],
+    ahead: Callable[[str], list[str]],
+) -> list[str]:
+    """Lanes in memory, which loops as long as there are elements go over."""
     # The first element of each lane, and the identity in those that have none.
     body = elements("l") + [one.store("l", f"b{one.value}") for one in chosen]
     some = [f"for l in range(min({LANES}, {count})):", *indented(body)]
@@ -234,4 +254,47 @@ def short_chunk(
         f"    for l in range(min({LANES}, {count} - k)):",
         *indented(body, 2),
         *(line for one in chosen for line in one.tree(count)),
+    ]
+
+
+def _masked_chunk(
+    chosen: list[Combination],
+    count: str,
+    elements: Callable[[str], list[str]],
+    at_once: str,
+    ahead: Callable[[str], list[str]],
+) -> list[str]:
+    """Lanes in registers, as those of a whole chunk, where processors leave out elements of a
+    vector: the last element of some lanes is the identity. Loops over the rest of a row's elements
+    would go over lanes in memory, and what they store one by one vectors would wait for."""
+    first = [one.store("l", one.identity, "w") for one in chosen]
+    each = elements("step + l")
+    taken = [one.taken("l", f"b{one.value}", "w") for one in chosen]
+    none = [f"b{one.value} = {one.identity}" for one in chosen]
+    ends = [one.store("g + l", one.load("l", "w"), "u") for one in chosen]
+    asked = ahead("k")
+    if asked:
+        asked = [f"for k in range(0, {count}, {LANES}):", *indented(asked)]
+    return [
+        *asked,
+        f"even = {count} & {-LANES}",
+        f"for g in range(0, {LANES}, {at_once}):",
+        f"    for l in range({at_once}):",
+        *indented([*first, "rolled()"], 2),
+        f"    for k in range(0, opaque(even), {LANES}):",
+        "        step = opaque(k) + g",
+        f"        for l in range({at_once}):",
+        *indented([*each, *taken, "rolled()"], 3),
+        "    step = opaque(even) + g",
+        f"    if step < {count}:",
+        f"        for l in range({at_once}):",
+        f"            if step + l < {count}:",
+        *indented(each, 4),
+        "            else:",
+        *indented(none, 4),
+        *indented([*taken, "rolled()"], 3),
+        f"    for l in range({at_once}):",
+        *indented([*ends, "rolled()"], 2),
+        "    rolled()",
+        *(line for one in chosen for line in one.tree(str(CHUNK), name="u")),
     ]

@@ -134,10 +134,10 @@ class _RowLoops(RowStores):
         at_once = str(LANES) if self.far else f"LANES_OF_{lane_bytes(chosen)}"
         full = full_chunk(chosen, elements, at_once, self.ahead(chosen, f"{begin} + step"))
 
-        def part(place: str) -> list[str]:
-            return self.part_of_row_ahead(chosen, f"{begin} + {place}")
+        def rest_ahead(place: str) -> list[str]:
+            return self.rest_ahead(chosen, f"{begin} + {place}")
 
-        short = short_chunk(chosen, count, elements, part)
+        short = short_chunk(chosen, count, elements, at_once, rest_ahead)
         return before, asked + full, asked + short
 
     def _of_memory(
@@ -155,8 +155,9 @@ class _RowLoops(RowStores):
         def elements(place: str) -> list[str]:
             return [f"b{one.value} = {element(one, place)}" for one in chosen]
 
-        full = full_chunk(chosen, elements, f"LANES_OF_{lane_bytes(chosen)}", [])
-        return full, short_chunk(chosen, count, elements)
+        at_once = f"LANES_OF_{lane_bytes(chosen)}"
+        full = full_chunk(chosen, elements, at_once, [])
+        return full, short_chunk(chosen, count, elements, at_once)
 
     def _is_expensive(self, value: int) -> bool:
         code = self.program.code

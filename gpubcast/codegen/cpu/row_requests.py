@@ -88,6 +88,14 @@ class RowRequests(ReductionLoops):
             return asked
         return [f"if length < {LONG_ROW}:", *indented(asked)]
 
+    def rest_ahead(self, chosen: list[Combination], place: str) -> list[str]:
+        """The same in the last chunk of a row, which has fewer elements. Processors ask in time
+        where more passes than one go over it; and not in the only one, for what comes into vectors
+        of which elements are left out."""
+        if self.passes[-1]:
+            return self.part_of_row_ahead(chosen, place)
+        return self.ahead(chosen, place)
+
     def asks_by_turns(self, length: str) -> str:
         """The condition on a row's length under which its stores ask for one that follows; none
         where they never do."""
