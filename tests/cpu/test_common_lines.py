@@ -14,8 +14,8 @@ from tests.support.guarded import Guarded
 Array = np.ndarray[Any, Any]
 
 LINE = 64
-# Shorter than a line, about one, about a turn of stores, about a chunk, and several.
-LENGTHS = (1, 3, 5, 15, 16, 17, 31, 33, 100, 511, 513, 1030, 2600)
+# The shortest that are stored past the caches, those about a chunk, and several chunks.
+LENGTHS = (65, 66, 71, 79, 80, 81, 100, 127, 511, 513, 1030, 2600)
 
 
 @gb.fuse("row col -> row col")
@@ -32,6 +32,13 @@ def made(rows: int, length: int, dtype: str = "f4") -> tuple[Array, Array]:
     """An operand, and its result, by a sum that is a kernel of its own."""
     x = np.random.default_rng(length).standard_normal((rows, length)).astype(dtype)
     return x, x - np.asarray(gb.reduce_sum(x, axes=(1,)))[:, None]
+
+
+def test_it_is_these_kernels_that_have_common_lines() -> None:
+    for length in LENGTHS:
+        for dtype in ("f4", "f8", "c8", "c16"):
+            source = str(centred.explain(np.empty((9, length), dtype), source=True))
+            assert "stream_line(ready, " in source, (length, dtype)
 
 
 def places() -> Iterator[tuple[str, int]]:
@@ -89,13 +96,15 @@ def test_blocks_of_rows() -> None:
         return x - gb.reduce_sum(x, "col")
 
     for apart in (0, 2):
-        x = np.random.default_rng(0).standard_normal((3, 5, 37)).astype("f4")
-        box = Guarded("f4", (3, 5, 37), skew=2, apart=apart)
+        x = np.random.default_rng(0).standard_normal((3, 5, 101)).astype("f4")
+        box = Guarded("f4", (3, 5, 101), skew=2, apart=apart)
+        assert "stream_line(ready, " in str(blocks.explain(x, source=True))
         blocks(x, out=box.out)
         box.check(x - np.asarray(gb.reduce_sum(x, axes=(2,)))[..., None])
 
 
-def test_parts_of_two_threads() -> None:
+def test_parts_of_two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUBCAST_THREADS", "2")
     x, wanted = made(5001, 301)
     box = Guarded("f4", (5001, 301), skew=1)
     centred(x, out=box.out)

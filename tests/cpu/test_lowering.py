@@ -123,3 +123,28 @@ def test_what_stays_a_function_is_optimised_once(monkeypatch: pytest.MonkeyPatch
 def test_the_same_source_is_the_same_code() -> None:
     first, again = (machine_code(kernel(HALVES, "halves"), 3) for _ in range(2))
     assert first == again
+
+
+CONSTANT = """
+def constant(table, low, high):
+    for k in range(low, high):
+        if MASKS:
+            store_f32(table, k, k)
+        else:
+            store_f64(table, k, k)
+"""
+
+
+def test_a_branch_that_is_never_taken_has_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    optimised: list[str] = []
+
+    def noted(text: str, *given: Any, **named: Any) -> Any:
+        optimised.append(text)
+        return original(text, *given, **named)
+
+    original = lowering.optimised
+    monkeypatch.setattr(lowering, "optimised", noted)
+    machine_code(kernel(CONSTANT, "constant"), 3)
+    (text,) = optimised
+    assert "br i1 true" not in text and "br i1 false" not in text
+    assert ("store double" in text) != ("store float" in text)

@@ -113,7 +113,7 @@ class Combination:
     def tree(self, count: str, first: int = 0, name: str = "t") -> list[str]:
         """The lanes of so many elements combined, as ``c<value>``; lane 0 is at ``first``."""
         own, memory = f"c{self.value}", f"{name}{self.value}"
-        if has_vectors(self.element_type):
+        if has_lanes(self.element_type):
             if first:
                 memory += f" + {first * self.lane_bytes}"
             return [f"{own} = lanes_{self._operation}_{self._memory}({memory})"]
@@ -171,7 +171,7 @@ class Combination:
         return text
 
 
-def has_vectors(element_type: ElementType) -> bool:
+def has_lanes(element_type: ElementType) -> bool:
     """Whether a type's lanes are combined as vectors."""
     return not element_type.is_complex and element_type.bits != 4
 
@@ -228,7 +228,7 @@ def short_chunk(
     """The same of a chunk of ``count`` elements. ``ahead`` is what is asked for before an element
     for each lane from one on."""
     simple = _short_chunk(chosen, count, elements, ahead)
-    if any(one.lacks_identity or not has_vectors(one.element_type) for one in chosen):
+    if any(one.lacks_identity or not has_lanes(one.element_type) for one in chosen):
         return simple
     masked = _masked_chunk(chosen, count, elements, at_once, ahead)
     return ["if MASKS:", *indented(masked), "else:", *indented(simple)]

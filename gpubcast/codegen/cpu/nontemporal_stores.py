@@ -1,8 +1,8 @@
 """Stores of a run of results past the caches, element by element.
 
-They are vectors where whole lines of memory are written. What lies before and behind these goes
-through the caches, since memory takes a line at a time, unless another run has the rest of the
-line; and first: it would wait for the others, and loads that seem to read it (processors compare
+They are vectors where whole lines of memory are written. Memory takes a line at a time: what lies
+before and behind them goes through the caches, or waits for the run that has the rest of its line.
+That comes first: it would wait for the others, and loads that seem to read it (processors compare
 the lowest 12 bits) would wait for it.
 What is needed next may be asked for meanwhile: memory that is read and written by turns moves more
 than one that is read, then written.

@@ -2,9 +2,10 @@
 
 Memory would wait while a row is computed with, so that one that follows is asked for meanwhile: all
 of it in the last pass over this one, where that computes much, and else where results are stored
-past the caches, from its second part on to the first part of the row behind it; that is asked for
-once more in the last pass. Which row that is, ``rows`` says: the next one where they are long, or
-else so many rows on that it is there in time.
+past the caches. Where a pass before the last has read the row, these requests are a part of a row
+further ahead, and that part, which the row before's have asked for, is asked for once more in the
+last pass. Which row that is, ``rows`` says: the next one where they are long, or else so many rows
+on that it is there in time.
 """
 
 from __future__ import annotations
@@ -89,9 +90,10 @@ class RowRequests(ReductionLoops):
         return [f"if length < {LONG_ROW}:", *indented(asked)]
 
     def rest_ahead(self, chosen: list[Combination], place: str) -> list[str]:
-        """The same in the last chunk of a row, which has fewer elements. Processors ask in time
-        where more passes than one go over it; and not in the only one, for what comes into vectors
-        of which elements are left out."""
+        """The same in the last chunk of a row, which has fewer elements. In the first of several
+        passes nothing is asked for: memory is read in time, and the others do not wait. In the only
+        one processors do not ask in time for vectors of which elements are left out, and not always
+        for others."""
         if self.passes[-1]:
             return self.part_of_row_ahead(chosen, place)
         return self.ahead(chosen, place)

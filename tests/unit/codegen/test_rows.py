@@ -39,7 +39,7 @@ def test_a_line_that_two_rows_share() -> None:
     """Past the caches it is stored as others are, or, where results wait, asked for."""
     rows = np.empty((1 << 15, 1000), np.float32)
     stored = str(gb.nn.standardize.explain(rows, source=True))
-    assert "line_f32(ready, l, " in stored and "behind" not in stored
+    assert "stream_line(ready, " in stored and "behind" not in stored
     waits = str(gb.nn.softmax.explain(rows, source=True))
     assert "fetch_lines(behind, 1)" in waits and "ready" not in waits
     for other in (

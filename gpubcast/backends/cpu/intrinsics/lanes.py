@@ -23,6 +23,7 @@ from gpubcast.backends.cpu.intrinsics.memory import NUMBA_TYPES, from_memory, me
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.llvm_passes import ROLLED
 from gpubcast.backends.cpu.processor import has_avx512, vector_bytes, vector_registers
+from gpubcast.codegen.cpu.combination import has_lanes
 from gpubcast.hlo.sequences import LANES
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
 
@@ -120,11 +121,6 @@ def _lanes_at_once(size: int) -> int:
     """How many lanes of so many bytes are kept in vector registers, half of which they fill: a
     power of two, and a few where many reductions share a pass."""
     return min(max(vector_registers() * vector_bytes() // 2 // size, 8), LANES)
-
-
-def has_lanes(element_type: ElementType) -> bool:
-    """Whether a type's lanes are combined as vectors."""
-    return not element_type.is_complex and element_type.bits != 4
 
 
 def _lanes(operation: str, element_type: ElementType) -> Any:

@@ -1,9 +1,10 @@
 """Whole vectors of bytes: moves, fills, and stores past the cache, for generated code.
 
 A vector is ``VECTOR`` bytes, which LLVM splits where the processor's are shorter. ``stream`` writes
-exactly the bytes that it is told. ``copy``, ``repeat`` and ``fill_<type>`` write whole vectors, up
-to a vector more than they are told: they are for scratch memory only, which has room for
-that behind each stretch. Nothing reads a byte that it is not told to read, outside scratch memory.
+exactly the bytes that it is told, ``stream_line`` a vector, to a multiple of its size. ``copy``,
+``repeat`` and ``fill_<type>`` write whole vectors, up to a vector more than they are told: they are
+for scratch memory only, which has room for that behind each stretch. Nothing reads a byte that it
+is not told to read, outside scratch memory.
 """
 
 from __future__ import annotations
@@ -152,4 +153,5 @@ def _fill(element_type: ElementType) -> Any:
 def functions() -> dict[str, Any]:
     """The functions under the names that generated code uses."""
     fills = {f"fill_{row.name}": _fill(row) for row in ELEMENT_TYPES.values()}
-    return {"stream": _stream, "repeat": _repeat, "fence": _fence} | fills
+    copies = {"stream": _stream, "stream_line": _stream_line, "repeat": _repeat}
+    return copies | {"fence": _fence} | fills

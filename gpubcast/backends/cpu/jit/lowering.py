@@ -184,8 +184,12 @@ class FunctionLowering:
         # Loops over ranges, those of them before the last call that stays one, and other calls.
         self._loops, self._around, self._calls = 0, 0, 0
         self._blocks = {n: self.function.append_basic_block(f"B{n}") for n in sorted(blocks)}
+        self._reached = {min(blocks)}
         for number, block in self._blocks.items():
             self._builder.position_at_end(block)
+            if number not in self._reached:
+                self._builder.unreachable()
+                continue
             for statement in blocks[number].body:
                 self._statements[type(statement)](self, statement)
         self._builder.position_at_end(begin)
@@ -225,11 +229,20 @@ class FunctionLowering:
 
     def _branch(self, statement: Any) -> None:
         condition = self._cast(self._variable(statement.cond.name), types.boolean)
-        then, otherwise = self._blocks[statement.truebr], self._blocks[statement.falsebr]
+        if isinstance(condition, llvm.Constant):
+            taken = statement.truebr if condition.constant else statement.falsebr
+            self._builder.branch(self._reach(taken))
+            return
+        then, otherwise = self._reach(statement.truebr), self._reach(statement.falsebr)
         self._builder.cbranch(condition, then, otherwise)
 
     def _jump(self, statement: Any) -> None:
-        self._builder.branch(self._blocks[statement.target])
+        self._builder.branch(self._reach(statement.target))
+
+    def _reach(self, number: int) -> Any:
+        """A block that is gone on with; one that none is gone to from has no code."""
+        self._reached.add(number)
+        return self._blocks[number]
 
     def _return(self, statement: Any) -> None:
         found = self._variable(statement.value.name)
