@@ -117,7 +117,7 @@ def _axes(
     found: Sequence[int],
 ) -> _Axes | None:
     """The axes of a kernel; None where its reductions do not share one sequence, or a pair of one
-    within the other, or where an output lacks a parallel axis."""
+    within the other, or where an output lacks a parallel axis, or one that is empty."""
     taken = {i: sequence_axes(graph, classes, i) for i in found}
     distinct = tuple(dict.fromkeys(taken.values()))
     if len(distinct) > 2 or not all(distinct):
@@ -146,6 +146,10 @@ def _axes(
     sequence = {axis for one in distinct for axis in one}
     if len(distinct) == 2 and any(axes & sequence for axes in outputs):
         # Inner reductions are there while the outer sequence is reduced, and not after it.
+        return None
+    # Outputs that have some of a sequence's axes are stored in its loops, which an empty one stops.
+    empty = {(node, d) for node, d in sequence if not classes.sizes[node][d]}
+    if any(axes & sequence and not empty <= axes for axes in outputs):
         return None
     # A chunk's number is the last of the parallel axes.
     last = classes.axes(graph.outputs[0])[-1] if chunked else None

@@ -21,7 +21,7 @@ from gpubcast.schedules.cuda.column_reduction import CudaColumnReduction
 from gpubcast.schedules.cuda.row_reduction import CudaRowReduction
 from gpubcast.schedules.schedule import CudaTarget
 from tests.emulated import campaign
-from tests.support import random_reductions
+from tests.support import empty_sequences, random_reductions
 from tests.support.emulator.backend import ORDERS, EmulatorBackend, NewDevice, altered
 from tests.support.random_reductions import ReductionCase, check, reduced
 
@@ -326,3 +326,17 @@ def test_families() -> None:
     assert "read 3 times" in again.reason
     crossed = chosen(softmax, gb.Shape("f32", (64, 500), gb.Layout((0, 1))))
     assert isinstance(crossed, CudaColumnReduction)
+
+
+def test_results_beside_reductions_of_nothing(new_device: NewDevice) -> None:
+    every = list(empty_sequences.cases())
+
+    def calls() -> None:
+        for case in every:
+            assert (case.call("cuda") == 1).all(), case
+
+    def rehearse() -> None:
+        for case in every:
+            case.call("cuda")
+
+    assert campaign.run(new_device(), calls, rehearse) > 1
