@@ -19,9 +19,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpubcast.shapes.element_types import ElementType
+
 LANES = 128
 PER_LANE = 4
 CHUNK = PER_LANE * LANES
+
+
+def has_lanes(element_type: ElementType) -> bool:
+    """Whether lanes of a type are numbers as they lie in memory, so that vectors of them can be
+    combined."""
+    return not element_type.is_complex and element_type.bits != 4
 
 
 def sequences(sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
+from gpubcast.backends.cpu import backend
 from gpubcast.codegen.cpu import kernel
 from gpubcast.planning import simplify
 from gpubcast.planning.plan import BroadcastPlan
@@ -19,13 +20,15 @@ from tests.support.reduced_values import reduced, same
 
 
 class Fault(NamedTuple):
-    """A fault in the generated code: what stands there, what is written instead, a call."""
+    """A fault in the generated code: what stands there, what is written instead, a call; whether
+    processors are taken for some that leave out elements of vectors."""
 
     pattern: str
     instead: str
     dims: tuple[int, ...]
     axes: tuple[int, ...]
     kind: str = "sum"
+    masks: bool = False
 
 
 # One after another, where a tree is due.
@@ -43,6 +46,19 @@ FAULTS = {
     ),
     "no +0.0 in a row": Fault(
         r"v1 = float32\(float32\(0\.0\) \+ c1\)", "v1 = c1", (2, 128), (1,), "zeros"
+    ),
+    "an element of the next row": Fault(
+        r"if step \+ l < count:", "if step + l <= count:", (3, 300), (1,), masks=True
+    ),
+    "the rest is where the row begins": Fault(
+        r"step = opaque\(even\) \+ g", "step = g", (3, 300), (1,), masks=True
+    ),
+    "no first elements of a row": Fault(
+        r"range\(0, opaque\(even\)", "range(128, opaque(even)", (3, 300), (1,), masks=True
+    ),
+    "lanes with a rest in their order": Fault(
+        r"( +)c1 = lanes_reduce_sum_f32\(y1\)", _IN_ORDER.replace("t1, l", "y1, l"),
+        (3, 300), (1,), masks=True,
     ),
     "no +0.0 in a column": Fault(
         r"float32\(float32\(0\.0\) \+ (load_f32\(t1, \d+ \+ c\))\)", r"\1", (128, 9), (0,), "zeros"
@@ -122,6 +138,7 @@ def no_known_kernels() -> Iterator[None]:
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_in_the_code_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fault = FAULTS[name]
+    monkeypatch.setitem(backend._namespace(), "MASKS", fault.masks)
     x = numbers(fault)
     assert is_right(x, fault.axes)
     planted = []

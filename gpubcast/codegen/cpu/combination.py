@@ -15,9 +15,9 @@ from gpubcast.codegen.cpu.scalar_code import compute_name, constant, scratch_typ
 from gpubcast.hlo import ops
 from gpubcast.hlo.literals import identity_bits
 from gpubcast.hlo.op import Identity
-from gpubcast.hlo.sequences import CHUNK, LANES
+from gpubcast.hlo.sequences import CHUNK, LANES, has_lanes
 from gpubcast.planning.plan import Program
-from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
+from gpubcast.shapes.element_types import ELEMENT_TYPES
 
 _KEYS = {Identity.LOWEST: "key_above", Identity.HIGHEST: "key_below"}
 # How many results of chunks are combined one by one: those of 4,096 elements.
@@ -171,11 +171,6 @@ class Combination:
         return text
 
 
-def has_lanes(element_type: ElementType) -> bool:
-    """Whether a type's lanes are combined as vectors."""
-    return not element_type.is_complex and element_type.bits != 4
-
-
 def lane_bytes(chosen: list[Combination]) -> int:
     """Bytes of a lane of all reductions of a pass, rounded up to a power of two; keys take
     further registers."""
@@ -266,12 +261,14 @@ def _masked_chunk(
 ) -> list[str]:
     """Lanes in registers, as those of a whole chunk, where processors leave out elements of a
     vector: the last element of some lanes is the identity. Loops over the rest of a row's elements
-    would go over lanes in memory, and what they store one by one vectors would wait for."""
-    first = [one.store("l", one.identity, "w") for one in chosen]
+    would go over lanes in memory, and what they store one by one vectors would wait for. The lanes
+    are others than those of a whole chunk, and not where the last elements are: where LLVM makes
+    shorter vectors of some, it makes them of all in the same memory."""
+    first = [one.store("l", one.identity, "q") for one in chosen]
     each = elements("step + l")
-    taken = [one.taken("l", f"b{one.value}", "w") for one in chosen]
+    taken = [one.taken("l", f"b{one.value}", "q") for one in chosen]
     none = [f"b{one.value} = {one.identity}" for one in chosen]
-    ends = [one.store("g + l", one.load("l", "w"), "u") for one in chosen]
+    ends = [one.store("g + l", one.load("l", "q"), "y") for one in chosen]
     asked = ahead("k")
     if asked:
         asked = [f"for k in range(0, {count}, {LANES}):", *indented(asked)]
@@ -292,9 +289,11 @@ def _masked_chunk(
         *indented(each, 4),
         "            else:",
         *indented(none, 4),
-        *indented([*taken, "rolled()"], 3),
+        *indented([*(one.store("l", f"b{one.value}", "z") for one in chosen), "rolled()"], 3),
+        f"        for l in range({at_once}):",
+        *indented([*(one.taken("l", one.load("l", "z"), "q") for one in chosen), "rolled()"], 3),
         f"    for l in range({at_once}):",
         *indented([*ends, "rolled()"], 2),
         "    rolled()",
-        *(line for one in chosen for line in one.tree(str(CHUNK), name="u")),
+        *(line for one in chosen for line in one.tree(str(CHUNK), name="y")),
     ]

@@ -43,7 +43,7 @@ class _RowLoops(RowStores):
     def lines(self) -> list[str]:
         every = self.combinations.values()
         lines = [one.allocation() for one in every]
-        lines += [one.allocation("lanes", name) for one in every for name in "wu"]
+        lines += [one.allocation("lanes", name) for one in every for name in "wuqyz"]
         scratch = "long_scratch" if self.long else "scratch"
         lines += [f"t{v} = {scratch}_{self.memory_of(v)}()" for v in self.stored]
         if self.streamed and not self.streams_elements:

@@ -23,8 +23,7 @@ from gpubcast.backends.cpu.intrinsics.memory import NUMBA_TYPES, from_memory, me
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.llvm_passes import ROLLED
 from gpubcast.backends.cpu.processor import has_avx512, vector_bytes, vector_registers
-from gpubcast.codegen.cpu.combination import has_lanes
-from gpubcast.hlo.sequences import LANES
+from gpubcast.hlo.sequences import LANES, has_lanes
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
 
 
