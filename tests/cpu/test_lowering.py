@@ -100,16 +100,22 @@ def transposed(name: str, target: int) -> Callable[..., Any]:
     return kernel(TRANSPOSED.format(name=name, target=target), f"transposed_{name}")
 
 
-def test_what_stays_a_function_is_optimised_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    machine_code(transposed("first", 1), 3)
-    optimised: list[str] = []
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The LLVM assembly that is optimised from now on."""
+    texts: list[str] = []
+    original = lowering.optimised
 
-    def counted(text: str, *given: Any, **named: Any) -> Any:
-        optimised.append(text)
+    def optimised(text: str, *given: Any, **named: Any) -> Any:
+        texts.append(text)
         return original(text, *given, **named)
 
-    original = lowering.optimised
-    monkeypatch.setattr(lowering, "optimised", counted)
+    monkeypatch.setattr(lowering, "optimised", optimised)
+    return texts
+
+
+def test_what_stays_a_function_is_optimised_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine_code(transposed("first", 1), 3)
+    optimised = noted(monkeypatch)
     image, _ = machine_code(transposed("second", 2), 3)
     assert len(optimised) == 1
     assert b"transpose.<locals>.transpose" in image.replace(b"_transpose", b"transpose")
@@ -136,14 +142,7 @@ def constant(table, low, high):
 
 
 def test_a_branch_that_is_never_taken_has_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    optimised: list[str] = []
-
-    def noted(text: str, *given: Any, **named: Any) -> Any:
-        optimised.append(text)
-        return original(text, *given, **named)
-
-    original = lowering.optimised
-    monkeypatch.setattr(lowering, "optimised", noted)
+    optimised = noted(monkeypatch)
     machine_code(kernel(CONSTANT, "constant"), 3)
     (text,) = optimised
     assert "br i1 true" not in text and "br i1 false" not in text
