@@ -85,9 +85,11 @@ class RowRequests(ReductionLoops):
             return self.part_of_row_ahead(chosen, place)
         rows = () if self.plan.chunked else self.parallel[-1:]
         asked = self.asked(place, LANES, (*axes, *rows), AHEAD)
-        if not asked or not rows or not self.passes[-1]:
-            return asked
-        return [f"if length < {LONG_ROW}:", *indented(asked)]
+        if not asked:
+            return []
+        if rows and self.passes[-1]:
+            asked = [f"if length < {LONG_ROW}:", *indented(asked)]
+        return ["if FETCHES_AHEAD:", *indented(asked)]
 
     def rest_ahead(self, chosen: list[Combination], place: str) -> list[str]:
         """The same in the last chunk of a row, which has fewer elements. In the first of several

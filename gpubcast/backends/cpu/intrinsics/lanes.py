@@ -22,7 +22,7 @@ from numba.core import cgutils
 from gpubcast.backends.cpu.intrinsics.memory import NUMBA_TYPES, from_memory, memory_type
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.llvm_passes import ROLLED
-from gpubcast.backends.cpu.processor import has_avx512, vector_bytes, vector_registers
+from gpubcast.backends.cpu.processor import architecture, has_avx512, vector_bytes, vector_registers
 from gpubcast.hlo.sequences import LANES, has_lanes
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
 
@@ -178,6 +178,7 @@ def functions() -> dict[str, Any]:
     at_once = {f"LANES_OF_{1 << n}": _lanes_at_once(1 << n) for n in range(13)}
     return (
         {"opaque": _opaque, "rolled": _rolled, "MASKS": has_avx512()}
+        | {"FETCHES_AHEAD": has_avx512() or architecture() != "x86_64"}
         | at_once
         | keys
         | {
