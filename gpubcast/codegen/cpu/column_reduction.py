@@ -67,8 +67,9 @@ class _ColumnLoops(ReductionLoops):
         ]
 
     def lines(self) -> list[str]:
-        memory = "far_tiles" if self.far else "tiles"
-        lines = [one.allocation(memory) for one in self.combinations.values()]
+        every = self.combinations.values()
+        memory = f"far_tiles_of_{len(every)}" if self.far else "tiles"
+        lines = [one.allocation(memory) for one in every]
         lines += [f"t{v} = scratch_{scratch_type(self.program.type_of(v))}()" for v in self.waiting]
         lines += [f"g{slot} = scratch_{self._type(slot)}()" for slot in self.copied]
         lines += [f"x{slot} = scratch_{self._element(slot).name}()" for slot in self.crossed]

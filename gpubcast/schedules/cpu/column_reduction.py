@@ -9,6 +9,7 @@ from typing import ClassVar
 from gpubcast.planning.plan import Access, BroadcastPlan
 from gpubcast.schedules.cpu.cost import (
     FAR_TILE_BYTES,
+    MOST_FAR,
     MOST_SCRATCH,
     STRETCH,
     TILE_BYTES,
@@ -29,8 +30,6 @@ FEWEST = 4
 LONGEST_ACROSS, FEW = 64, 16
 # The bytes of the shortest sequence that is transposed in registers.
 _TRANSPOSED_BYTES = 16
-# How many reductions of a kernel may have tiles for memory: they lie on a thread's stack.
-MOST_FAR = 2
 # Parts are multiples of so many columns, whole lines of memory, and at least this share of the
 # threads has one.
 _UNIT, _BUSY = 64, 0.75
@@ -94,7 +93,7 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
     costly = any(map(plan.program.expensive, plan.program.code))
     crossed = _crossed(plan, axis, large=large)
     far = not crossed and large and reductions <= MOST_FAR
-    tile = _tile(plan, far=far, costly=costly)
+    tile = _tile(plan, far=reductions if far else 0, costly=costly)
     if crossed:
         few = plan.axes[plan.axes_of(1)[0]].size <= FEW
         tile = min(tile, STRETCH // (FEW if few else LONGEST_ACROSS))
@@ -170,11 +169,13 @@ def _crossed(plan: BroadcastPlan, vector: int, *, large: bool) -> tuple[int, ...
     return tuple(found[:MOST_CROSSED])
 
 
-def _tile(plan: BroadcastPlan, *, far: bool, costly: bool) -> int:
-    """How many values of the largest type make a tile. Of costly values as many tiles wait as there
-    are lanes to combine, and all of them are to stay in the nearest cache."""
+def _tile(plan: BroadcastPlan, *, far: int, costly: bool) -> int:
+    """How many values of the largest type make a tile, where so many reductions come from memory.
+    Of costly values as many tiles wait as there are lanes to combine, and all of them are to stay
+    in the nearest cache."""
     largest = max(_bytes(one.element_type) for one in plan.program.code)
-    return (FAR_TILE_BYTES if far else TILE_BYTES // (1 + costly)) // largest
+    size = FAR_TILE_BYTES // far if far else TILE_BYTES // (1 + costly)
+    return min(size // largest, STRETCH)
 
 
 def _bytes(element_type: ElementType) -> int:

@@ -25,7 +25,13 @@ from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED
 from gpubcast.backends.cpu.processor import converts_halves
 from gpubcast.hlo.sequences import LANES
 from gpubcast.planning.plan import LONGEST_SEQUENCE
-from gpubcast.schedules.cpu.cost import FAR_TILE_BYTES, STRETCH, TILE_BYTES, TILES
+from gpubcast.schedules.cpu.cost import (
+    FAR_TILE_BYTES,
+    MOST_FAR,
+    STRETCH,
+    TILE_BYTES,
+    TILES,
+)
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
 
 NUMBA_TYPES = {"bool": types.boolean, "float": types.float32, "double": types.float64} | {
@@ -298,7 +304,8 @@ def namespace() -> dict[str, Any]:
         names[f"lanes_{row.name}"] = _scratch(row, LANES)
         names[f"scratch_{row.name}"] = _scratch(row, STRETCH)
         names[f"long_scratch_{row.name}"] = _scratch(row, LONGEST_SEQUENCE)
-        for prefix, size in (("tiles", TILE_BYTES), ("far_tiles", FAR_TILE_BYTES)):
+        tiles = {f"far_tiles_of_{n}": FAR_TILE_BYTES // n for n in range(1, MOST_FAR + 1)}
+        for prefix, size in {"tiles": TILE_BYTES, **tiles}.items():
             names[f"{prefix}_{row.name}"] = _scratch(row, TILES * size // row.itemsize)
         if row.is_complex:
             continue
