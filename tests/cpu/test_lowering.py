@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpubcast.backends.cpu.jit import lowering
 from gpubcast.backends.cpu.jit.compile import machine_code
-from tests.support.machine_code import called, kernel
+from tests.support.machine_code import called, kernel, noted
 
 HALVES = """
 def halved(number):
@@ -98,19 +97,6 @@ def transposed_{name}(table, low, high):
 
 def transposed(name: str, target: int) -> Callable[..., Any]:
     return kernel(TRANSPOSED.format(name=name, target=target), f"transposed_{name}")
-
-
-def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The LLVM assembly that is optimised from now on."""
-    texts: list[str] = []
-    original = lowering.optimised
-
-    def optimised(text: str, *given: Any, **named: Any) -> Any:
-        texts.append(text)
-        return original(text, *given, **named)
-
-    monkeypatch.setattr(lowering, "optimised", optimised)
-    return texts
 
 
 def test_what_stays_a_function_is_optimised_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import gpubcast as gb
-from gpubcast.backends.cpu import backend
+from gpubcast.backends.cpu import backend, processor
 from gpubcast.backends.cpu.jit import llvm_passes, nontemporal_accesses
 from gpubcast.codegen.cpu import kernel as code
 from gpubcast.schedules.choose import schedule
 from gpubcast.schedules.schedule import CpuTarget
 from tests.support.guarded import Guarded
+from tests.support.machine_code import noted
 
 TEXT = """define void @f(ptr %x, ptr %z) {
   %a = load <8 x float>, ptr %x, align 4, !alias.scope !5
@@ -39,36 +40,35 @@ TEXT = """define void @f(ptr %x, ptr %z) {
 
 
 def test_marked_vectors_that_are_aligned_go_past_the_caches() -> None:
-    made = nontemporal_accesses.with_nontemporal_accesses(TEXT)
+    made = nontemporal_accesses.with_nontemporal_accesses(TEXT, asks=True)
     found = [line for line in made.splitlines() if "!nontemporal !7" in line]
     assert len(found) == 2
     assert found[0].startswith("  store <8 x float> %a, ptr %z, align 32, !noalias !5")
     assert found[1].startswith("  store <16 x double> zeroinitializer")
-    assert nontemporal_accesses.with_nontemporal_accesses(TEXT).count(
-        "nontemporal"
-    ) == 2 and "!7 = !{i32 1}" in nontemporal_accesses.with_nontemporal_accesses(TEXT)
+    assert made.count("nontemporal") == 2 and "!7 = !{i32 1}" in made
 
 
 def test_marked_vector_loads_ask_ahead() -> None:
-    made = nontemporal_accesses.with_nontemporal_accesses(TEXT).splitlines()
+    made = nontemporal_accesses.with_nontemporal_accesses(TEXT, asks=True).splitlines()
     asked = [i for i, line in enumerate(made) if "call void @llvm.prefetch" in line]
     assert len(asked) == 1
     assert made[asked[0] - 2].startswith("  %a = load <8 x float>")
     assert "ptr %x, i64 3072" in made[asked[0] - 1]
     assert sum(line.startswith("declare void @llvm.prefetch") for line in made) == 1
+    assert "prefetch" not in nontemporal_accesses.with_nontemporal_accesses(TEXT, asks=False)
 
 
 def test_other_code_is_left_alone() -> None:
     text = TEXT.replace('!"streamed"', '!"others"')
-    assert nontemporal_accesses.with_nontemporal_accesses(text) == text
+    assert nontemporal_accesses.with_nontemporal_accesses(text, asks=True) == text
 
 
 def optimised(plan: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     """The LLVM assembly of a plan's streamed kernel, compiled anew."""
     known: list[str] = []
 
-    def kept(text: str) -> str:
-        known.append(nontemporal_accesses.with_nontemporal_accesses(text))
+    def kept(text: str, *, asks: bool) -> str:
+        known.append(nontemporal_accesses.with_nontemporal_accesses(text, asks=asks))
         return known[-1]
 
     monkeypatch.setattr(llvm_passes, "with_nontemporal_accesses", kept)
@@ -82,7 +82,28 @@ def test_loops_of_a_streamed_kernel(kind: str, monkeypatch: pytest.MonkeyPatch) 
     plan = gb.plan("add", f"{kind}[999,1000]", f"{kind}[1000]", broadcast_dimensions=(1,))
     text = optimised(plan, monkeypatch)
     stores = re.findall(r"store <\d+ x \w+> .*!nontemporal", text)
-    assert stores and "call void @llvm.prefetch" in text
+    asks = "call void @llvm.prefetch" in text
+    assert stores and asks is not processor.reads_ahead()
+
+
+@pytest.mark.parametrize("reads_ahead", [False, True])
+def test_what_computes_little_asks_where_processors_do_not_read_ahead(
+    reads_ahead: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(llvm_passes, "reads_ahead", lambda: reads_ahead)
+    for operation, asks in (("neg", not reads_ahead), ("exp", True)):
+        text = optimised(gb.plan(operation, "f32[999999]"), monkeypatch)
+        assert ("call void @llvm.prefetch" in text) is asks, operation
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_sums_along_rows_ask_likewise(asks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = gb.plan("reduce_sum", "f32[999,999]", axes=(1,)).broadcast_plan
+    source = code.generate(plan, schedule(plan, CpuTarget(1, 0), ()))
+    monkeypatch.setitem(backend._namespace(), "FETCHES_AHEAD", asks)
+    texts = noted(monkeypatch)
+    backend._compiled(source)
+    assert ("llvm.prefetch" in "".join(texts)) is asks
 
 
 def test_functions_with_forms_on_vectors_are_streamed_too(

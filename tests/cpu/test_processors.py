@@ -205,7 +205,7 @@ ASKED = """
 from tests.support import vector_kernels
 from gpubcast.backends.cpu import processor
 vector_kernels.aim({target!r}, features={features!r})
-names = "has_avx2", "has_avx512", "has_fma", "has_sve", "converts_halves"
+names = "has_avx2", "has_avx512", "has_fma", "has_sve", "converts_halves", "reads_ahead"
 print(*(name for name in names if getattr(processor, name)()))
 """
 
@@ -213,9 +213,9 @@ print(*(name for name in names if getattr(processor, name)()))
 @pytest.mark.parametrize(
     ("target", "features", "wanted"),
     [
-        ("x86-64-v2", "", ""),
-        ("znver3", "", "has_avx2 has_fma converts_halves"),
-        ("znver3", "-fma", "has_avx2 converts_halves"),
+        ("x86-64-v2", "", "reads_ahead"),
+        ("znver3", "", "has_avx2 has_fma converts_halves reads_ahead"),
+        ("znver3", "-fma", "has_avx2 converts_halves reads_ahead"),
         ("znver4", "", "has_avx2 has_avx512 has_fma converts_halves"),
         ("neoverse-n1", "", "has_fma converts_halves"),
         ("neoverse-v1", "", "has_fma has_sve converts_halves"),

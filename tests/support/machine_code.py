@@ -6,6 +6,8 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from gpubcast.backends.cpu import backend
 from gpubcast.backends.cpu.jit import lowering, numba_target, object_cache
 from gpubcast.backends.cpu.jit.compile import machine_code
@@ -42,3 +44,16 @@ def assembly(function: Callable[..., Any], arguments: int) -> str:
         module, _ = lowering.entry(function, arguments)
         tool = numba_target.contexts()[1].codegen()._tm
         return str(tool.emit_assembly(module.optimised()))
+
+
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The LLVM assembly that is optimised from now on."""
+    texts: list[str] = []
+    original = lowering.optimised
+
+    def optimised(text: str, *given: Any, **named: Any) -> Any:
+        texts.append(text)
+        return original(text, *given, **named)
+
+    monkeypatch.setattr(lowering, "optimised", optimised)
+    return texts

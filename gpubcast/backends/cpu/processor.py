@@ -144,6 +144,12 @@ def has_sve() -> bool:
     return "+sve" in _target()[1]
 
 
+def reads_ahead() -> bool:
+    """Whether kernels are compiled for a processor that is taken to find by itself what simple loops
+    read next, so that requests only take time: x86-64 without AVX-512, as a Zen 3."""
+    return architecture() == "x86_64" and not has_avx512()
+
+
 def vector_bytes() -> int:
     """Bytes of a vector register; of SVE's, as many as each has."""
     return 64 if has_avx512() else 32 if has_avx2() else 16

@@ -52,7 +52,10 @@ def test_a_line_that_two_rows_share() -> None:
 def test_chunks_of_one_long_row_are_asked_for_ahead() -> None:
     plan = gb.plan("reduce_sum", gb.Shape("f32", (1 << 25,)), axes=(0,))
     # The rest of its last chunk with masks, and without them twice.
-    assert asked(plan.explain(source=True)) == ["p0"] * 4
+    found = str(plan.explain(source=True))
+    assert asked(found) == ["p0"] * 4
+    # Where processors do not read ahead.
+    assert len(re.findall(r"if FETCHES_AHEAD:\n.*fetch_lines\(", found)) == 4
 
 
 def test_the_next_row_is_asked_for_while_one_pass_computes_much() -> None:

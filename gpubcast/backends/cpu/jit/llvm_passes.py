@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED, with_nontemporal_accesses
-from gpubcast.backends.cpu.processor import has_avx2, has_avx512, has_sve
+from gpubcast.backends.cpu.processor import has_avx2, has_avx512, has_sve, reads_ahead
 
 # What ``wide_vectors`` says of a kernel that computes much.
 WIDE = '"prefer-vector-width"="512"'
@@ -80,7 +80,9 @@ def optimised(text: str, linked: list[Any], codegen: Any, *, is_simple: bool) ->
         module = binding.parse_assembly(hinted(str(module), *hints))
     builder.getModulePassManager().run(module, builder)
     if STREAMED in text:
-        module = binding.parse_assembly(with_nontemporal_accesses(str(module)))
+        # What computes much comes to memory too late where it has not asked for it.
+        asks = WIDE in text or not reads_ahead()
+        module = binding.parse_assembly(with_nontemporal_accesses(str(module), asks=asks))
     if _VARIANTS in text:
         module = binding.parse_assembly(inlining(str(module)))
         passes, builder = codegen._module_pass_manager(opt=0)

@@ -2,8 +2,8 @@
 
 Vector stores of ``line_<type>`` go past the caches where LLVM has found that they are aligned: the
 scalar store that it begins with is not, so it would refuse to make vectors of one that says so.
-Vector loads of ``far_<type>`` ask for the memory that a loop comes to later: while it also writes
-past the caches, the processor does not look ahead far enough by itself.
+Vector loads of ``far_<type>`` ask for the memory that a loop comes to later where it also writes
+past the caches and the processor does not look ahead far enough by itself.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _LOAD = re.compile(r"  %\S+ = load <\d+ x \w+>, ptr (\S+), .*, !alias\.scope !(\
 _PREFETCH = "void @llvm.prefetch.p0(ptr"
 
 
-def with_nontemporal_accesses(text: str) -> str:
-    """LLVM assembly in which marked stores go past the caches, and marked loads ask ahead."""
+def with_nontemporal_accesses(text: str, *, asks: bool) -> str:
+    """LLVM assembly in which marked stores go past the caches, and marked loads may ask ahead."""
     scope = _SCOPE.search(text)
     if scope is None:
         return text
@@ -39,7 +39,7 @@ def with_nontemporal_accesses(text: str) -> str:
             if size >= _SHORTEST and int(store[3]) >= min(size, VECTOR):
                 line += f", !nontemporal !{one}"
         lines.append(line)
-        if load and load[2] in marked:
+        if asks and load and load[2] in marked:
             asked += 1
             lines.append(f"  %ahead.{asked} = getelementptr i8, ptr {load[1]}, i64 {AHEAD}")
             lines.append(f"  call {_PREFETCH} %ahead.{asked}, i32 0, i32 2, i32 1)")
