@@ -1,0 +1,56 @@
+"""Columns from memory: how wide tiles of them are, and that what waits between passes has room."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.cpu.column_reduction import ColumnReduction
+from gpubcast.schedules.cpu.cost import FAR_TILE_BYTES, STRETCH
+from gpubcast.schedules.schedule import CpuTarget
+
+
+@gb.fuse("row col -> row col")
+def below(x: Any) -> Any:
+    """How far elements are below twice the largest of their column, a value between two passes."""
+    largest = gb.reduce_max(x, "row")
+    return largest + largest - x
+
+
+@gb.fuse("row col -> col")
+def both(x: Any) -> Any:
+    return gb.reduce_sum(x, "row") - gb.reduce_max(x, "row")
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype", "tile"),
+    [
+        (below, "s8", STRETCH),
+        (below, "s16", FAR_TILE_BYTES // 2),
+        (below, "f16", FAR_TILE_BYTES // 4),
+        (below, "f32", FAR_TILE_BYTES // 4),
+        (below, "f64", FAR_TILE_BYTES // 8),
+        (both, "s8", STRETCH),
+        (both, "f32", FAR_TILE_BYTES // 8),
+    ],
+)
+def test_the_tiles_of_a_kernel_share_their_bytes(function: Any, dtype: str, tile: int) -> None:
+    plan = function.plan(f"{dtype}[300,20000]").broadcast_plan
+    chosen = schedule(plan, CpuTarget(2, 0), ())
+    assert isinstance(chosen, ColumnReduction) and chosen.far
+    assert chosen.tile == tile
+
+
+@pytest.mark.parametrize("columns", [STRETCH - 1, STRETCH + 1, 2 * STRETCH, 2 * STRETCH + 77])
+@pytest.mark.parametrize("rows", [130, 700])
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "f4", "f8"])
+def test_wide_columns(dtype: str, rows: int, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+    x = np.random.default_rng(columns).integers(0, 100, (rows, columns)).astype(dtype)
+    largest = x.max(0)
+    assert np.array_equal(np.asarray(below(x)), largest + largest - x)
+    assert np.array_equal(np.asarray(both(x)), x.sum(0, dtype=dtype) - largest)
