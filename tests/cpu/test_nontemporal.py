@@ -100,6 +100,7 @@ def test_what_computes_little_asks_where_processors_do_not_read_ahead(
 def test_sums_along_rows_ask_likewise(asks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = gb.plan("reduce_sum", "f32[999,999]", axes=(1,)).broadcast_plan
     source = code.generate(plan, schedule(plan, CpuTarget(1, 0), ()))
+    assert backend._namespace()["FETCHES_AHEAD"] is not processor.reads_ahead()
     monkeypatch.setitem(backend._namespace(), "FETCHES_AHEAD", asks)
     texts = noted(monkeypatch)
     backend._compiled(source)

@@ -145,8 +145,9 @@ def has_sve() -> bool:
 
 
 def reads_ahead() -> bool:
-    """Whether kernels are compiled for a processor that is taken to find by itself what simple
-    loops read next, so that requests only take time: x86-64 without AVX-512, as a Zen 3."""
+    """Whether kernels are compiled for a processor whose own prefetches are taken to be enough
+    for loops that compute little, so that requests only take time: x86-64 without AVX-512. So it is
+    on a Zen 3; others like it were not measured."""
     return architecture() == "x86_64" and not has_avx512()
 
 

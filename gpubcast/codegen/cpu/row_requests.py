@@ -77,7 +77,7 @@ class RowRequests(ReductionLoops):
     def ahead(self, chosen: list[Combination], place: str) -> list[str]:
         """Asks for ``LANES`` elements that follow others, in the pass in which they come from
         memory; of long rows for a part of one that follows, in the last pass, so that the first
-        need not ask."""
+        need not ask. Some processors read in time what follows, and nothing is asked for there."""
         axes = self.plan.axes_of(1)
         if len(self.plan.sequences) > 1 or len(axes) != 1:
             return []

@@ -93,7 +93,9 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
     costly = any(map(plan.program.expensive, plan.program.code))
     crossed = _crossed(plan, axis, large=large)
     far = not crossed and large and reductions <= MOST_FAR
-    tile = _tile(plan, far=reductions if far else 0, costly=costly)
+    # Of costly values as many tiles wait as there are lanes to combine, and all of them are to stay
+    # in the nearest cache.
+    tile = _tile(plan, FAR_TILE_BYTES // reductions if far else TILE_BYTES // (1 + costly))
     if crossed:
         few = plan.axes[plan.axes_of(1)[0]].size <= FEW
         tile = min(tile, STRETCH // (FEW if few else LONGEST_ACROSS))
@@ -169,12 +171,10 @@ def _crossed(plan: BroadcastPlan, vector: int, *, large: bool) -> tuple[int, ...
     return tuple(found[:MOST_CROSSED])
 
 
-def _tile(plan: BroadcastPlan, *, far: int, costly: bool) -> int:
-    """How many values of the largest type make a tile, where so many reductions come from memory.
-    Of costly values as many tiles wait as there are lanes to combine, and all of them are to stay
-    in the nearest cache."""
+def _tile(plan: BroadcastPlan, size: int) -> int:
+    """How many values of the largest type make a tile of so many bytes, and no more than what waits
+    between passes has room for."""
     largest = max(_bytes(one.element_type) for one in plan.program.code)
-    size = FAR_TILE_BYTES // far if far else TILE_BYTES // (1 + costly)
     return min(size // largest, STRETCH)
 
 

@@ -21,8 +21,8 @@ _EXPENSIVE = 2
 STRETCH = 4096
 # Values of sequences beside each other that wait to be combined: how many tiles, and how many bytes
 # each has, where they come from the caches (costly ones half as many) and where they come from
-# memory. Those of so many reductions of a kernel may be as long: they share these bytes, since they
-# lie on a thread's stack, and those in use at a time in its second cache.
+# memory, which at most MOST_FAR reductions of a kernel do. These share the bytes: all tiles lie on
+# a thread's stack, and those that are used at a time in the second cache.
 TILES, TILE_BYTES, FAR_TILE_BYTES, MOST_FAR = 72, 1024, 8192, 2
 # Bytes of a vector, and how many bytes behind a stretch vectors may write.
 VECTOR = 64

@@ -6,8 +6,8 @@ of sums, and returns what they come to. Extremes of floats are those of keys (``
 as they lie in memory (complex numbers, integers of 4 bits) have none: there are loops instead.
 
 ``LANES_OF_<n>`` is how many lanes of n bytes are combined at a time, ``MASKS`` whether some of a
-vector's elements can be left out, of every size, at no cost, and ``FETCHES_AHEAD`` whether what is
-read in its order is to be asked for all the same.
+vector's elements can be left out, of every size, at no cost, and ``FETCHES_AHEAD`` whether memory
+that is read in order is to be asked for ahead, as the processor does not do that well enough.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 index, value)`` rounds and writes it; ``index`` counts elements. ``read_<type>`` and
 ``write_<type>`` are the same for operands and a kernel's only result, where no write changes what a
 read elsewhere finds: loops over them become vector loops in place, too. In vector loops
-``far_<type>`` also asks for memory ahead, and ``line_<type>`` writes past the caches if ``address``
+``far_<type>`` may ask for memory ahead, and ``line_<type>`` writes past the caches if ``address``
 is known to be a multiple of a vector's size (see ``lines``).
 
 f8, f16 and bf16 are computed as float32: f16 through LLVM's half where the processor has it, the
