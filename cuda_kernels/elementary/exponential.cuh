@@ -38,6 +38,33 @@ GB_FN double exp(double x0) {
   return scaled(fma(fma(t33, r, 1.0), r, 1.0), n);
 }
 
+// e ** x for a number that is at most 0, or NaN: the same, where no result is large.
+GB_FN float exp_nonpositive(float x0) {
+  GB_ENTER
+  const float x = (x0 < (-104.0f)) ? (-104.0f) : x0;
+  const float n = fma(x, 1.442695f, 12582912.0f) - 12582912.0f;
+  const float r = fma(n, -5.769999e-08f, fma(n, -0.6931471f, x));
+  const float t18 = fma(fma(fma(0.0013820748f, r, 0.008368677f), r, 0.041668266f), r,
+      0.16666521f);
+  const float t24 = scaled_down(fma(fma(fma(t18, r, 0.49999994f), r, 1.0f), r, 1.0f), n);
+  return t24;
+}
+
+// e ** x for a number that is at most 0, or NaN: the same, where no result is large.
+GB_FN double exp_nonpositive(double x0) {
+  GB_ENTER
+  const double x = (x0 < (-746.0)) ? (-746.0) : x0;
+  const double n = fma(x, 1.4426950408889634, 6755399441055744.0) - 6755399441055744.0;
+  const double r = fma(n, -2.3190468138462996e-17, fma(n, -0.6931471805599453, x));
+  const double t16 = fma(fma(2.500961773811377e-08, r, 2.7630483934343876e-07), r,
+      2.755755553229745e-06);
+  const double t20 = fma(fma(t16, r, 2.4801492390655727e-05), r, 0.00019841269542138592);
+  const double t24 = fma(fma(t20, r, 0.0013888888944381223), r, 0.008333333333477345);
+  const double t30 = fma(fma(fma(t24, r, 0.041666666666526894), r, 0.1666666666666644), r,
+      0.5000000000000011);
+  return scaled_down(fma(fma(t30, r, 1.0), r, 1.0), n);
+}
+
 // 2 ** x: 2^n 2^r with n = round(x) and a polynomial in r.
 GB_FN float exp2(float x0) {
   GB_ENTER
@@ -105,7 +132,7 @@ GB_FN double expm1(double x) {
 GB_FN float logistic(float x) {
   GB_ENTER
   const float t1 = fabs(x);
-  const float y = exp(-t1);
+  const float y = exp_nonpositive(-t1);
   const float total = 1.0f + y;
   const float low = (t1 > 4e+01f) ? 0.0f : (y - (total - 1.0f));
   const float t13 = (x < 0.0f) ? y : 1.0f;
@@ -119,7 +146,7 @@ GB_FN float logistic(float x) {
 GB_FN double logistic(double x) {
   GB_ENTER
   const double t1 = fabs(x);
-  const double y = exp(-t1);
+  const double y = exp_nonpositive(-t1);
   const double total = 1.0 + y;
   const double low = (t1 > 40.0) ? 0.0 : (y - (total - 1.0));
   const double t13 = (x < 0.0) ? y : 1.0;

@@ -63,6 +63,22 @@ GB_FN double scaled(double y, double n) {
   return t14;
 }
 
+// y 2^n, rounded once, for a whole n from -151 (F32) or -1077 (F64) to 64 and
+// 1/2 <= abs(y) < 4; where y is NaN so is n.
+GB_FN float scaled_down(float y, float n) {
+  GB_ENTER
+  const u32 word = bits_as<u32>(n + 12583065.0f);
+  return (y * bits_as<float>(word << 23)) * 1.4901161e-08f;
+}
+
+// y 2^n, rounded once, for a whole n from -151 (F32) or -1077 (F64) to 64 and
+// 1/2 <= abs(y) < 4; where y is NaN so is n.
+GB_FN double scaled_down(double y, double n) {
+  GB_ENTER
+  const u64 word = bits_as<u64>(n + 6755399441056822.0);
+  return (y * bits_as<double>(word << 52)) * 2.7755575615628914e-17;
+}
+
 // y, a logarithm of x, where x is positive and finite, and the logarithm elsewhere.
 GB_FN float log_domain(float x, float y) {
   GB_ENTER

@@ -169,6 +169,8 @@ class Op:
         result: how the result's element type follows.
         edges: values at the edges, as XLA defines them.
         cuda, cpu: expressions; None for rows that only move or reinterpret elements.
+        nonpositive: the expression on both devices of a floating operand that is known to be at
+            most 0, or NaN, with the same result; empty where there is none.
         words: the CUDA expression on words of four elements of a byte each (``words.cuh``), of the
             categories that have one; None where elements are computed one by one.
         reference: ``reference(element_type, *scalars)``, the definition in plain Python. Integers
@@ -210,6 +212,7 @@ class Op:
     edges: str = ""
     cuda: Code | None = None
     cpu: Code | None = None
+    nonpositive: str = ""
     words: Code | None = None
     reference: Reference | None = None
     ulp: tuple[float, float] = (0, 0)
@@ -274,6 +277,11 @@ class Op:
     def cpu_for(self, element_type: ElementType) -> str:
         """The CPU expression for operands of a type."""
         return self._own(element_type) or _pick(self.cpu, element_type.category)
+
+    def nonpositive_for(self, element_type: ElementType) -> str:
+        """The expression for an operand of a type that is at most 0; empty where there is none."""
+        own = element_type.category is Category.FLOATING and not self.halved(element_type)
+        return self.nonpositive if own else ""
 
     def words_for(self, element_type: ElementType) -> str:
         """The CUDA expression on words for operands of a type; empty where there is none."""

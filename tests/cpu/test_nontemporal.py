@@ -15,6 +15,7 @@ from gpubcast.codegen.cpu import kernel as code
 from gpubcast.schedules.choose import schedule
 from gpubcast.schedules.schedule import CpuTarget
 from tests.support.guarded import Guarded
+from tests.support import machine_code
 from tests.support.machine_code import noted
 
 TEXT = """define void @f(ptr %x, ptr %z) {
@@ -61,6 +62,20 @@ def test_marked_vector_loads_ask_ahead() -> None:
 def test_other_code_is_left_alone() -> None:
     text = TEXT.replace('!"streamed"', '!"others"')
     assert nontemporal_accesses.with_nontemporal_accesses(text, asks=True) == text
+
+
+@pytest.mark.parametrize("verb, compares", [("write_own", False), ("write", True)])
+def test_a_kernels_own_memory_is_apart_from_its_result(verb: str, compares: bool) -> None:
+    """Else a loop that writes both compares their places first, and has a slow copy."""
+    text = (
+        "def f(own, x, z, n):\n"
+        "    for i in range(n):\n"
+        "        v = read_f32(x, i)\n"
+        f"        {verb}_f32(own, i, v)\n"
+        "        line_f32(z & -64, i, v)\n"
+    )
+    made = machine_code.optimised(machine_code.kernel(text, "f"), 4)
+    assert "!nontemporal" in made and ("diff.check" in made) is compares
 
 
 def optimised(plan: Any, monkeypatch: pytest.MonkeyPatch) -> str:

@@ -46,6 +46,15 @@ def assembly(function: Callable[..., Any], arguments: int) -> str:
         return str(tool.emit_assembly(module.optimised()))
 
 
+def optimised(function: Callable[..., Any], arguments: int) -> str:
+    """The LLVM assembly of a function of so many 64-bit integers."""
+    from numba.core.compiler_lock import global_compiler_lock
+
+    with global_compiler_lock:
+        module, _ = lowering.entry(function, arguments)
+        return str(module.optimised())
+
+
 def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The LLVM assembly that is optimised from now on."""
     texts: list[str] = []

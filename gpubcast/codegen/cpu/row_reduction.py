@@ -116,7 +116,7 @@ class _RowLoops(RowStores):
 
             def body(apart: bool) -> list[str]:
                 lines = self._elements(sequence, values, f"{begin} + e", apart=apart) + entered
-                verb = "write" if apart else "store"
+                verb = "write_own" if apart else "store"
                 return lines + [f"{verb}_{self.memory_of(v)}(t{v}, j, v{v})" for v in new]
 
             before += self._computed(chosen, begin, count, body)

@@ -12,6 +12,7 @@ import math
 from gpubcast.hlo import ops, rules
 from gpubcast.hlo.literals import component_bits, scalar_of
 from gpubcast.planning.plan import BroadcastPlan, Instruction, Program
+from gpubcast.planning.signs import never_positive_form
 from gpubcast.schedules.schedule import AccessPattern, CudaScheduleBase, VectorScheduleBase
 from gpubcast.shapes.element_types import Category, ElementType
 
@@ -195,7 +196,8 @@ def expression(program: Program, instruction: Instruction, index: int, names: li
     if row.rule is rules.BITCAST:
         return f"bitcast<{cuda_type(result)}, {cuda_type(operand)}>({names[0]})"
     said = {"bits": operand.bits, "type": cuda_type(operand), **dict(instruction.attributes)}
-    text = row.cuda_for(operand).format(*names, **said)
+    form = never_positive_form(program, instruction) or row.cuda_for(operand)
+    text = form.format(*names, **said)
     # A value only written is rounded by the store; one that is used again is rounded here.
     rounded = result.rounds and program.taken(index)
     return f"round_to<{cuda_type(result)}>({text})" if rounded else text

@@ -126,10 +126,24 @@ def nearest(x: FormulaValue, factor: float) -> FormulaValue:
 def exp(x: FormulaValue) -> FormulaValue:
     """e ** x: 2^n e^r with n = round(x / ln 2) and a polynomial in r."""
     x = clamp(x, *EXP_LIMITS[x.machine_type])
+    n, r = _multiple(x)
+    return step("scaled", polynomial(r, (1.0, 1.0, *EXP[x.machine_type])), n)
+
+
+@formula("exp_nonpositive", F32, F64)
+def exp_nonpositive(x: FormulaValue) -> FormulaValue:
+    """e ** x for a number that is at most 0, or NaN: the same, where no result is large."""
+    low, _ = EXP_LIMITS[x.machine_type]
+    x = select(x < low, low, x)
+    n, r = _multiple(x)
+    return step("scaled_down", polynomial(r, (1.0, 1.0, *EXP[x.machine_type])), n)
+
+
+def _multiple(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
+    """n = round(x / ln 2), and r = x - n ln 2."""
     high, low = LN2[x.machine_type]
     n = nearest(x, 1 / math.log(2))
-    r = fma(n, -low, fma(n, -high, x))
-    return step("scaled", polynomial(r, (1.0, 1.0, *EXP[x.machine_type])), n)
+    return n, fma(n, -low, fma(n, -high, x))
 
 
 @formula("exp2", F32, F64)
@@ -162,7 +176,7 @@ def expm1(x: FormulaValue) -> FormulaValue:
 @formula("logistic", F32, F64)
 def logistic(x: FormulaValue) -> FormulaValue:
     """1 / (1 + e ** -x), as e^-|x| / (1 + e^-|x|) for negative x."""
-    y = call("exp", -abs(x))
+    y = call("exp_nonpositive", -abs(x))
     total, low = fast_two_sum(x.constant(1.0), y)
     # Far out it is nothing, and its product with y would be a denormal number, which is slow.
     low = select(abs(x) > 40.0, 0.0, low)

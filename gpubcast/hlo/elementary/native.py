@@ -56,6 +56,18 @@ def scaled(y: FormulaValue, n: FormulaValue) -> FormulaValue:
     return y * from_bits(half << mantissa) * from_bits((both - half) << mantissa)
 
 
+@formula("scaled_down", F32, F64, native=True)
+def scaled_down(y: FormulaValue, n: FormulaValue) -> FormulaValue:
+    """y 2^n, rounded once, for a whole n from -151 (F32) or -1077 (F64) to 64 and
+    1/2 <= abs(y) < 4; where y is NaN so is n."""
+    machine_type = y.machine_type
+    mantissa = MANTISSA[machine_type]
+    # The product with a power so much larger is normal; the one with the rest alone rounds.
+    more = mantissa + 3
+    word = bits(n + (1.5 * 2.0**mantissa + BIAS[machine_type] + more))
+    return y * from_bits(word << mantissa) * 2.0**-more
+
+
 @formula("log_domain", F32, F64, native=True)
 def log_domain(x: FormulaValue, y: FormulaValue) -> FormulaValue:
     """y, a logarithm of x, where x is positive and finite, and the logarithm elsewhere."""

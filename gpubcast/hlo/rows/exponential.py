@@ -37,6 +37,7 @@ ROWS = (
         doc="e ** x",
         cuda="exp({0})",
         cpu="exp({0})",
+        nonpositive="exp_nonpositive({0})",
         reference=in_f64(np.exp),
         ulp=(1.1, 1.1),
         halves=HALVES,

@@ -61,6 +61,7 @@ INSTRUCTIONS: dict[str, Callable[..., Any]] = {
     "normal_exponent": _normal_exponent,
     "floor_exponent": _exponent,
     "scaled": _scaled,
+    "scaled_down": _scaled,
     "log_domain": _log_domain,
     "log_ends": _log_domain,
     "log2_ends": _log_domain,

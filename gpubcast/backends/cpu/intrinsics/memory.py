@@ -3,7 +3,8 @@
 ``load_<type>(address, index)`` returns the compute value of an element, ``store_<type>(address,
 index, value)`` rounds and writes it; ``index`` counts elements. ``read_<type>`` and
 ``write_<type>`` are the same for operands and a kernel's only result, where no write changes what a
-read elsewhere finds: loops over them become vector loops in place, too. In vector loops
+read elsewhere finds: loops over them become vector loops in place, too. ``write_own_<type>`` is
+the same for memory of the kernel's own, which no ``line_<type>`` writes. In vector loops
 ``far_<type>`` may ask for memory ahead, and ``line_<type>`` writes past the caches if ``address``
 is known to be a multiple of a vector's size (see ``lines``).
 
@@ -43,8 +44,9 @@ NUMBA_TYPES |= {"c64": types.complex64, "c128": types.complex128}
 # Bytes behind a stretch: more than a vector, and such that the same places of several stretches do
 # not look alike to the processor, which tells recent stores from loads by the lowest 12 bits.
 APART = 704
-# The scope of every access that is apart from those on the other side.
-_OPERANDS = "operands"
+# The scopes of accesses that are apart from those on the other side: of reads of operands, which
+# are apart from writes, and of writes to a kernel's own memory, which are from those of results.
+_OPERANDS, _OWN = "operands", "own"
 _HALF, _FLOAT, _DOUBLE = ir.HalfType(), ir.FloatType(), ir.DoubleType()
 
 
@@ -213,7 +215,7 @@ def _load(element_type: ElementType, *apart: str) -> Any:
     return Intrinsic(load)
 
 
-def _store(element_type: ElementType, *apart: str) -> Any:
+def _store(element_type: ElementType, *apart: str, scope: str = "") -> Any:
     memory, value = memory_type(element_type), NUMBA_TYPES[element_type.compute]
 
     def store(typing_context: Any, address: Any, index: Any, element: Any) -> Any:
@@ -229,6 +231,8 @@ def _store(element_type: ElementType, *apart: str) -> Any:
                 stored = builder.store(part, at, align=align)
                 if apart:
                     _apart(builder, stored, "noalias", apart)
+                if scope:
+                    _apart(builder, stored, "alias.scope", (scope,))
             return context.get_dummy_value()
 
         return types.void(types.int64, types.int64, value), codegen
@@ -300,7 +304,8 @@ def namespace() -> dict[str, Any]:
         names[f"read_{row.name}"] = _load(row, _OPERANDS)
         names[f"write_{row.name}"] = _store(row, _OPERANDS)
         names[f"far_{row.name}"] = _load(row, _OPERANDS, STREAMED)
-        names[f"line_{row.name}"] = _store(row, _OPERANDS, STREAMED)
+        names[f"write_own_{row.name}"] = _store(row, _OPERANDS, scope=_OWN)
+        names[f"line_{row.name}"] = _store(row, _OPERANDS, _OWN, STREAMED)
         names[f"lanes_{row.name}"] = _scratch(row, LANES)
         names[f"scratch_{row.name}"] = _scratch(row, STRETCH)
         names[f"long_scratch_{row.name}"] = _scratch(row, LONGEST_SEQUENCE)

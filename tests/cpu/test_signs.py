@@ -1,0 +1,141 @@
+"""Which values are known to be at most 0, and where code makes use of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from gpubcast.planning.plan import Program
+from gpubcast.planning.signs import never_positive
+from tests.support.operations import assert_same
+
+Function = Callable[..., Any]
+
+
+def largest(x: Any) -> Any:
+    return gb.reduce_max(x, "col")
+
+
+def least(x: Any) -> Any:
+    return gb.reduce_min(x, "col")
+
+
+NEVER_POSITIVE: dict[str, Function] = {
+    "less the largest": lambda x, y: x - largest(x),
+    "the least less it": lambda x, y: least(x) - x,
+    "masked": lambda x, y: gb.select(y > 0, x, -np.inf) - largest(gb.select(y > 0, x, -np.inf)),
+    "less the larger one": lambda x, y: x - gb.max(y, gb.max(x, 1.0)),
+    "less the largest of the larger ones": lambda x, y: x - largest(gb.max(x, y)),
+    "the smaller one less it": lambda x, y: gb.min(x, y) - y,
+    "itself less itself": lambda x, y: x - x,
+    "a size": lambda x, y: -gb.abs(x),
+    "a square": lambda x, y: -(x * x),
+    "a square by a number": lambda x, y: (x - y) * (x - y) * -0.5,
+    "a square by a divisor": lambda x, y: gb.square(x) / -3.0,
+    "both less than 0": lambda x, y: -gb.abs(x) - gb.exp(y) + gb.min(x, -1.0),
+    "one of two": lambda x, y: gb.select(x > y, -gb.abs(x), -1.0),
+    "the largest of such": lambda x, y: largest(-gb.abs(x)) - gb.abs(x),
+    "a sum of such": lambda x, y: gb.reduce_sum(-gb.square(x), "col") - gb.abs(x),
+    "the smaller of such and another": lambda x, y: gb.min(x, -gb.abs(y)),
+    "the larger of such": lambda x, y: gb.max(-gb.abs(x), -gb.abs(y)),
+}
+OTHERS: dict[str, Function] = {
+    "an operand": lambda x, y: x,
+    "less the largest of others": lambda x, y: x - largest(x * 0.5),
+    "less the least": lambda x, y: x - least(x),
+    "the largest less it": lambda x, y: largest(x) - x,
+    "less a limited largest": lambda x, y: x - gb.clamp(-1.0, largest(x), 1.0),
+    "a product": lambda x, y: -(x * y),
+    "by what may be a zero of any sign": lambda x, y: gb.abs(x) / -gb.abs(y),
+    "a size less another": lambda x, y: gb.abs(x) - gb.abs(y),
+    "the largest": lambda x, y: largest(x) - gb.abs(x),
+    "the larger of one such": lambda x, y: gb.max(x, -gb.abs(y)),
+    "the least, of no elements": lambda x, y: least(-gb.abs(x)) - gb.abs(x),
+}
+VALUES = (*(0.0, -0.0, 1.0, -1.0, 3e38, -3e38, np.inf, -np.inf, np.nan), *(1e-45, -87.4, 88.9, 5.5))
+
+
+def plan(function: Function, kind: str, fast_math: bool = False) -> gb.Plan:
+    """The plan of ``exp`` of a function of two matrices."""
+    fused = gb.fuse("row col, row col -> row col", fast_math=fast_math)(
+        lambda x, y: gb.exp(function(x, y))
+    )
+    return fused.plan(f"{kind}[4,8]", f"{kind}[4,8]")
+
+
+def is_known(made: gb.Plan) -> bool:
+    program: Program = made.broadcast_plan.program
+    (result,) = program.results
+    return never_positive(program, program.code[result - len(program.reads)].args[0])
+
+
+def has_form(made: gb.Plan) -> bool:
+    """Whether code for both devices has the form of such operands."""
+    texts = made.cpu_source(), made.cuda_source()
+    found = ["exp_nonpositive(" in text for text in texts]
+    assert found[0] is found[1]
+    return found[0]
+
+
+@pytest.mark.parametrize("name", NEVER_POSITIVE)
+def test_what_is_at_most_0(name: str) -> None:
+    made = plan(NEVER_POSITIVE[name], "f32")
+    assert is_known(made) and has_form(made) and has_form(plan(NEVER_POSITIVE[name], "f64"))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_may_be_more(name: str) -> None:
+    made = plan(OTHERS[name], "f32")
+    assert not is_known(made) and not has_form(made)
+
+
+def test_where_it_is_of_no_use() -> None:
+    one = NEVER_POSITIVE["less the largest"]
+    assert is_known(plan(one, "f16")) and not has_form(plan(one, "f16"))
+    assert not has_form(plan(one, "f32", fast_math=True))
+    # A scaled operand and a scaled maximum may be fused each in its own way.
+    assert not is_known(plan(lambda x, y: x * y - largest(x * y), "f32", fast_math=True))
+
+
+@pytest.mark.parametrize(
+    "name, kind",
+    [
+        *((name, kind) for name in NEVER_POSITIVE for kind in ("f32", "f64")),
+        *(("less the largest", kind) for kind in ("f16", "bf16", "f8e4m3fn")),
+    ],
+)
+def test_results_are_those_of_any_operand(name: str, kind: str) -> None:
+    """At the edges of both operands: what is computed in one kernel, and ``exp`` of an array."""
+    function = NEVER_POSITIVE[name]
+    with np.errstate(all="ignore"):
+        edges = np.array(VALUES).astype(gb.element_type(kind).dtype)
+    x, y = (np.ascontiguousarray(one) for one in np.meshgrid(edges, edges))
+    labels = "row col, row col -> row col"
+    for a, b in ((x, y), (y, x)):
+        values = gb.fuse(labels)(function)(a, b)
+        found = gb.fuse(labels)(lambda a, b: gb.exp(function(a, b)))(a, b)
+        assert_same(np.asarray(found), np.asarray(gb.exp(values)), name)
+
+
+@pytest.mark.parametrize("step", [61, pytest.param(1, marks=pytest.mark.long)])
+def test_every_f32_that_is_not_positive(step: int) -> None:
+    of_size = gb.fuse(lambda x: gb.exp(-gb.abs(x)))
+    assert "exp_nonpositive(" in of_size.plan("f32[8]").cpu_source()
+    first, last, count = 1 << 31, (1 << 31) + 0x7F800001, 1 << 24
+    for begin in range(first, last, count * step):
+        x = np.arange(begin, min(begin + count * step, last), step, np.uint32).view(np.float32)
+        np.testing.assert_array_equal(of_size(x), gb.exp(x))
+
+
+def test_f64_that_are_not_positive() -> None:
+    rng = np.random.default_rng(5)
+    x = -np.concatenate([rng.uniform(0, 750, 1 << 20), rng.exponential(1e-3, 1 << 18)])
+    of_size = gb.fuse(lambda x: gb.exp(-gb.abs(x)))
+    assert "exp_nonpositive(" in of_size.plan("f64[8]").cpu_source()
+    found = np.asarray(of_size(x))
+    np.testing.assert_array_equal(found, gb.exp(x))
+    assert np.count_nonzero((found > 0) & (found < np.finfo(np.float64).tiny)) > 1000
