@@ -95,8 +95,8 @@ def _signs(program: Program, one: Instruction, signs: list[Signs]) -> Signs:
 
 def _product(x: Signs, y: Signs) -> Signs:
     return Signs(
-        x.positive and y.positive or x.negative and y.negative,
-        x.positive and y.negative or x.negative and y.positive,
+        (x.positive and y.positive) or (x.negative and y.negative),
+        (x.positive and y.negative) or (x.negative and y.positive),
     )
 
 

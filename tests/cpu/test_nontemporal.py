@@ -14,8 +14,8 @@ from gpubcast.backends.cpu.jit import llvm_passes, nontemporal_accesses
 from gpubcast.codegen.cpu import kernel as code
 from gpubcast.schedules.choose import schedule
 from gpubcast.schedules.schedule import CpuTarget
-from tests.support.guarded import Guarded
 from tests.support import machine_code
+from tests.support.guarded import Guarded
 from tests.support.machine_code import noted
 
 TEXT = """define void @f(ptr %x, ptr %z) {
