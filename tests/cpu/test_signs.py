@@ -121,6 +121,19 @@ def test_results_are_those_of_any_operand(name: str, kind: str) -> None:
         assert_same(np.asarray(found), np.asarray(gb.exp(values)), name)
 
 
+def test_a_reduction_of_other_elements() -> None:
+    """The largest of row j taken from column j, and not from what it was found in."""
+    x = np.random.default_rng(7).uniform(-80, 80, (64, 64)).astype(np.float32)
+
+    @gb.fuse
+    def by_columns(x: Any) -> Any:
+        return gb.exp(gb.sub(x, gb.reduce_max(x, (1,)), broadcast_dimensions=(1,)))
+
+    difference = gb.sub(x, gb.reduce_max(x, (1,)), broadcast_dimensions=(1,))
+    assert np.max(difference) > 1
+    np.testing.assert_array_equal(by_columns(x), gb.exp(difference))
+
+
 @pytest.mark.parametrize("step", [61, pytest.param(1, marks=pytest.mark.long)])
 def test_every_f32_that_is_not_positive(step: int) -> None:
     of_size = gb.fuse(lambda x: gb.exp(-gb.abs(x)))
