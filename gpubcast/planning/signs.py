@@ -86,8 +86,8 @@ def _signs(program: Program, one: Instruction, signs: list[Signs]) -> Signs:
             return Signs(x.positive and y.positive, x.negative or y.negative)
         case "mul", [x, y]:
             return _product(x, y)
-        case "div", [x, y] if _is_constant(program, one.args[1]):  # another may be 0 of any sign
-            return _product(x, y)
+        case "div", [x, y] if any(y) and _is_constant(program, one.args[1]):
+            return _product(x, y)  # what is no constant may be a zero of either sign
         case "select", [_, x, y]:
             return Signs(x.positive or y.positive, x.negative or y.negative)
     return _ANY
@@ -104,12 +104,13 @@ def _bounds(program: Program, limit: str, bound: int, value: int) -> bool:
     """Whether a value is the largest (``max``) or the least (``min``) of some that another is
     among. A reduction stands for one element of what it reduces just where it is combined with
     others along the same axes."""
-    if bound == value:
-        return True
-    instruction = _instruction(program, bound)
-    if instruction is None or instruction.op not in (limit, f"reduce_{limit}"):
-        return False
-    return any(_bounds(program, limit, argument, value) for argument in instruction.args)
+    among, left = {bound}, [bound]
+    while left:
+        instruction = _instruction(program, left.pop())
+        if instruction is not None and instruction.op in (limit, f"reduce_{limit}"):
+            left += {*instruction.args} - among
+            among.update(instruction.args)
+    return value in among
 
 
 def _instruction(program: Program, value: int) -> Instruction | None:

@@ -50,6 +50,7 @@ OTHERS: dict[str, Function] = {
     "the largest less it": lambda x, y: largest(x) - x,
     "less a limited largest": lambda x, y: x - gb.clamp(-1.0, largest(x), 1.0),
     "a product": lambda x, y: -(x * y),
+    "by a zero": lambda x, y: -gb.abs(x) / -0.0,
     "by what may be a zero of any sign": lambda x, y: gb.abs(x) / -gb.abs(y),
     "a size less another": lambda x, y: gb.abs(x) - gb.abs(y),
     "the largest": lambda x, y: largest(x) - gb.abs(x),
@@ -91,6 +92,18 @@ def test_what_is_at_most_0(name: str) -> None:
 def test_what_may_be_more(name: str) -> None:
     made = plan(OTHERS[name], "f32")
     assert not is_known(made) and not has_form(made)
+
+
+def test_a_long_chain() -> None:
+    """Of which every value has many ways to the operands."""
+
+    def function(x: Any, y: Any) -> Any:
+        bound = gb.max(x, y)
+        for _ in range(30):
+            bound = gb.max(gb.max(bound, y), gb.max(y, bound))
+        return -x - bound
+
+    assert not is_known(plan(function, "f32"))
 
 
 def test_where_it_is_of_no_use() -> None:
