@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -132,6 +133,49 @@ def test_results_are_those_of_any_operand(name: str, kind: str) -> None:
         values = gb.fuse(labels)(function)(a, b)
         found = gb.fuse(labels)(lambda a, b: gb.exp(function(a, b)))(a, b)
         assert_same(np.asarray(found), np.asarray(gb.exp(values)), name)
+
+
+UNARY: tuple[Function, ...] = (
+    *(lambda a: -a, gb.abs, gb.square, gb.exp, lambda a: a / -2.0, lambda a: a / -0.0),
+    *(lambda a: gb.convert_element_type(gb.convert_element_type(a, "f32"), "f64"), gb.sign),
+)
+BINARY: tuple[Function, ...] = (
+    *(gb.add, gb.sub, gb.sub, gb.sub, gb.mul, gb.div, gb.max, gb.max, gb.min),
+    lambda a, b: gb.select(a > b, b, a),
+)
+REDUCTIONS: tuple[Function, ...] = (largest, least, lambda a: gb.reduce_sum(a, "col"))
+
+
+def random_function(seed: int, steps: int) -> Function:
+    """What makes a value of a matrix in some steps; its rows' limits are two of those before."""
+
+    def function(x: Any) -> Any:
+        rng = np.random.default_rng(seed)
+        limit = REDUCTIONS[rng.integers(3)](UNARY[rng.integers(len(UNARY))](x))
+        made = [x, limit, largest(x)]
+        for _ in range(steps):
+            a, b = (made[one] for one in rng.integers(len(made), size=2))
+            if rng.integers(3):
+                made.append(BINARY[rng.integers(len(BINARY))](a, b))
+            else:
+                made.append(UNARY[rng.integers(len(UNARY))](a))
+        return made[-1]
+
+    return function
+
+
+def test_random_programs() -> None:
+    """No value that is known to be at most 0 is more."""
+    rng, found = np.random.default_rng(3), 0
+    x = np.concatenate([rng.choice(np.array(VALUES), (20, 4)), rng.normal(size=(20, 4))])
+    for seed, steps in itertools.product(range(100), range(1, 7)):
+        fused = gb.fuse("row col -> row col")(random_function(seed, steps))
+        plans = fused.plan(gb.Shape("f64", x.shape)).broadcast_plans
+        program = plans[0].program
+        if len(plans) == 1 and never_positive(program, program.results[0]):
+            found += 1
+            assert not np.any(np.asarray(fused(x)) > 0), program
+    assert found > 20
 
 
 def test_a_reduction_of_other_elements() -> None:
