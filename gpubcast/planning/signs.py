@@ -1,6 +1,6 @@
 """Which signs a program's values may have, as far as its operations say.
 
-A function may have a form of its own for operands that are never positive: ``exp`` of
+A function may have a form of its own for operands that are at most 0: ``exp`` of
 ``x - reduce_max(x)`` need not look for large results. NaN has no sign here, and neither have zeros.
 """
 
@@ -21,22 +21,22 @@ class Signs(NamedTuple):
     negative: bool
 
 
-_ANY, _UPWARDS = Signs(True, True), Signs(True, False)
+_ANY, _NONNEGATIVE = Signs(True, True), Signs(True, False)
 # Operations without negative results.
-_NEVER_NEGATIVE = frozenset(("abs", "square", "exp", "exp2", "logistic", "cosh", "sqrt"))
+_HAVE_NONNEGATIVE_RESULTS = frozenset(("abs", "square", "exp", "exp2", "logistic", "cosh", "sqrt"))
 
 
-def never_positive_form(program: Program, instruction: Instruction) -> str:
+def nonpositive_form(program: Program, instruction: Instruction) -> str:
     """The expression of an instruction that has a form of its own for operands that are at most 0,
     where its operand is; else empty."""
     if len(instruction.args) != 1:
         return ""
     (operand,) = instruction.args
     form = ops.OPS[instruction.op].nonpositive_for(program.type_of(operand))
-    return form if form and never_positive(program, operand) else ""
+    return form if form and is_nonpositive(program, operand) else ""
 
 
-def never_positive(program: Program, value: int) -> bool:
+def is_nonpositive(program: Program, value: int) -> bool:
     """Whether a value is at most 0, or NaN, whatever the operands are."""
     if program.fast_math:  # a difference of equal products may be computed as one that is not 0
         return False
@@ -49,7 +49,7 @@ def never_positive(program: Program, value: int) -> bool:
 
 def _of_type(element_type: ElementType) -> Signs:
     unsigned = element_type.category in (Category.PRED, Category.UNSIGNED)
-    return _UPWARDS if unsigned else _ANY
+    return _NONNEGATIVE if unsigned else _ANY
 
 
 def _signs(program: Program, one: Instruction, signs: list[Signs]) -> Signs:
@@ -59,8 +59,8 @@ def _signs(program: Program, one: Instruction, signs: list[Signs]) -> Signs:
     if one.bits is not None:
         number = scalar_of(one.element_type, one.bits)
         return Signs(bool(number > 0), bool(number < 0))
-    if one.op in _NEVER_NEGATIVE or (one.op == "mul" and one.args[0] == one.args[1]):
-        return _UPWARDS
+    if one.op in _HAVE_NONNEGATIVE_RESULTS or (one.op == "mul" and one.args[0] == one.args[1]):
+        return _NONNEGATIVE
     args = [signs[a] for a in one.args]
     match one.op, args:
         case "neg", [x]:

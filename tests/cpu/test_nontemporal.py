@@ -74,7 +74,7 @@ def test_a_kernels_own_memory_is_apart_from_its_result(verb: str, compares: bool
         f"        {verb}_f32(own, i, v)\n"
         "        line_f32(z & -64, i, v)\n"
     )
-    made = machine_code.optimised(machine_code.kernel(text, "f"), 4)
+    made = str(machine_code.optimised(machine_code.kernel(text, "f"), 4))
     assert "!nontemporal" in made and ("diff.check" in made) is compares
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import gpubcast as gb
 from gpubcast.planning.plan import Program
-from gpubcast.planning.signs import never_positive
+from gpubcast.planning.signs import is_nonpositive
 from tests.support.operations import assert_same
 
 Function = Callable[..., Any]
@@ -25,7 +25,7 @@ def least(x: Any) -> Any:
     return gb.reduce_min(x, "col")
 
 
-NEVER_POSITIVE: dict[str, Function] = {
+NONPOSITIVE: dict[str, Function] = {
     "less the largest": lambda x, y: x - largest(x),
     "the least less it": lambda x, y: least(x) - x,
     "masked": lambda x, y: gb.select(y > 0, x, -np.inf) - largest(gb.select(y > 0, x, -np.inf)),
@@ -72,7 +72,7 @@ def plan(function: Function, kind: str, fast_math: bool = False) -> gb.Plan:
 def is_known(made: gb.Plan) -> bool:
     program: Program = made.broadcast_plan.program
     (result,) = program.results
-    return never_positive(program, program.code[result - len(program.reads)].args[0])
+    return is_nonpositive(program, program.code[result - len(program.reads)].args[0])
 
 
 def has_form(made: gb.Plan) -> bool:
@@ -83,10 +83,10 @@ def has_form(made: gb.Plan) -> bool:
     return found[0]
 
 
-@pytest.mark.parametrize("name", NEVER_POSITIVE)
+@pytest.mark.parametrize("name", NONPOSITIVE)
 def test_what_is_at_most_0(name: str) -> None:
-    made = plan(NEVER_POSITIVE[name], "f32")
-    assert is_known(made) and has_form(made) and has_form(plan(NEVER_POSITIVE[name], "f64"))
+    made = plan(NONPOSITIVE[name], "f32")
+    assert is_known(made) and has_form(made) and has_form(plan(NONPOSITIVE[name], "f64"))
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -108,7 +108,7 @@ def test_a_long_chain() -> None:
 
 
 def test_where_it_is_of_no_use() -> None:
-    one = NEVER_POSITIVE["less the largest"]
+    one = NONPOSITIVE["less the largest"]
     assert is_known(plan(one, "f16")) and not has_form(plan(one, "f16"))
     assert not has_form(plan(one, "f32", fast_math=True))
     # A scaled operand and a scaled maximum may be fused each in its own way.
@@ -118,13 +118,13 @@ def test_where_it_is_of_no_use() -> None:
 @pytest.mark.parametrize(
     "name, kind",
     [
-        *((name, kind) for name in NEVER_POSITIVE for kind in ("f32", "f64")),
+        *((name, kind) for name in NONPOSITIVE for kind in ("f32", "f64")),
         *(("less the largest", kind) for kind in ("f16", "bf16", "f8e4m3fn")),
     ],
 )
 def test_results_are_those_of_any_operand(name: str, kind: str) -> None:
     """At the edges of both operands: what is computed in one kernel, and ``exp`` of an array."""
-    function = NEVER_POSITIVE[name]
+    function = NONPOSITIVE[name]
     with np.errstate(all="ignore"):
         edges = np.array(VALUES).astype(gb.element_type(kind).dtype)
     x, y = (np.ascontiguousarray(one) for one in np.meshgrid(edges, edges))
@@ -172,7 +172,7 @@ def test_random_programs() -> None:
         fused = gb.fuse("row col -> row col")(random_function(seed, steps))
         plans = fused.plan(gb.Shape("f64", x.shape)).broadcast_plans
         program = plans[0].program
-        if len(plans) == 1 and never_positive(program, program.results[0]):
+        if len(plans) == 1 and is_nonpositive(program, program.results[0]):
             found += 1
             assert not np.any(np.asarray(fused(x)) > 0), program
     assert found > 20

@@ -36,23 +36,19 @@ def kernel(text: str, name: str) -> Callable[..., Any]:
     return found
 
 
+def optimised(function: Callable[..., Any], arguments: int) -> Any:
+    """The optimised LLVM module of a function of so many 64-bit integers; its text is assembly."""
+    from numba.core.compiler_lock import global_compiler_lock
+
+    with global_compiler_lock:
+        module, _ = lowering.entry(function, arguments)
+        return module.optimised()
+
+
 def assembly(function: Callable[..., Any], arguments: int) -> str:
     """The instructions of a function of so many 64-bit integers."""
-    from numba.core.compiler_lock import global_compiler_lock
-
-    with global_compiler_lock:
-        module, _ = lowering.entry(function, arguments)
-        tool = numba_target.contexts()[1].codegen()._tm
-        return str(tool.emit_assembly(module.optimised()))
-
-
-def optimised(function: Callable[..., Any], arguments: int) -> str:
-    """The LLVM assembly of a function of so many 64-bit integers."""
-    from numba.core.compiler_lock import global_compiler_lock
-
-    with global_compiler_lock:
-        module, _ = lowering.entry(function, arguments)
-        return str(module.optimised())
+    tool = numba_target.contexts()[1].codegen()._tm
+    return str(tool.emit_assembly(optimised(function, arguments)))
 
 
 def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:

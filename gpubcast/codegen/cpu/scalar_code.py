@@ -7,7 +7,7 @@ import math
 from gpubcast.hlo import ops, rules
 from gpubcast.hlo.literals import component_bits, scalar_of
 from gpubcast.planning.plan import Instruction, Program
-from gpubcast.planning.signs import never_positive_form
+from gpubcast.planning.signs import nonpositive_form
 from gpubcast.shapes.element_types import Category, ElementType
 
 
@@ -41,7 +41,7 @@ def expression(program: Program, value: int) -> str:
         text = f"from_bits_{result.name}(to_bits_{operand.name}({names[0]}))"
     else:
         said = {"bits": operand.bits, "type": operand.name, **dict(instruction.attributes)}
-        form = never_positive_form(program, instruction) or row.cpu_for(operand)
+        form = nonpositive_form(program, instruction) or row.cpu_for(operand)
         text = f"{compute_name(result)}({form.format(*names, **said)})"
     # A value only written is rounded by the store; one that is used again is rounded here.
     return f"round_{result.name}({text})" if result.rounds and program.taken(value) else text

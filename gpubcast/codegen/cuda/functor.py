@@ -12,7 +12,7 @@ import math
 from gpubcast.hlo import ops, rules
 from gpubcast.hlo.literals import component_bits, scalar_of
 from gpubcast.planning.plan import BroadcastPlan, Instruction, Program
-from gpubcast.planning.signs import never_positive_form
+from gpubcast.planning.signs import nonpositive_form
 from gpubcast.schedules.schedule import AccessPattern, CudaScheduleBase, VectorScheduleBase
 from gpubcast.shapes.element_types import Category, ElementType
 
@@ -196,11 +196,18 @@ def expression(program: Program, instruction: Instruction, index: int, names: li
     if row.rule is rules.BITCAST:
         return f"bitcast<{cuda_type(result)}, {cuda_type(operand)}>({names[0]})"
     said = {"bits": operand.bits, "type": cuda_type(operand), **dict(instruction.attributes)}
-    form = never_positive_form(program, instruction) or row.cuda_for(operand)
-    text = form.format(*names, **said)
+    text = called(program, instruction).format(*names, **said)
     # A value only written is rounded by the store; one that is used again is rounded here.
     rounded = result.rounds and program.taken(index)
     return f"round_to<{cuda_type(result)}>({text})" if rounded else text
+
+
+def called(program: Program, instruction: Instruction) -> str:
+    """The operation table's expression for an instruction: that for operands that are at most 0,
+    where there is one and its operand is known to be."""
+    row = ops.OPS[instruction.op]
+    operand = program.type_of(instruction.args[int(row.rule.predicate)])
+    return nonpositive_form(program, instruction) or row.cuda_for(operand)
 
 
 def constant(element_type: ElementType, bits: int) -> str:

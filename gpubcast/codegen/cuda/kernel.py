@@ -22,7 +22,7 @@ from gpubcast.codegen.cuda import (
     running,
     xpose,
 )
-from gpubcast.codegen.cuda.functor import cuda_type, functor
+from gpubcast.codegen.cuda.functor import called, cuda_type, functor
 from gpubcast.codegen.cuda.sequence_functor import sequence_functor
 from gpubcast.codegen.cuda.template import Template
 from gpubcast.codegen.source import KernelSource, entry_name, kernel_key
@@ -147,8 +147,8 @@ def _moved(schedule: CudaSchedule, read: int) -> str:
 
 def _elementary(plan: BroadcastPlan) -> list[str]:
     """The headers of the elementary functions that the program calls."""
-    called = tuple(_calls(plan.program))
-    if not called:
+    calls = tuple(_calls(plan.program))
+    if not calls:
         return []
     # Loaded here, because most programs call none, and loading takes longer than the rest.
     from gpubcast.codegen.cuda.elementary import file_name
@@ -157,7 +157,7 @@ def _elementary(plan: BroadcastPlan) -> list[str]:
     formulas = {
         (name, machine_type.value, pairs): f for (name, machine_type, pairs), f in FORMULAS.items()
     }
-    modules = {formulas[call].module for call in called if call in formulas}
+    modules = {formulas[call].module for call in calls if call in formulas}
     return [f'#include "{file_name(module)}"' for module in sorted(modules)]
 
 
@@ -172,5 +172,5 @@ def _calls(program: Program) -> Iterator[tuple[str, str, bool]]:
         if not any(row.ulp) and not operand.is_complex:
             continue  # correctly rounded: no approximation of ours
         machine_type = "f64" if operand.component.compute == "double" else "f32"
-        for name in _CALLED.findall(row.cuda_for(operand)):
+        for name in _CALLED.findall(called(program, instruction)):
             yield name, machine_type, operand.is_complex

@@ -126,7 +126,7 @@ def nearest(x: FormulaValue, factor: float) -> FormulaValue:
 def exp(x: FormulaValue) -> FormulaValue:
     """e ** x: 2^n e^r with n = round(x / ln 2) and a polynomial in r."""
     x = clamp(x, *EXP_LIMITS[x.machine_type])
-    n, r = _multiple(x)
+    n, r = _remainder(x)
     return step("scaled", polynomial(r, (1.0, 1.0, *EXP[x.machine_type])), n)
 
 
@@ -135,12 +135,12 @@ def exp_nonpositive(x: FormulaValue) -> FormulaValue:
     """e ** x for a number that is at most 0, or NaN: the same, where no result is large."""
     low, _ = EXP_LIMITS[x.machine_type]
     x = select(x < low, low, x)
-    n, r = _multiple(x)
+    n, r = _remainder(x)
     return step("scaled_down", polynomial(r, (1.0, 1.0, *EXP[x.machine_type])), n)
 
 
-def _multiple(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
-    """n = round(x / ln 2), and r = x - n ln 2."""
+def _remainder(x: FormulaValue) -> tuple[FormulaValue, FormulaValue]:
+    """n = round(x / ln 2), and what remains: r = x - n ln 2."""
     high, low = LN2[x.machine_type]
     n = nearest(x, 1 / math.log(2))
     return n, fma(n, -low, fma(n, -high, x))
