@@ -48,7 +48,7 @@ class _RowLoops(RowStores):
         lines += [f"t{v} = {scratch}_{self.memory_of(v)}()" for v in self.stored]
         if self.streamed and not self.streams_elements:
             lines.append(f"r0 = scratch_{self.plan.writes[0].element_type.name}()")
-        body = self.span() + self.rows_ahead() + self.edge_ahead()
+        body = []
         for number in self.passes:
             body += self._pass(1, self.reduced_by(number), "first", "last")
             body += [
@@ -57,6 +57,7 @@ class _RowLoops(RowStores):
                 if self.after[v] == number + 1 and not self.depth[v] and v not in self.combinations
             ]
         body += self.stores()
+        body = self.span() + self.rows_ahead() + self.edge_ahead() + body
         lines += self.prologue() + self._pack() + self.values_at(0) + self.loop(0, body)
         return lines + self.epilogue()
 

@@ -2,10 +2,13 @@
 
 Memory would wait while a row is computed with, so that one that follows is asked for meanwhile: all
 of it in the last pass over this one, where that computes much, and else where results are stored
-past the caches. Where a pass before the last has read the row, these requests are a part of a row
-further ahead, and that part, which the row before's have asked for, is asked for once more in the
-last pass. Which row that is, ``rows`` says: the next one where they are long, or else so many rows
-on that it is there in time.
+past the caches. Which row that is, ``rows`` says: the next one where they are long, or else so many
+rows on that it is there in time.
+
+Requests run ahead of that row by a part of it, ``part`` elements, which the row before's have asked
+for, and the pass before asks for this part once more. Where requests are for the second cache, that
+is a whole row: processors leave out some of those requests. The nearest cache has room for
+a quarter, which it has lost by the pass before.
 """
 
 from __future__ import annotations
@@ -21,22 +24,45 @@ class RowRequests(ReductionLoops):
 
     Attributes:
         streams_elements: whether results are stored past the caches element by element.
+        waiting: whether results wait for the next row.
     """
 
     streams_elements: bool
-    # How much of a row that follows the last pass has asked for.
+    waiting: bool
+
+    # Whether requests have been written for all of a row that follows, and for all but its part.
     _all_asked = False
-    _part_asked = False
+    _part_left = False
 
     def rows_ahead(self) -> list[str]:
-        """How many rows on the row is that is asked for."""
+        """How many rows on the row is that is asked for, and how much of one requests run ahead:
+        at the beginning of a row, and written after all else."""
         if not self._asks():
             return []
-        return [f"rows = 1 + {ROW_AHEAD // self._size() - 1} // max(length, 1)"]
+        lines = [f"rows = 1 + {ROW_AHEAD // self._size() - 1} // max(length, 1)"]
+        if self._part_left:
+            near = f"length // {PART}" if self._near_part() else "0"
+            lines.append(f"part = length if FETCHES_SECOND else {near}")
+        return lines
 
     def _asks(self) -> bool:
         waits = self.passes[-1] > 0 or self.streams_elements
         return bool(waits and self.parallel and self.far_reads(self.parallel[-1:]))
+
+    def _asks_twice(self) -> bool:
+        """Whether there is a part of a row that is asked for once more. Where results are not
+        stored element by element a row is asked for chunk by chunk."""
+        one_axis = len(self.plan.sequences) == 1 and len(self.plan.axes_of(1)) == 1
+        return one_axis and self.streams_elements and self._pass_before() > 0 and self._asks()
+
+    def _pass_before(self) -> int:
+        """The pass before the one that asks for all of a row, which is the last one where results
+        wait, and else the one that stores them."""
+        return self.passes[-1] + 1 - self.waiting
+
+    def _near_part(self) -> bool:
+        """Whether it is worth it for the nearest cache: where rows are read once more between."""
+        return self.passes[-1] > 0 and not self.waiting
 
     def _size(self) -> int:
         """The bytes of an element of the largest read that is asked for."""
@@ -57,47 +83,45 @@ class RowRequests(ReductionLoops):
 
     def all_of_row_ahead(self, chosen: list[Combination], place: str, count: int) -> list[str]:
         """Asks for so many elements in a pass that computes much."""
-        asked = self.row_ahead(chosen, place, count)
+        asked = self.row_ahead(chosen, self._further(place) if self.waiting else place, count)
         self._all_asked |= bool(asked)
         return asked
 
     def part_of_row_ahead(self, chosen: list[Combination], place: str) -> list[str]:
-        """Asks for one element of a long row's first part per ``PART`` elements of the last pass,
-        of which ``LANES`` begin at a place."""
-        if not self.streams_elements:  # the row is asked for chunk by chunk
+        """Asks once more for a part of a row that follows, in the pass before the one that asks for
+        all of it; ``LANES`` elements of this pass begin at a place."""
+        if not self._asks_twice() or self.after[chosen[0].value] != self._pass_before():
             return []
-        if len(self.plan.sequences) > 1 or len(self.plan.axes_of(1)) != 1 or not self.passes[-1]:
-            return []
-        asked = self.row_ahead(chosen, f"({place}) // {PART}", LANES // PART)
-        if not asked:
-            return []
-        self._part_asked = True
-        return [f"if length >= {LONG_ROW}:", *indented(asked)]
+        lines = ["if FETCHES_SECOND:", *indented(self._row_ahead(place, LANES))]
+        if self._near_part():
+            asked = self._row_ahead(f"({place}) // {PART}", LANES // PART)
+            lines += ["else:", *indented(asked)]
+        return lines
 
     def ahead(self, chosen: list[Combination], place: str) -> list[str]:
-        """Asks for ``LANES`` elements that follow others, in the pass in which they come from
-        memory; of long rows for a part of one that follows, in the last pass, so that the first
-        need not ask. Some processors read in time what follows, and nothing is asked for there."""
+        """Asks for ``LANES`` elements of a whole chunk that follow others, in the pass in which
+        they come from memory, unless a row that follows is asked for in a later one; and for a part
+        of such a row. Some processors read in time what follows, and are not asked for that."""
+        part = self.part_of_row_ahead(chosen, place)
         axes = self.plan.axes_of(1)
-        if len(self.plan.sequences) > 1 or len(axes) != 1:
-            return []
-        if self.after[chosen[0].value] > 1:
-            return self.part_of_row_ahead(chosen, place)
+        if self.after[chosen[0].value] > 1 or len(self.plan.sequences) > 1 or len(axes) != 1:
+            return part
         rows = () if self.plan.chunked else self.parallel[-1:]
-        asked = self.asked(place, LANES, (*axes, *rows), AHEAD)
-        if not asked:
-            return []
         if rows and self.passes[-1]:
-            asked = [f"if length < {LONG_ROW}:", *indented(asked)]
-        return ["if FETCHES_AHEAD:", *indented(asked)]
+            return part
+        asked = self.asked(place, LANES, (*axes, *rows), AHEAD)
+        return [*part, "if FETCHES_AHEAD:", *indented(asked)] if asked else part
 
     def rest_ahead(self, chosen: list[Combination], place: str) -> list[str]:
         """The same in the last chunk of a row, which has fewer elements. In the first of several
         passes nothing is asked for: memory is read in time, and the others do not wait. In the only
         one processors do not ask in time for vectors of which elements are left out, and not always
         for others."""
+        if self.passes[-1] and self.after[chosen[0].value] == 1:
+            return []
         if self.passes[-1]:
-            return self.part_of_row_ahead(chosen, place)
+            asked = self.part_of_row_ahead(chosen, place)
+            return [f"if length >= {LONG_ROW}:", *indented(asked)] if asked else []
         return self.ahead(chosen, place)
 
     def asks_by_turns(self, length: str) -> str:
@@ -108,7 +132,12 @@ class RowRequests(ReductionLoops):
         return f"if {LONG_ROW} <= {length}:"
 
     def row_by_turns(self, place: str) -> list[str]:
-        """Asks for ``BY_STORES`` elements from a place on, or from one that is a part of a row
-        further, where the last pass asks for that part."""
-        further = f"length // {PART} + " if self._part_asked else ""
-        return self._row_ahead(further + place, BY_STORES)
+        """Asks for ``BY_STORES`` elements of a row that follows, from a place on."""
+        return self._row_ahead(self._further(place), BY_STORES)
+
+    def _further(self, place: str) -> str:
+        """The place that is asked for where all of a row that follows is."""
+        if not self._asks_twice():
+            return place
+        self._part_left = True
+        return f"part + {place}"

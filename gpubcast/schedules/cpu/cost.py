@@ -33,9 +33,10 @@ AHEAD = 3072
 # for which that is worth it.
 BY_TURNS, BY_STORES, LONG_ROW = 128, 32, 512
 # How many bytes ahead such a row is at least: next to one of 4 KiB the following one came too late.
-# What one of that many parts of a row has is asked for twice: at the end of the row before, so that
-# memory is not idle until results are stored, and, since it has left the nearest cache by then, in
-# the pass before they are (halves and eighths of rows of 16 KiB were less good, or no better).
+# What one of that many parts of a row has is asked for twice, for the nearest cache, which has no
+# room for more: at the end of the row before, so that memory is not idle until results are stored,
+# and, since it has left that cache by then, in the pass before they are (halves and eighths of rows
+# of 16 KiB were less good, or no better).
 ROW_AHEAD, PART = 16 << 10, 4
 # Parts of an axis are even where the longest is at most so much longer than the average.
 EVEN = 1.07

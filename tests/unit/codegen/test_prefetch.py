@@ -7,8 +7,10 @@ import re
 import numpy as np
 import pytest
 from llvmlite import ir
+from numba import types
 
 import gpubcast as gb
+from gpubcast.backends.cpu import processor
 from gpubcast.backends.cpu.intrinsics import prefetch
 
 
@@ -30,3 +32,23 @@ def test_what_is_transposed_is_asked_for_the_second_cache(monkeypatch: pytest.Mo
     x = np.empty((512, 512), np.float32)
     source = str(gb.plan("add", x, x.T).explain(source=True))
     assert "fetch_second(" in source and "fetch(" not in source and "fetch_lines(" not in source
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"), [("znver3", False), ("znver4", False), ("znver5", True)]
+)
+def test_rows_are_asked_for_the_cache_that_has_room(
+    name: str, nearest: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = processor._Target("x86_64-unknown-linux-gnu", name, frozenset(("+avx2",)))
+    monkeypatch.setattr(processor, "_target", lambda: target)
+    found = prefetch.functions()
+    assert found["FETCHES_SECOND"] is not nearest
+    context = type("", (), {"get_dummy_value": lambda _: None})()
+    word = ir.IntType(64)
+    function = ir.Function(ir.Module(), ir.FunctionType(ir.VoidType(), [word]), "asks")
+    builder = ir.IRBuilder(function.append_basic_block())
+    _, codegen = found["fetch_lines"].definition(None, types.int64, types.literal(2))
+    codegen(context, builder, None, function.args)
+    made = re.findall(r"i32 0, i32 (\d), i32 1\)", str(function))
+    assert made == [str(prefetch._NEAREST if nearest else prefetch._SECOND)] * 2

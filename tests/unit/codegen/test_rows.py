@@ -26,13 +26,32 @@ def asked(explanation: object) -> list[str]:
 def test_what_every_row_reads_is_not_asked_for() -> None:
     rows, scale = np.empty((8192, 4096), np.float32), np.ones(4096, np.float32)
     found = gb.nn.layer_norm.explain(rows, scale, scale, source=True)
-    # Ahead in short rows; the first part of a row that follows in chunks and in the last, shorter
-    # one, with masks and without them; and from its second part on by turns and at their end.
+    # A row that follows, or its first part, in chunks and in the last, shorter one, with masks and
+    # without them; and what is further from it than the part, by turns and at their end.
     places = re.findall(r"fetch_lines\(p0 .*", str(found))
     assert asked(found) == ["p0"] * len(places)
-    assert [place.count(") // 4)") for place in places] == [0, 1, 1, 1, 1, 0, 0]
-    assert all("length // 4 + head + " in place for place in places[-2:])
+    assert [place.count(") // 4)") for place in places] == [0, 1] * 4 + [0, 0]
+    assert all("+ part + head + " in place for place in places[-2:])
     assert "if head + turns < n1:" in str(found)  # nothing where the turns are all
+
+
+def test_a_row_that_follows_is_asked_for_twice() -> None:
+    """Of rows that are read twice before, for either cache; of others for the second one."""
+    rows, scale = np.empty((8192, 4096), np.float32), np.ones(4096, np.float32)
+    parts = "part = length if FETCHES_SECOND else "
+    for function, operands, near, requests in (
+        (gb.nn.layer_norm, (rows, scale, scale), "length // 4", 4),
+        (gb.nn.standardize, (rows,), "length // 4", 4),
+        (gb.nn.rms_norm, (rows, scale), "0", 4),
+        (gb.nn.softmax, (rows,), "0", 1),  # in the chunks of the first pass
+        (gb.nn.log_softmax, (rows,), None, 0),
+        (gb.nn.logsumexp, (rows,), None, 0),
+        (shares, (rows,), None, 0),
+    ):
+        source = str(function.explain(*operands, source=True))
+        assert (f"{parts}{near}\n" in source) == (near is not None), function
+        again = re.findall(r"if FETCHES_SECOND:\n +fetch_lines\(p0 .*rows \* s0_0 \+ ", source)
+        assert len(again) == requests, function
 
 
 def test_a_line_that_two_rows_share() -> None:
@@ -71,8 +90,8 @@ def test_the_next_row_is_asked_for_while_one_pass_computes_much() -> None:
     found = total.explain(rows, source=True)
     assert " far" in str(found) and asked(found) == []
     source = str(gb.nn.softmax.explain(rows, source=True))
-    assert asked(source) == ["p0"] * 4  # the first ahead in short rows
-    assert "if length < 512:" in source and "if length >= 512 else 0" in source
+    assert asked(source) == ["p0"] * 4  # the first once more, in the pass before
+    assert "if length >= 512 else 0" in source and "FETCHES_AHEAD" not in source
 
 
 def test_short_rows_are_asked_for_several_rows_ahead() -> None:
@@ -80,7 +99,7 @@ def test_short_rows_are_asked_for_several_rows_ahead() -> None:
     assert "rows = 1 + 4095 // max(length, 1)" in source
     wider = gb.nn.softmax.explain(np.empty((65536, 512)), source=True)
     assert "rows = 1 + 2047 // max(length, 1)" in str(wider)
-    assert "o0_0 + rows * s0_0 + begin + t" in source
+    assert "o0_0 + rows * s0_0 + part + begin + t" in source
 
 
 def test_results_of_stored_values_wait_for_the_next_row() -> None:

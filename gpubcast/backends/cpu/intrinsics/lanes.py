@@ -5,9 +5,8 @@ of sums, and returns what they come to. Extremes of floats are those of keys (``
 ``key_below``), for which processors have instructions that know no NaN. Types that are not combined
 as they lie in memory (complex numbers, integers of 4 bits) have none: there are loops instead.
 
-``LANES_OF_<n>`` is how many lanes of n bytes are combined at a time, ``MASKS`` whether some of a
-vector's elements can be left out, of every size, at no cost, and ``FETCHES_AHEAD`` whether memory
-that is read in order is to be asked for ahead, as the processor does not do that well enough.
+``LANES_OF_<n>`` is how many lanes of n bytes are combined at a time, and ``MASKS`` whether some of
+a vector's elements can be left out, of every size, at no cost.
 """
 
 from __future__ import annotations
@@ -23,12 +22,7 @@ from numba.core import cgutils
 from gpubcast.backends.cpu.intrinsics.memory import NUMBA_TYPES, from_memory, memory_type
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.llvm_passes import ROLLED
-from gpubcast.backends.cpu.processor import (
-    has_avx512,
-    reads_ahead,
-    vector_bytes,
-    vector_registers,
-)
+from gpubcast.backends.cpu.processor import has_avx512, vector_bytes, vector_registers
 from gpubcast.hlo.sequences import LANES, has_lanes
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
 
@@ -184,7 +178,7 @@ def functions() -> dict[str, Any]:
     at_once = {f"LANES_OF_{1 << n}": _lanes_at_once(1 << n) for n in range(13)}
     return (
         {"opaque": _opaque, "rolled": _rolled}
-        | {"MASKS": has_avx512(), "FETCHES_AHEAD": not reads_ahead()}
+        | {"MASKS": has_avx512()}
         | at_once
         | keys
         | {

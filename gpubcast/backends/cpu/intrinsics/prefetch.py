@@ -1,9 +1,10 @@
 """Prefetches of memory that is read soon, for generated code. Any address will do.
 
 ``fetch(address, size)`` asks for so many bytes, and ``fetch_lines(address, count)`` for so many
-lines, a constant, for the nearest cache: some processors do not answer every request for the second
-one. ``fetch_second(address, size)`` is for what the nearest one has no room for: rows of an operand
-that is transposed, which lie at a power of two behind each other.
+lines, a constant: for the second cache where ``FETCHES_SECOND`` says so, and else for the nearest
+one. ``fetch_second(address, size)`` is for what that never has room for: rows of an operand that is
+transposed, which lie at a power of two behind each other. ``FETCHES_AHEAD`` is whether memory that
+is read in order is to be asked for, as the processor does not do that well enough by itself.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numba import types
 
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.lowering import Inlined
+from gpubcast.backends.cpu.processor import prefetches_into_l1, reads_ahead
 from gpubcast.schedules.cpu.cost import VECTOR
 
 _WORD, _HALF = ir.IntType(64), ir.IntType(32)
@@ -31,12 +33,17 @@ def _ask(builder: Any, address: Any, lines: int, cache: int) -> None:
         builder.call(fetch, [at, _HALF(0), _HALF(cache), _HALF(1)])
 
 
-def _fetch_lines(typing_context: Any, address: Any, count: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        _ask(builder, args[0], count.literal_value, _NEAREST)
-        return context.get_dummy_value()
+def _lines_for(cache: int) -> Any:
+    """The function that asks for a constant number of lines, for a cache."""
 
-    return types.void(types.int64, count), codegen
+    def fetch_lines(typing_context: Any, address: Any, count: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            _ask(builder, args[0], count.literal_value, cache)
+            return context.get_dummy_value()
+
+        return types.void(types.int64, count), codegen
+
+    return Intrinsic(fetch_lines, literal=True)
 
 
 def _line_for(cache: int) -> Any:
@@ -63,9 +70,12 @@ def _bytes_for(line: Any) -> Any:
 
 
 def functions() -> dict[str, Any]:
-    """The functions under the names that generated code uses."""
+    """The functions and constants under the names that generated code uses."""
+    cache = _NEAREST if prefetches_into_l1() else _SECOND
     return {
-        "fetch": _bytes_for(_line_for(_NEAREST)),
+        "FETCHES_AHEAD": not reads_ahead(),
+        "FETCHES_SECOND": cache == _SECOND,
+        "fetch": _bytes_for(_line_for(cache)),
+        "fetch_lines": _lines_for(cache),
         "fetch_second": _bytes_for(_line_for(_SECOND)),
-        "fetch_lines": Intrinsic(_fetch_lines, literal=True),
     }
