@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import functools
 
+from gpubcast.codegen.cpu.column_requests import ColumnRequests
 from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
-from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.codegen.cpu.scalar_code import scratch_type
+from gpubcast.codegen.cpu.tile_tree import combined_neighbours, reversed_bits
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
 from gpubcast.schedules.cpu.column_reduction import ColumnReduction
 from gpubcast.schedules.cpu.cost import MOST_SCRATCH
@@ -36,7 +37,7 @@ def loops(table: ParameterTable, schedule: ColumnReduction) -> list[str]:
     return _ColumnLoops(table, schedule).lines()
 
 
-class _ColumnLoops(ReductionLoops):
+class _ColumnLoops(ColumnRequests):
     """Names: ``column`` is where a tile begins along the vector axis and ``width`` how many
     sequences it has, ``c`` is a place in it; ``q<slot>_<r>`` is how far an access is at an element
     of the sequence, in the tile's first sequence. ``x<slot>`` is the transposed tile of an access,
@@ -202,7 +203,7 @@ class _ColumnLoops(ReductionLoops):
         above = f"({_CHUNKS} + above) * {self.tile} + c"
         moved = [one.store(above, one.load("c")) for one in chosen]
         chunk = [
-            *_reversed("chunk", "q", "chunks"),
+            *reversed_bits("chunk", "q", "chunks"),
             f"begin = first + chunk * {CHUNK}",
             "if begin < last:",
             f"    count = min({CHUNK}, last - begin)",
@@ -211,7 +212,7 @@ class _ColumnLoops(ReductionLoops):
             *indented(moved, 2),
             "else:",
             *indented(self._absent(chosen, f"({_CHUNKS} + above)")),
-            *_combined(chosen, "above", "q", _CHUNKS, self.tile),
+            *combined_neighbours(chosen, "above", "q", _CHUNKS, self.tile),
         ]
         clear = [one.store(f"{_CHUNKS * self.tile} + c", one.identity) for one in chosen]
         results = [
@@ -280,9 +281,9 @@ class _ColumnLoops(ReductionLoops):
         of group ``l``."""
         if not self.far:
             body = [
-                *_reversed("l", "k", count),
+                *reversed_bits("l", "k", count),
                 *rows,
-                *_combined(chosen, "top", "k", 0, self.tile),
+                *combined_neighbours(chosen, "top", "k", 0, self.tile),
             ]
             return ["top = 0", f"for k in range({count}):", *indented(body)]
         sides = self._side_by_side(chosen, "run", f"{_RUN} * (waits - 1)", f"{_RUN} * waits")
@@ -291,7 +292,7 @@ class _ColumnLoops(ReductionLoops):
             f"runs = {count} // run",
             "waits = 0",
             "for k in range(runs):",
-            *indented(_reversed("l", "k", "runs")),
+            *indented(reversed_bits("l", "k", "runs")),
             "    l = l * run",
             "    for side in range(run):",
             f"        top = {_RUN} * waits + side",
@@ -375,8 +376,8 @@ class _ColumnLoops(ReductionLoops):
                 groups = [left[k : k + count] for k in range(0, len(left), count)]
                 left = [functools.reduce(one.combined, group) for group in groups]
             inside.append(one.store(f"top * {self.tile} + c", left[0]))
-        loop = ["for c in range(width):", *indented(inside)]
-        return before + loop
+        rows = len(lanes) if present else 0
+        return before + self.across_rows(slots, rows, inside)
 
     def _pair(self, chosen: list[Combination], *, present: bool) -> list[str]:
         """Lane l and the one that it is combined with first."""
@@ -419,31 +420,3 @@ class _ColumnLoops(ReductionLoops):
                 tile = ["for s in range(length):", *indented(self._rows(slots, "s", 0) + tile)]
             lines += tile
         return lines + self._transposed(reads=False)
-
-
-def _reversed(name: str, number: str, count: str) -> list[str]:
-    """The number whose bits are those of another one in opposite order, below a power of two."""
-    return [
-        f"{name} = 0",
-        f"left = {number}",
-        f"bit = {count} // 2",
-        "while bit > 0:",
-        f"    {name} = {name} + bit * (left & 1)",
-        "    left = left // 2",
-        "    bit = bit // 2",
-    ]
-
-
-def _combined(chosen: list[Combination], top: str, number: str, first: int, tile: int) -> list[str]:
-    """The topmost tiles combined, as often as pairs are complete."""
-    at = f"({first} + {top})" if first else top
-    body = [one.taken(f"({at} - 1) * {tile} + c", one.load(f"{at} * {tile} + c")) for one in chosen]
-    return [
-        f"pairs = {number} + 1",
-        "while pairs % 2 == 0:",
-        "    for c in range(width):",
-        *indented(body, 2),
-        f"    {top} = {top} - 1",
-        "    pairs = pairs // 2",
-        f"{top} = {top} + 1",
-    ]

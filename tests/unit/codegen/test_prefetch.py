@@ -52,3 +52,19 @@ def test_rows_are_asked_for_the_cache_that_has_room(
     codegen(context, builder, None, function.args)
     made = re.findall(r"i32 0, i32 (\d), i32 1\)", str(function))
     assert made == [str(prefetch._NEAREST if nearest else prefetch._SECOND)] * 2
+
+
+def test_the_next_row_of_columns_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a tile that has a part of each row, for each of the eight rows that it reads at a time;
+    where tiles are in the caches nothing is."""
+    x = np.empty((2048, 4096), np.float32)
+    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+    source = str(gb.plan("reduce_sum", x, axes=(0,)).explain(source=True))
+    asked = re.findall(r"fetch_lines\(p0 \+ 4 \* \(q0_(\d) \+ s0_1 \+ column \+ t\), 4\)", source)
+    assert asked == [*"01234567"] and source.count("fetch") == 8
+    assert re.search(
+        r"if FETCHES_AHEAD:\n +if FETCHES_SECOND:\n +if s0_1 > width:\n +turns = width & -64",
+        source,
+    )
+    monkeypatch.setenv("GPUBCAST_STREAMING", "off")
+    assert "fetch" not in str(gb.plan("reduce_sum", x, axes=(0,)).explain(source=True))

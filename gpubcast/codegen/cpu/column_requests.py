@@ -1,0 +1,61 @@
+"""What loops along columns ask memory for before they need it.
+
+A tile has a part of a row, and the next row's part begins elsewhere. Processors find it by
+themselves, but some do so late: the next row is asked for meanwhile, by turns. Of a tile that has
+whole rows, the next one follows.
+"""
+
+from __future__ import annotations
+
+from gpubcast.codegen.cpu.combination import indented
+from gpubcast.codegen.cpu.reduction_loops import ReductionLoops, fetched
+
+# Elements of a row between two requests for the next one (32: no better).
+_BY_TURNS = 64
+
+
+class ColumnRequests(ReductionLoops):
+    """Loops along columns, as far as they ask for memory. Names are those of COLUMN_REDUCTION.
+
+    Attributes:
+        vector: the axis that tiles divide.
+    """
+
+    vector: int
+
+    def across_rows(self, slots: list[int], rows: int, body: list[str]) -> list[str]:
+        """A loop over the places of a tile.
+
+        Args:
+            slots: the reads of it.
+            rows: how many rows it reads, all of which are there; 0 where some may not be.
+            body: what is done at a place.
+        """
+        loop = ["for c in range(width):", *indented(body)]
+        axes = self.plan.axes_of(1)
+        asked = [s for s in self.far_reads((*axes, self.vector)) if s in slots]
+        if not rows or not asked or len(axes) != 1:
+            return loop
+        requests = []
+        for slot in asked:
+            size = self.plan.reads[slot].element_type.itemsize
+            step = f"s{slot}_{axes[0]}"
+            requests += [
+                fetched(
+                    f"p{slot} + {size} * (q{slot}_{row} + {step} + column + t)", size * _BY_TURNS
+                )
+                for row in range(rows)
+            ]
+        return [
+            "turns = 0",
+            "if FETCHES_AHEAD:",
+            "    if FETCHES_SECOND:",
+            f"        if s{asked[0]}_{axes[0]} > width:",
+            f"            turns = width & {-_BY_TURNS}",
+            f"for t in range(0, turns, {_BY_TURNS}):",
+            *indented(requests),
+            f"    for e in range({_BY_TURNS}):",
+            *indented(["c = t + e", *body], 2),
+            "for c in range(turns, width):",
+            *indented(body),
+        ]
