@@ -86,7 +86,7 @@ def test_a_single_element_is_computed_as_in_a_vector(name: str, kind: str) -> No
 def test_loops_call_nothing(name: str, kind: str) -> None:
     code = kernel(name, kind, accuracy.arity(name), native=True)
     # C has what a processor lacks.
-    fused = processor.architecture() == "aarch64" or "+fma" in processor._target()[1]
+    fused = processor.has_fma()
     allowed = {"_GLOBAL_OFFSET_TABLE_"} | (set() if fused else {"fma", "fmaf"})
     assert code.object is not None and code.object.undefined() <= allowed
     assert not any(

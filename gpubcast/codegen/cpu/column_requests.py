@@ -1,8 +1,8 @@
 """What loops along columns ask memory for before they need it.
 
 A tile has a part of a row, and the next row's part begins elsewhere. Processors find it by
-themselves, but some do so late: the next row is asked for meanwhile, by turns. Of a tile that has
-whole rows, the next one follows.
+themselves, but some do so late: in a whole chunk of cheap values the next row is asked for
+meanwhile, by turns. Of a tile that has whole rows, the next one follows.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from gpubcast.codegen.cpu.combination import indented
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops, fetched
 
 # Elements of a row between two requests for the next one (32: no better).
-_BY_TURNS = 64
+_STEP = 64
 
 
 class ColumnRequests(ReductionLoops):
-    """Loops along columns, as far as they ask for memory. Names are those of COLUMN_REDUCTION.
+    """Loops along columns, as far as they ask for memory. Names: those of COLUMN_REDUCTION; of the
+    places of a tile ``turns`` are walked ``_STEP`` at a time, from ``t`` on, the others one by one.
 
     Attributes:
         vector: the axis that tiles divide.
@@ -41,9 +42,7 @@ class ColumnRequests(ReductionLoops):
             size = self.plan.reads[slot].element_type.itemsize
             step = f"s{slot}_{axes[0]}"
             requests += [
-                fetched(
-                    f"p{slot} + {size} * (q{slot}_{row} + {step} + column + t)", size * _BY_TURNS
-                )
+                fetched(f"p{slot} + {size} * (q{slot}_{row} + {step} + column + t)", size * _STEP)
                 for row in range(rows)
             ]
         return [
@@ -51,10 +50,10 @@ class ColumnRequests(ReductionLoops):
             "if FETCHES_AHEAD:",
             "    if FETCHES_SECOND:",
             f"        if s{asked[0]}_{axes[0]} > width:",
-            f"            turns = width & {-_BY_TURNS}",
-            f"for t in range(0, turns, {_BY_TURNS}):",
+            f"            turns = width & {-_STEP}",
+            f"for t in range(0, turns, {_STEP}):",
             *indented(requests),
-            f"    for e in range({_BY_TURNS}):",
+            f"    for e in range({_STEP}):",
             *indented(["c = t + e", *body], 2),
             "for c in range(turns, width):",
             *indented(body),

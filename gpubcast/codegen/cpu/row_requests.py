@@ -5,10 +5,10 @@ of it in the last pass over this one, where that computes much, and else where r
 past the caches. Which row that is, ``rows`` says: the next one where they are long, or else so many
 rows on that it is there in time.
 
-Requests run ahead of that row by a part of it, ``part`` elements, which the row before's have asked
-for, and the pass before asks for this part once more. Where requests are for the second cache, that
-is a whole row: processors leave out some of those requests. The nearest cache has room for
-a quarter, which it has lost by the pass before.
+Where the pass before reads row by row, too, requests run ahead of that row by a part of it,
+``part`` elements, which the row before's have asked for, and the pass before asks for this part
+once more. Where requests are for the second cache, that is a whole row: processors leave out some
+of those requests. The nearest cache has room for a quarter, which it has lost by the pass before.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class RowRequests(ReductionLoops):
     streams_elements: bool
     waiting: bool
 
-    # Whether requests have been written for all of a row that follows, and for all but its part.
+    # Whether requests have been written for all of a row that follows, and once more for its part.
     _all_asked = False
-    _part_left = False
+    _part_asked = False
 
     def rows_ahead(self) -> list[str]:
         """How many rows on the row is that is asked for, and how much of one requests run ahead:
@@ -40,7 +40,7 @@ class RowRequests(ReductionLoops):
         if not self._asks():
             return []
         lines = [f"rows = 1 + {ROW_AHEAD // self._size() - 1} // max(length, 1)"]
-        if self._part_left:
+        if self._part_asked:
             near = f"length // {PART}" if self._near_part() else "0"
             lines.append(f"part = length if FETCHES_SECOND else {near}")
         return lines
@@ -83,7 +83,7 @@ class RowRequests(ReductionLoops):
 
     def all_of_row_ahead(self, chosen: list[Combination], place: str, count: int) -> list[str]:
         """Asks for so many elements in a pass that computes much."""
-        asked = self.row_ahead(chosen, self._further(place) if self.waiting else place, count)
+        asked = self.row_ahead(chosen, self._further(place), count)
         self._all_asked |= bool(asked)
         return asked
 
@@ -96,6 +96,7 @@ class RowRequests(ReductionLoops):
         if self._near_part():
             asked = self._row_ahead(f"({place}) // {PART}", LANES // PART)
             lines += ["else:", *indented(asked)]
+        self._part_asked = True
         return lines
 
     def ahead(self, chosen: list[Combination], place: str) -> list[str]:
@@ -136,8 +137,5 @@ class RowRequests(ReductionLoops):
         return self._row_ahead(self._further(place), BY_STORES)
 
     def _further(self, place: str) -> str:
-        """The place that is asked for where all of a row that follows is."""
-        if not self._asks_twice():
-            return place
-        self._part_left = True
-        return f"part + {place}"
+        """The place that the pass asks for that asks for all of a row that follows."""
+        return f"part + {place}" if self._part_asked else place
