@@ -118,12 +118,12 @@ class RowRequests(ReductionLoops):
         passes nothing is asked for: memory is read in time, and the others do not wait. In the only
         one processors do not ask in time for vectors of which elements are left out, and not always
         for others."""
-        if self.passes[-1] and self.after[chosen[0].value] == 1:
+        if not self.passes[-1]:
+            return self.ahead(chosen, place)
+        if self.after[chosen[0].value] == 1:
             return []
-        if self.passes[-1]:
-            asked = self.part_of_row_ahead(chosen, place)
-            return [f"if length >= {LONG_ROW}:", *indented(asked)] if asked else []
-        return self.ahead(chosen, place)
+        asked = self.part_of_row_ahead(chosen, place)
+        return [f"if length >= {LONG_ROW}:", *indented(asked)] if asked else []
 
     def asks_by_turns(self, length: str) -> str:
         """The condition on a row's length under which its stores ask for one that follows; none
