@@ -123,6 +123,20 @@ def brief(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
+def is_foreign(error: BaseException) -> bool:
+    """Whether what was raised in a library that is called here came from neither it nor Python's
+    own modules: a signal handler that came meanwhile raised it, for its own caller."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    home = last.tb_frame.f_globals.get("__name__", "") if last is not None else ""
+    root = str(home).partition(".")[0]
+    return bool(root) and root not in (*_OWN, *sys.stdlib_module_names)
+
+
+_OWN = ("gpubcast", "llvmlite", "ml_dtypes", "numba", "numpy")
+
+
 class ShapeError(Error, ValueError):
     """Dimensions do not fit together, or a shape is not representable."""
 

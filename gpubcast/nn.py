@@ -22,22 +22,29 @@ variances and norms are computed in f32 and rounded once.
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gpubcast import functions as gb
-from gpubcast.errors import ElementTypeError, ShapeError, brief
+from gpubcast.errors import ElementTypeError, ShapeError, UnknownNameError, brief
+from gpubcast.fusion.arguments import arguments_refusal
 from gpubcast.fusion.decorator import fuse
+from gpubcast.fusion.reductions import without_ellipsis
+from gpubcast.fusion.source_lines import untyped
+from gpubcast.hlo import ops
+from gpubcast.hlo.labels import counted
+from gpubcast.hlo.literals import largest_finite
+from gpubcast.shapes.element_types import ElementType
 
 Axis = int | str | Sequence[int] | Sequence[str]
 
 _STATIC = ("axis",)
 _NORM = ("axis", "epsilon")
-# The largest finite numbers that are not f32's or bf16's.
-_LIMITS = {"f64": float(np.finfo(np.float64).max), "f16": 65504.0}
 
 
 def _axes(name: str, x: Any, axis: Axis) -> tuple[Any, tuple[int, ...] | None]:
@@ -45,10 +52,17 @@ def _axes(name: str, x: Any, axis: Axis) -> tuple[Any, tuple[int, ...] | None]:
     say it."""
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
     if any(isinstance(one, str) for one in given):
-        return tuple(given), None
+        return without_ellipsis(x, given), None
     numbers = []
-    for one in given:
-        if type(one) is not int or not -x.ndim <= one < x.ndim:
+    for one in map(_number, given):
+        if one is None:
+            raise ShapeError(
+                f"{name}: axis={brief(axis)}: an axis is an integer, or inside a function with "
+                "labels a label [B2]",
+                rule="B2",
+                kind="gpubcast:not integers",
+            )
+        if not -x.ndim <= one < x.ndim:
             raise ShapeError(
                 f"{name}: axis={brief(axis)}, but x has {x.ndim} dimensions [E1]",
                 rule="E1",
@@ -58,6 +72,14 @@ def _axes(name: str, x: Any, axis: Axis) -> tuple[Any, tuple[int, ...] | None]:
     return tuple(numbers), tuple(d for d in range(x.ndim) if d not in numbers)
 
 
+def _number(axis: Any) -> int | None:
+    """An integer, NumPy's too; None for anything else, and for truth values."""
+    try:
+        return None if isinstance(axis, (bool, np.bool_)) else operator.index(axis)
+    except TypeError:
+        return None
+
+
 def _with(
     operation: Callable[..., Any], x: Any, reduced: Any, places: tuple[int, ...] | None
 ) -> Any:
@@ -65,10 +87,17 @@ def _with(
     return operation(x, reduced, broadcast_dimensions=places or None)
 
 
+def _element_type(x: Any) -> ElementType:
+    found: ElementType | None = x.element_type
+    if found is None:
+        raise untyped()
+    return found
+
+
 def _wide(name: str, x: Any) -> Any:
     """A value in the type that its means are computed in."""
-    element_type = x.element_type
-    if element_type is None or not (element_type.is_floating or element_type.is_complex):
+    element_type = _element_type(x)
+    if not (element_type.is_floating or element_type.is_complex):
         raise ElementTypeError(
             f"{name}: not defined on {element_type}; convert with convert_element_type first [T7]",
             rule="T7",
@@ -80,10 +109,15 @@ def _wide(name: str, x: Any) -> Any:
 
 def _mean(x: Any, axes: Any) -> Any:
     total = gb.reduce_sum(x, axes)
-    for axis in axes:
-        size = gb.get_dimension_size(x, axis)
-        total = total / gb.convert_element_type(size, x.element_type)
-    return total
+    return total / gb.convert_element_type(_count(x, axes), x.element_type) if axes else total
+
+
+def _count(x: Any, axes: Any) -> Any:
+    """The number of elements along one axis or several, which s32 may not hold."""
+    sizes = [gb.get_dimension_size(x, axis) for axis in axes]
+    if len(sizes) == 1:
+        return sizes[0]
+    return functools.reduce(gb.mul, [gb.convert_element_type(size, "s64") for size in sizes])
 
 
 def _centered(x: Any, axes: Any, places: tuple[int, ...] | None) -> tuple[Any, Any]:
@@ -126,6 +160,8 @@ def softplus(x: Any) -> Any:
 @fuse(static=("approximate",))
 def gelu(x: Any, approximate: bool = True) -> Any:
     """The Gaussian error linear unit; by tanh where ``approximate``, as ``jax.nn`` has it."""
+    if not isinstance(approximate, (bool, np.bool_)):
+        raise arguments_refusal(f"gelu: approximate={brief(approximate)}: it is True or False")
     if not approximate:
         return 0.5 * x * gb.erfc(-x * math.sqrt(0.5))
     inner = math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))
@@ -153,9 +189,11 @@ def log_softmax(x: Any, axis: Axis = -1) -> Any:
 def logsumexp(x: Any, axis: Axis = -1) -> Any:
     """``log(sum(exp(x)))`` along an axis, or several, without overflow; they are left out."""
     axes, places = _axes("logsumexp", x, axis)
-    # Of an infinite one a difference would be NaN.
-    limit = _LIMITS.get(str(x.element_type), 3.38e38)
-    largest = gb.clamp(-limit, gb.reduce_max(x, axes), limit)
+    largest, element_type = gb.reduce_max(x, axes), _element_type(x)
+    if element_type.is_floating:
+        # Of an infinite one a difference would be NaN.
+        limit = largest_finite(element_type)
+        largest = gb.clamp(-limit, largest, limit)
     return gb.log(gb.reduce_sum(gb.exp(_with(gb.sub, x, largest, places)), axes)) + largest
 
 
@@ -193,7 +231,7 @@ def layer_norm(
     axes, places = _axes("layer_norm", x, axis)
     distance, variance = _centered(_wide("layer_norm", x), axes, places)
     found = _with(gb.mul, distance, gb.rsqrt(variance + epsilon), places)
-    return _like(x, _scaled(found, scale, bias, axes, places))
+    return _like(x, _scaled("layer_norm", found, scale, bias, axes, places))
 
 
 @fuse(static=_NORM)
@@ -202,14 +240,30 @@ def rms_norm(x: Any, scale: Any = None, axis: Axis = -1, epsilon: float = 1e-6) 
     axes, places = _axes("rms_norm", x, axis)
     wide = _wide("rms_norm", x)
     found = _with(gb.mul, wide, gb.rsqrt(_mean(gb.square(wide), axes) + epsilon), places)
-    return _like(x, _scaled(found, scale, None, axes, places))
+    return _like(x, _scaled("rms_norm", found, scale, None, axes, places))
 
 
-def _scaled(found: Any, scale: Any, bias: Any, axes: Any, places: tuple[int, ...] | None) -> Any:
+def _scaled(
+    name: str, found: Any, scale: Any, bias: Any, axes: Any, places: tuple[int, ...] | None
+) -> Any:
     """A normalised value times ``scale`` plus ``bias``."""
     place = None if places is None else tuple(sorted(axes))
-    for operation, operand in ((gb.mul, scale), (gb.add, bias)):
+    for operation, which, operand in ((gb.mul, "scale", scale), (gb.add, "bias", bias)):
         if operand is not None:
+            rank = getattr(operand, "ndim", 0)
+            if place is not None and rank != len(place):
+                raise ShapeError(
+                    f"{name}: {which} has the axes that are normalised, "
+                    f"{', '.join(map(str, place))} of x, and not {counted(rank, 'dimension')} [B2]",
+                    rule="B2",
+                    kind="gpubcast:axes of a scale",
+                )
             own = gb.convert_element_type(operand, found.element_type)
             found = operation(found, own, broadcast_dimensions=place)
     return found
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise UnknownNameError(f"gpubcast.nn has no {name!r}{ops.of_method(name)}")

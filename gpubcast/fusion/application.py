@@ -87,6 +87,12 @@ def apply(
     """
     if not callable(function):
         raise arguments_refusal(f"apply takes an operation such as gb.mul, not {brief(function)}")
+    spoken = next((x for x in operands if isinstance(x, str)), None)
+    if spoken is not None:
+        raise arguments_refusal(
+            f"apply: the text {brief(spoken)} is no operand; attributes are given by name, as "
+            "axes='col'"
+        )
     text = written_out(text, len(operands))
     composed_axes.read(text, sizes)
     given = tuple(sorted(attributes.items()))

@@ -36,6 +36,7 @@ def emit_operator(trace: Trace, operator: str, operands: tuple[Any, ...]) -> Tra
             trace,
             lambda element_type: _operated(trace, operator, values, element_type, where()),
             _widest(values),
+            repeated=_is_repeated(values),
         )
     name = operator if element_type is None else _operation(operator, element_type, where())
     return emit_operation(trace, name, tuple(values), {}, False)
@@ -108,6 +109,7 @@ def emit_operation(
         trace,
         lambda element_type: _apply(trace, name, values, element_type, attributes),
         _widest(values),
+        repeated=_is_repeated(values),
     )
 
 
@@ -121,6 +123,16 @@ def _widest(values: list[Any]) -> type:
     return max((x for x in found if x in _OF_PYTHON), key=list(_OF_PYTHON).index)
 
 
+def _is_repeated(values: list[Any]) -> bool:
+    """Whether what is made of scalars without an element type has dimensions: those of a predicate,
+    or of another that has."""
+    return any(x.repeated if isinstance(x, ScalarTracer) else _has_axes(x) for x in values)
+
+
+def _has_axes(x: Any) -> bool:
+    return isinstance(x, ArrayTracer) and x.ndim > 0
+
+
 def _reduction(
     trace: Trace, row: op.Op, value: Any, attributes: Mapping[str, Any]
 ) -> Tracer | None:
@@ -128,7 +140,10 @@ def _reduction(
 
     Raises:
         ShapeError: E2, E4 to E6, the axes that it names.
+        ElementTypeError: A4, what is chosen by an array has no type.
     """
+    if isinstance(value, ScalarTracer) and value.repeated:
+        raise untyped()
     keyword = reductions.keyword_of(row)
     given = attributes.get(keyword)
     if trace.frame.pattern is None or given is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpubcast.errors import ShapeError, brief, plain_text
@@ -49,8 +49,7 @@ def reduced_labels(trace: Trace, name: str, keyword: str, value: Tracer, given: 
     entries = [text] if text is not None else list(given) if _listed(given) else [given]
     labels: list[str] = []
     for entry in entries:
-        every = plain_text(entry) == ELLIPSIS
-        labels += trace.frame.ellipsis if every else [label_of(trace, name, keyword, entry)]
+        labels += _named(trace, name, keyword, entry)
     known = trace.frame.order
     for label in labels:
         if labels.count(label) > 1:
@@ -64,12 +63,30 @@ def reduced_labels(trace: Trace, name: str, keyword: str, value: Tracer, given: 
             varies = ", ".join(one for one in known if one in value.varies) or "no label"
             raise refusal_at_line(
                 f"{name}: the value does not vary along {label!r}, but along {varies}; reducing it "
-                "would count a size that cannot be seen",
+                "would count a size that cannot be seen: gb.get_dimension_size(x, label) is that",
                 rule="E6",
                 kind="gpubcast:reduction of a constant axis",
                 error=ShapeError,
             )
     return [label for label in known if label in labels]
+
+
+def _named(trace: Trace, name: str, keyword: str, entry: Any) -> Sequence[str]:
+    """The labels that an entry names: one, or those for which ``...`` stands."""
+    every = trace.frame.ellipsis
+    if every is not None and plain_text(entry) == ELLIPSIS:
+        return every
+    return [label_of(trace, name, keyword, entry)]
+
+
+def without_ellipsis(value: Tracer, axes: Sequence[Any]) -> tuple[Any, ...]:
+    """Axes by label, those for which ``...`` stands in its place."""
+    every = value.trace.frame.ellipsis
+    if every is None:
+        return tuple(axes)
+    return tuple(
+        label for one in axes for label in (every if plain_text(one) == ELLIPSIS else (one,))
+    )
 
 
 def check_one(trace: Trace, name: str, labels: list[str], given: Any) -> None:

@@ -44,11 +44,12 @@ def unsupported(what: str, *, error: type[Error] = Error, line: str | None = Non
     return refusal_at_line(what, rule="F3", kind=kind, error=error, line=line)
 
 
-def untyped() -> Error:
+def untyped(line: str | None = None) -> Error:
     """The refusal of a scalar that no operand gives a type."""
     return refusal_at_line(
         "no operand beside a Python scalar has a type; pass a typed one, e.g. np.float32(2)",
         rule="A4",
         kind="gpubcast:scalar",
         error=ElementTypeError,
+        line=line,
     )

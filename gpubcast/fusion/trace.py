@@ -181,14 +181,21 @@ class ScalarTracer(Tracer):
 
     Attributes:
         python: its type in Python, as far as that follows from the arguments'.
+        repeated: whether it is chosen by the elements of an array, and so has its dimensions.
     """
 
     def __init__(
-        self, trace: Trace, typed: Callable[[ElementType], ArrayTracer], python: type
+        self,
+        trace: Trace,
+        typed: Callable[[ElementType], ArrayTracer],
+        python: type,
+        *,
+        repeated: bool = False,
     ) -> None:
         super().__init__(trace, frozenset())
         self._typed = typed
         self.python = python
+        self.repeated = repeated
         self._typed_nodes: dict[tuple[ElementType, int], ArrayTracer] = {}
 
     def as_type(self, element_type: ElementType) -> ArrayTracer:
@@ -322,7 +329,12 @@ class Trace:
             return self.constant(x, element_type(x.dtype))
         raise unsupported(
             f"a fused function takes arrays as arguments; this {type(x).__name__} is neither an "
-            "argument nor a scalar constant",
+            "argument nor a scalar constant"
+            + (
+                f"; reductions take a label, as gb.reduce_max(x, {str(x)!r})"
+                if isinstance(x, str) and x in self.frame.order
+                else ""
+            ),
         )
 
     def aligned(self, value: ArrayTracer) -> ArrayTracer:
@@ -379,7 +391,7 @@ class Frame:
         sizes: for each label, where its size is found.
         number: the pattern's number in the trace.
         order: the labels in the order of their first appearance in the function's text.
-        ellipsis: the labels that stand for ``...``.
+        ellipsis: the labels that stand for ``...``; None where the text has none.
         valid: for some labels, how many elements along them are valid, aligned.
         scope: values with dimensions are used in the scope that made them only.
     """
@@ -390,7 +402,7 @@ class Frame:
         sizes: dict[str, expression.Size],
         number: int = 0,
         order: tuple[str, ...] = (),
-        ellipsis: tuple[str, ...] = (),
+        ellipsis: tuple[str, ...] | None = None,
         valid: dict[str, ArrayTracer] | None = None,
     ) -> None:
         self.pattern = pattern

@@ -410,7 +410,7 @@ def integer_list(
     # A NumPy array of rank 0 has the methods of a sequence, but is none.
     entries = entries_of(values) if ordered else None
     if entries is None:
-        example = f"; write ({brief(values)},)" if type(values) is int else ""
+        example = f"; write ({values},)" if type(values) is int and values >= 0 else ""
         raise ShapeError(
             f"{name}: {what} must be a sequence of integers, not {brief(values)}{example}",
             rule="B1",

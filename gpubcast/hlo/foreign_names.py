@@ -20,6 +20,10 @@ _AXES = "gb.broadcast_in_dim(x, shape, broadcast_dimensions), or a[None] and a.r
 _TRANSPOSE = "a.transpose(permutation) or a.T of a gb.Array, which share memory"
 _TYPE = "'f32', 'bf16', 's32' and the like, which are the names of element types"
 _NAN = "gb.select(gb.ne(x, x), 0.0, x) first, which has no NaN"
+_VALID = (
+    "gb.select(gb.ne(x, x), 0.0, x) first, and divide its sum by that of "
+    "gb.convert_element_type(gb.eq(x, x), 'f32')"
+)
 _ELSEWHERE = "use NumPy's or CuPy's on a.view()"
 
 # What is written, by the name that people try.
@@ -34,7 +38,18 @@ INSTEAD: dict[str, str] = {
     "tile": _AXES,
     **dict.fromkeys(("empty_like", "full_like", "ones_like", "zeros_like"), _LIKE),
     **dict.fromkeys(("zeros", "ones"), _ZEROS),
-    **dict.fromkeys(("nansum", "nanmean", "nanmax", "nanmin", "nan_to_num"), _NAN),
+    **dict.fromkeys(("nansum", "nan_to_num"), _NAN),
+    **dict.fromkeys(("nanmax", "nanargmax"), "gb.select(gb.ne(x, x), -np.inf, x) first"),
+    **dict.fromkeys(("nanmin", "nanargmin"), "gb.select(gb.ne(x, x), np.inf, x) first"),
+    "nanprod": "gb.select(gb.ne(x, x), 1.0, x) first",
+    **dict.fromkeys(("nanmean", "nanvar", "nanstd"), _VALID),
+    "reduce_all": "gb.reduce_and(gb.ne(x, 0), axes)",
+    "reduce_any": "gb.reduce_or(gb.ne(x, 0), axes)",
+    "reduce_mean": "gb.nn.mean(x, axis)",
+    "reduce_std": "gb.sqrt(gb.nn.var(x, axis))",
+    "reduce_variance": "gb.nn.var(x, axis)",
+    "reduce_logsumexp": "gb.nn.logsumexp(x, axis)",
+    "count_nonzero": "gb.reduce_sum(gb.convert_element_type(gb.ne(x, 0), 's32'), axes)",
     **dict.fromkeys(("get", "asnumpy", "cpu", "cuda", "to", "device_get", "device_put"), _THERE),
     **dict.fromkeys(("transpose", "swapaxes", "moveaxis", "permute", "permute_dims"), _TRANSPOSE),
     **dict.fromkeys(("dtype", "float32", "float64", "float16", "int32", "int64", "bool_"), _TYPE),
@@ -74,6 +89,8 @@ INSTEAD: dict[str, str] = {
     "vectorize": "gb.fuse(function)",
     "vmap": "gb.fuse with labels, which says it for every axis",
 }
+# What is said beside the name that gpubcast has for theirs.
+NOTES = dict.fromkeys(("all", "any"), ", bitwise on numbers: take it of gb.ne(x, 0)")
 # What gpubcast has not, by the names that people try.
 ABSENT: dict[tuple[str, ...], str] = {
     ("bmm", "dot", "dot_general", "einsum", "inner", "kron", "linalg", "matmul", "mm"): (
@@ -86,7 +103,7 @@ ABSENT: dict[tuple[str, ...], str] = {
     ("cumprod", "cumsum", "cumulative_sum", "diff", "scan"): (
         "gpubcast has no scans; its reductions are gb.reduce_sum and the like"
     ),
-    ("bincount", "histogram", "nonzero", "count_nonzero", "argwhere", "flatnonzero"): (
+    ("bincount", "histogram", "nonzero", "argwhere", "flatnonzero"): (
         f"gpubcast has no results whose size depends on values: {_ELSEWHERE}"
     ),
     ("fft", "ifft", "rfft", "convolve", "correlate"): (

@@ -138,8 +138,8 @@ def _group(text: str, shown: str) -> Group:
 
 def expanded(
     pattern: LabelPattern, ranks: Sequence[int | None], names: Sequence[str]
-) -> tuple[LabelPattern, Group]:
-    """Labels in place of ``...``, and which these are: ``_0``, ``_1`` and so on.
+) -> tuple[LabelPattern, Group | None]:
+    """Labels in place of ``...``, and which these are: ``_0``, ``_1`` and so on; None without it.
 
     Args:
         pattern: the labels.
@@ -152,7 +152,7 @@ def expanded(
     """
     groups = (*pattern.operands, *pattern.outputs)
     if not any(ELLIPSIS in group for group in groups):
-        return pattern, ()
+        return pattern, None
     found: tuple[int, int] | None = None
     for i, (group, rank) in enumerate(zip(pattern.operands, ranks, strict=True)):
         if ELLIPSIS not in group or rank is None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gpubcast.hlo.op import Identity
@@ -30,7 +28,7 @@ def padding_bits(value: PaddingValue, element_type: ElementType) -> int:
         scalar = lowest + (0 if value is PaddingValue.LOWEST else (1 << element_type.bits) - 1)
     else:
         with np.errstate(all="ignore"):
-            top = np.inf if np.isinf(np.array(np.inf, dtype)) else _largest(dtype)
+            top = np.inf if np.isinf(np.array(np.inf, dtype)) else largest_finite(element_type)
         scalar = -top if value is PaddingValue.LOWEST else top
     return int.from_bytes(np.array(scalar, dtype).tobytes(), "little")
 
@@ -51,9 +49,10 @@ _PADDING_OF = {
 }
 
 
-def _largest(dtype: np.dtype[Any]) -> float:
-    """The largest value of a float type that NumPy does not know."""
-    return float(ml_dtypes_module().finfo(dtype).max)
+def largest_finite(element_type: ElementType) -> float:
+    """The largest number of a float type but infinity."""
+    limits = ml_dtypes_module().finfo if element_type.rounds else np.finfo
+    return float(limits(element_type.dtype).max)
 
 
 def component_bits(element_type: ElementType, bits: int) -> tuple[int, int]:

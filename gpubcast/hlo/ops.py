@@ -108,7 +108,7 @@ def suggestion(name: str) -> str:
     else an empty text. A name that NumPy has is no slip of the pen."""
     ours = counterpart(name)
     if ours:
-        return f"; gpubcast calls it {ours!r}"
+        return f"; gpubcast calls it {ours!r}{foreign_names.NOTES.get(name, '')}"
     answer = foreign_names.answer(name)
     if answer or name in vars(np):
         return answer

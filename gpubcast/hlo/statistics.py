@@ -29,13 +29,20 @@ class _Nodes:
         return len(self.nodes) - 1
 
     def mean(self, x: int, axes: tuple[int, ...], element_type: str) -> int:
-        """The sum over the number of elements, one axis after the other."""
+        """The sum over the number of elements."""
         total = self.apply("reduce_sum", x, axes=axes)
-        for axis in axes:
-            size = self.apply("get_dimension_size", x, axis=axis)
-            size = self.apply("convert_element_type", size, to=element_type)
-            total = self.apply("div", total, size)
-        return total
+        if not axes:
+            return total
+        count = self.apply("convert_element_type", self.count(x, axes), to=element_type)
+        return self.apply("div", total, count)
+
+    def count(self, x: int, axes: tuple[int, ...]) -> int:
+        """The number of elements along one axis or several, which s32 may not hold."""
+        sizes = [self.apply("get_dimension_size", x, axis=axis) for axis in axes]
+        if len(sizes) == 1:
+            return sizes[0]
+        wide = [self.apply("convert_element_type", size, to="s64") for size in sizes]
+        return functools.reduce(lambda a, b: self.apply("mul", a, b), wide)
 
 
 @functools.lru_cache(1024)

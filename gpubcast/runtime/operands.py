@@ -228,6 +228,9 @@ def operand_of(
     element = element_type(dtype)
     layout = Layout(axis_order(shape, strides))
     size = element.itemsize
+    if 0 in shape:
+        # NumPy's strides of an array without elements may be 0, as of a result that is repeated.
+        return Operand.of(Shape(element, shape, layout)), size
     steps = tuple(stride // size for stride in strides)
     exact = not any(stride % size for stride in strides)
     return Operand(Shape(element, shape, layout), steps, shape), size if exact else 0

@@ -111,7 +111,13 @@ def test_element_types_are_checked_first_then_every_axis_then_repeats() -> None:
     [
         ("sum", "gpubcast has no 'sum'; gpubcast calls it 'reduce_sum'"),
         ("amax", "gpubcast has no 'amax'; gpubcast calls it 'reduce_max'"),
-        ("any", "gpubcast has no 'any'; gpubcast calls it 'reduce_or'"),
+        (
+            "any",
+            "gpubcast has no 'any'; gpubcast calls it 'reduce_or', bitwise on numbers: take it of "
+            "gb.ne(x, 0)",
+        ),
+        ("reduce_mean", "gpubcast has no 'reduce_mean'; write gb.nn.mean(x, axis)"),
+        ("nanmax", "gpubcast has no 'nanmax'; write gb.select(gb.ne(x, x), -np.inf, x) first"),
         ("mean", "gpubcast has no 'mean'; gpubcast calls it 'gb.nn.mean'"),
         ("softmax", "gpubcast has no 'softmax'; gpubcast calls it 'gb.nn.softmax'"),
     ],
@@ -168,13 +174,13 @@ def test_names_of_others_say_ours(name: str, text: str) -> None:
             "row col -> row", lambda x: gb.reduce_sum(gb.reduce_max(x, "col"), "col"), "E6",
             "gpubcast:reduction of a constant axis",
             "reduce_sum: the value does not vary along 'col', but along row; reducing it would "
-            "count a size that cannot be seen [E6]",
+            "count a size that cannot be seen: gb.get_dimension_size(x, label) is that [E6]",
         ),
         (
             "row col -> row", lambda x: gb.reduce_sum(gb.reduce_sum(x, ("row", "col")), "row"),
             "E6", "gpubcast:reduction of a constant axis",
             "reduce_sum: the value does not vary along 'row', but along no label; reducing it "
-            "would count a size that cannot be seen [E6]",
+            "would count a size that cannot be seen: gb.get_dimension_size(x, label) is that [E6]",
         ),
         (
             "row col -> row", lambda x: gb.reduce_sum(x, "row"), "X7",
@@ -294,3 +300,54 @@ def test_without_labels_axes_are_numbers() -> None:
         return gb.sub(x, gb.reduce_max(x, (1,)), broadcast_dimensions=(0,))
 
     assert same(over(None, centered, X), X - X.max(1, keepdims=True))
+
+
+# --- any number of axes --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", [gb.reduce_sum, lambda x, axis: gb.nn.softmax(x, axis=axis)])
+def test_dots_name_no_axis_where_the_text_has_none(function: Callable[..., Any]) -> None:
+    found = refusal(lambda: gb.fuse("row col -> row col")(lambda x: function(x, "..."))(X))
+    assert found.rule == "E5"
+    assert "'row col -> row col' has the label '...'; it has row, col" in str(found)
+
+
+def test_dots_that_stand_for_nothing_reduce_nothing() -> None:
+    same = gb.fuse("... col -> ... col")(lambda x: gb.reduce_sum(x, "..."))
+    np.testing.assert_array_equal(same(X[0]), X[0])
+
+
+# --- scalars that an array chooses ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: gb.reduce_sum(gb.select(x > 0, 1.0, 0.0), "col"),
+        lambda x: gb.reduce_max(-gb.select(x > 0, 1.0, 0.0) + 1, "col"),
+        lambda x: gb.nn.mean(gb.select(x > 0, 1.0, 0.0), axis="col"),
+        lambda x: gb.select(x > 0, 1.0, 0.0),
+    ],
+)
+def test_what_an_array_chooses_among_scalars_has_no_type(function: Callable[..., Any]) -> None:
+    found = refusal(lambda: gb.fuse("row col -> row col")(function)(X))
+    assert found.rule == "A4" and "no operand beside a Python scalar has a type" in str(found)
+
+
+def test_without_labels_it_has_no_type_either() -> None:
+    found = refusal(lambda: gb.fuse(lambda x: gb.select(x > 0, 1.0, 0.0))(X))
+    assert found.rule == "A4"
+    np.testing.assert_array_equal(gb.fuse(lambda x: gb.select(x > 0, 1.0, 0.0) * x)(X), X * (X > 0))
+
+
+def test_a_label_as_an_operand_says_what_takes_labels() -> None:
+    found = refusal(lambda: gb.fuse("row col -> row")(lambda x: gb.max(x, "col"))(X))
+    assert found.rule == "F3" and "reductions take a label, as gb.reduce_max(x, 'col')" in str(
+        found
+    )
+
+
+@pytest.mark.parametrize(("axes", "said"), [(-1, False), (1, True)])
+def test_a_lone_axis_is_written_as_a_tuple_where_it_may_be_one(axes: int, said: bool) -> None:
+    found = refusal(lambda: gb.reduce_sum(X, axes=axes))
+    assert found.rule == "B1" and (f"write ({axes},)" in str(found)) == said

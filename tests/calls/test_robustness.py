@@ -10,10 +10,12 @@ import threading
 from typing import Any
 
 import ml_dtypes
+import numba
 import numpy as np
 import pytest
 
 import gpubcast as gb
+from gpubcast.backends.cpu import backend
 from gpubcast.backends.cpu.threads import executor
 
 X = np.arange(6, dtype="f4").reshape(2, 3)
@@ -370,3 +372,43 @@ def test_an_index_that_fails_is_refused(key: Any) -> None:
     with pytest.raises(gb.Error) as caught:
         gb.array(np.ones(3, "f4"))[key]
     assert (caught.value.rule, len(str(caught.value)) < 300) == ("A5", True)
+
+
+class Late(Exception):
+    """What a signal handler raises."""
+
+
+def test_what_a_signal_handler_raises_while_numba_compiles_reaches_the_caller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is no refusal of numba's; the next call compiles the kernel."""
+    made = backend.machine_code
+
+    def interrupted(*args: Any, **keywords: Any) -> Any:
+        signal.raise_signal(signal.SIGUSR1)
+        return made(*args, **keywords)
+
+    def late(*_: object) -> None:
+        raise Late
+
+    before = signal.signal(signal.SIGUSR1, late)
+    try:
+        x = np.ones((3, 5, 2), np.uint16)
+        with monkeypatch.context() as planted, pytest.raises(Late):
+            planted.setattr(backend, "machine_code", interrupted)
+            gb.reduce_xor(x, (0, 2))
+        np.testing.assert_array_equal(gb.reduce_xor(x, (0, 2)), np.zeros(5, np.uint16))
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+
+def test_what_numba_refuses_is_a_compile_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.core.errors import TypingError
+
+    def refused(function: Any, *_: Any, **__: Any) -> Any:
+        return numba.njit(lambda: absent_name)()  # noqa: F821
+
+    monkeypatch.setattr(backend, "machine_code", refused)
+    with pytest.raises(gb.CompileError) as caught:
+        gb.reduce_xor(np.ones((3, 5, 2), np.uint32), (0, 2))
+    assert isinstance(caught.value.__cause__, TypingError)

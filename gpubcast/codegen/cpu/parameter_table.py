@@ -119,9 +119,10 @@ class ParameterTable:
 
     def has_one_form(self, value: int) -> bool:
         """Whether an element read from memory has the very bytes that a store would write. Any byte
-        but 0 reads as true, and true is written as 1; so a pred is computed where others are
-        copied."""
-        return self.plan.reads[value].element_type.category is not Category.PRED
+        but 0 reads as true, and true is written as 1; of s4 and u4 half a byte is read, and the
+        other half is written as 0; so these are computed where others are copied."""
+        element_type = self.plan.reads[value].element_type
+        return element_type.category is not Category.PRED and element_type.bits != 4
 
     def store(self, output: int, index: str, value: str) -> str:
         """The statement that writes an element of a result."""

@@ -299,7 +299,7 @@ class Unhashable:
             "apply: one of ('add', [1]) cannot be hashed",
         ),
         (lambda: gb.apply("r -> r", Unhashable(), COL), "apply: one of (<"),
-        (lambda: gb.apply("r -> r", gb.neg, "text"), "neg: the argument operands[0] is the text"),
+        (lambda: gb.apply("r -> r", gb.neg, "text"), "apply: the text 'text' is no operand; "),
     ],
 )
 def test_apply_refuses_its_arguments(call: Callable[[], Any], message: str) -> None:
