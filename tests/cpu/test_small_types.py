@@ -175,18 +175,5 @@ def test_each_operation_of_a_chain_is_rounded(dtype) -> None:
 
 
 @pytest.mark.parametrize("kind", small_types.FOUR_BITS, ids=str)
-@pytest.mark.parametrize(
-    "move",
-    [
-        lambda x: gb.broadcast(x, (2,)),
-        lambda x: gb.reduce_max(x, ()),
-        lambda x: gb.broadcast_in_dim(x, x.shape[::-1], (1, 0)),
-    ],
-)
-def test_moves_write_the_other_four_bits_as_0(kind, move, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In streams as elsewhere: the same bytes, whatever the size."""
-    x = np.random.default_rng(8).integers(0, 256, (300, 700), np.uint8)
-    for streams in ("off", "on"):
-        monkeypatch.setenv("GPUBCAST_STREAMING", streams)
-        found = np.asarray(move(x.view(kind.dtype))).view(np.uint8)
-        np.testing.assert_array_equal(found, np.asarray(move(x & 15)))
+def test_moves_write_the_other_four_bits_as_0(kind, streaming: str) -> None:
+    small_types.check_moves(kind, "cpu")

@@ -48,6 +48,12 @@ def test_operations(new_device: NewDevice) -> None:
 
 
 @pytest.mark.long
+def test_moves_of_four_bits(new_device: NewDevice) -> None:
+    kinds = small_types.FOUR_BITS
+    run(new_device, [lambda kind=kind: small_types.check_moves(kind, "cuda") for kind in kinds])
+
+
+@pytest.mark.long
 def test_conversions(new_device: NewDevice) -> None:
     narrow = [*small_types.FOUR_BITS, *small_types.F8]
     pairs = [(a, b) for a in narrow for b in PARTNERS] + [(b, a) for a in narrow for b in PARTNERS]

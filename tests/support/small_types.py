@@ -209,3 +209,18 @@ def check_moves_keep_bits(kind: ElementType, device: str) -> None:
         gb.select(yes, x, x),
     ):
         assert moved.numpy().tobytes() == words.tobytes()
+
+
+def check_moves(kind: ElementType, device: str) -> None:
+    """Assert that the bytes of s4 and u4 that are only moved are those of a store: their other four
+    bits are 0, whatever they were."""
+    x = np.random.default_rng(8).integers(0, 256, (300, 70), np.uint8)
+    given = x.view(kind.dtype)
+    for move, moved in (
+        (lambda x: gb.broadcast(x, (2,)), np.stack([x & 15] * 2)),
+        (lambda x: gb.reduce_max(x, ()), x & 15),
+        (lambda x: gb.broadcast_in_dim(x, x.shape[::-1], (1, 0)), x.T & 15),
+    ):
+        found = move(given if device == "cpu" else gb.array(given, device=device))
+        stored = found.numpy() if isinstance(found, gb.Array) else found
+        np.testing.assert_array_equal(stored.view(np.uint8), moved)
