@@ -34,7 +34,7 @@ from gpubcast import functions as gb
 from gpubcast.errors import ElementTypeError, ShapeError, UnknownNameError, brief
 from gpubcast.fusion.arguments import arguments_refusal
 from gpubcast.fusion.decorator import fuse
-from gpubcast.fusion.reductions import without_ellipsis
+from gpubcast.fusion.reductions import label_of, without_ellipsis
 from gpubcast.fusion.source_lines import untyped
 from gpubcast.hlo import ops
 from gpubcast.hlo.labels import counted
@@ -53,6 +53,8 @@ def _axes(name: str, x: Any, axis: Axis) -> tuple[Any, tuple[int, ...] | None]:
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
     if any(isinstance(one, str) for one in given):
         return without_ellipsis(x, given), None
+    if x.trace.frame.pattern is not None:
+        label_of(x.trace, name, "axis", axis)
     numbers = []
     for one in map(_number, given):
         if one is None:

@@ -230,6 +230,14 @@ def test_axes_that_are_no_integers_are_refused(axis: Any) -> None:
     assert "an axis is an integer, or inside a function with labels a label" in str(caught.value)
 
 
+@pytest.mark.parametrize("axis", [-1, (0, 1), ()])
+def test_numbers_inside_labels_are_refused(axis: Any) -> None:
+    with pytest.raises(gb.ShapeError) as caught:
+        gb.fuse("r c -> r c")(lambda x: nn.softmax(x, axis=axis))(X[0])
+    assert caught.value.rule == "E4"
+    assert f"softmax: axis={axis}: inside 'r c -> r c' an axis is named" in str(caught.value)
+
+
 def test_integers_of_numpy_are_axes() -> None:
     np.testing.assert_array_equal(nn.softmax(X[0], axis=np.int64(0)), nn.softmax(X[0], axis=0))
 
