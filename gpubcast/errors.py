@@ -124,14 +124,17 @@ def brief(value: object) -> str:
 
 
 def is_foreign(error: BaseException) -> bool:
-    """Whether what was raised in a library that is called here came from neither it nor Python's
-    own modules: a signal handler that came meanwhile raised it, for its own caller."""
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    home = last.tb_frame.f_globals.get("__name__", "") if last is not None else ""
-    root = str(home).partition(".")[0]
-    return bool(root) and root not in (*_OWN, *sys.stdlib_module_names)
+    """Whether others than the libraries that are called here and Python's own modules took part in
+    what was raised: a signal handler came meanwhile, and raised it for its own caller."""
+    own = {*_OWN, *sys.stdlib_module_names}
+    at = error.__traceback__
+    while at is not None:
+        root = str(at.tb_frame.f_globals.get("__name__") or "").partition(".")[0]
+        # What is generated has no name.
+        if root and root not in own:
+            return True
+        at = at.tb_next
+    return False
 
 
 _OWN = ("gpubcast", "llvmlite", "ml_dtypes", "numba", "numpy")

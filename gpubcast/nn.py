@@ -36,6 +36,7 @@ from gpubcast.fusion.arguments import arguments_refusal
 from gpubcast.fusion.decorator import fuse
 from gpubcast.fusion.reductions import label_of, without_ellipsis
 from gpubcast.fusion.source_lines import untyped
+from gpubcast.fusion.trace import ScalarTracer
 from gpubcast.hlo import ops
 from gpubcast.hlo.labels import counted
 from gpubcast.hlo.literals import largest_finite
@@ -50,11 +51,13 @@ _NORM = ("axis", "epsilon")
 def _axes(name: str, x: Any, axis: Axis) -> tuple[Any, tuple[int, ...] | None]:
     """The axes to reduce, and where the dimensions of a reduced value go; None under labels, which
     say it."""
+    if _has_no_type(x):
+        raise untyped()
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
     if any(isinstance(one, str) for one in given):
         return without_ellipsis(x, given), None
     if x.trace.frame.pattern is not None:
-        label_of(x.trace, name, "axis", axis)
+        return tuple(label_of(x.trace, name, "axis", one) for one in given), None
     numbers = []
     for one in map(_number, given):
         if one is None:
@@ -72,6 +75,11 @@ def _axes(name: str, x: Any, axis: Axis) -> tuple[Any, tuple[int, ...] | None]:
             )
         numbers.append(one % x.ndim)
     return tuple(numbers), tuple(d for d in range(x.ndim) if d not in numbers)
+
+
+def _has_no_type(x: Any) -> bool:
+    """Whether a value is what an array chooses among scalars without a type."""
+    return isinstance(x, ScalarTracer) and x.repeated
 
 
 def _number(axis: Any) -> int | None:
@@ -162,7 +170,7 @@ def softplus(x: Any) -> Any:
 @fuse(static=("approximate",))
 def gelu(x: Any, approximate: bool = True) -> Any:
     """The Gaussian error linear unit; by tanh where ``approximate``, as ``jax.nn`` has it."""
-    if not isinstance(approximate, (bool, np.bool_)):
+    if isinstance(approximate, str):  # PyTorch's spelling
         raise arguments_refusal(f"gelu: approximate={brief(approximate)}: it is True or False")
     if not approximate:
         return 0.5 * x * gb.erfc(-x * math.sqrt(0.5))
@@ -252,6 +260,8 @@ def _scaled(
     place = None if places is None else tuple(sorted(axes))
     for operation, which, operand in ((gb.mul, "scale", scale), (gb.add, "bias", bias)):
         if operand is not None:
+            if _has_no_type(operand):
+                raise untyped()
             rank = getattr(operand, "ndim", 0)
             if place is not None and rank != len(place):
                 raise ShapeError(
@@ -268,4 +278,6 @@ def _scaled(
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    raise UnknownNameError(f"gpubcast.nn has no {name!r}{ops.of_method(name)}")
+    row = ops.OPS.get(name)
+    hint = f"; it is gb.{name}" if row is not None and row.public else ops.suggestion(name)
+    raise UnknownNameError(f"gpubcast.nn has no {name!r}{hint}")

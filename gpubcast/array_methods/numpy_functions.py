@@ -76,7 +76,7 @@ def function_refusal(function: Callable[..., Any]) -> ElementTypeError:
     ours = ops.reduction(name)
     if ours:
         return ElementTypeError(
-            f"numpy.{name} does not take a gpubcast Array; gpubcast calls it {ours!r}",
+            f"numpy.{name} does not take a gpubcast Array{ops.called(name, ours)}",
             rule="A3",
             kind="gpubcast:foreign reduction",
         )

@@ -22,8 +22,9 @@ _TYPE = "'f32', 'bf16', 's32' and the like, which are the names of element types
 _NAN = "gb.select(gb.ne(x, x), 0.0, x) first, which has no NaN"
 _VALID = (
     "gb.select(gb.ne(x, x), 0.0, x) first, and divide its sum by that of "
-    "gb.convert_element_type(gb.eq(x, x), 'f32')"
+    "gb.eq(x, x), converted to the type of x"
 )
+_COUNT = "gb.reduce_sum of x converted to 'pred' and then to 's32'"
 _ELSEWHERE = "use NumPy's or CuPy's on a.view()"
 
 # What is written, by the name that people try.
@@ -42,14 +43,14 @@ INSTEAD: dict[str, str] = {
     **dict.fromkeys(("nanmax", "nanargmax"), "gb.select(gb.ne(x, x), -np.inf, x) first"),
     **dict.fromkeys(("nanmin", "nanargmin"), "gb.select(gb.ne(x, x), np.inf, x) first"),
     "nanprod": "gb.select(gb.ne(x, x), 1.0, x) first",
-    **dict.fromkeys(("nanmean", "nanvar", "nanstd"), _VALID),
-    "reduce_all": "gb.reduce_and(gb.ne(x, 0), axes)",
-    "reduce_any": "gb.reduce_or(gb.ne(x, 0), axes)",
+    "nanmean": _VALID,
+    "reduce_all": "gb.reduce_and(gb.convert_element_type(x, 'pred'), axes)",
+    "reduce_any": "gb.reduce_or(gb.convert_element_type(x, 'pred'), axes)",
     "reduce_mean": "gb.nn.mean(x, axis)",
     "reduce_std": "gb.sqrt(gb.nn.var(x, axis))",
     "reduce_variance": "gb.nn.var(x, axis)",
     "reduce_logsumexp": "gb.nn.logsumexp(x, axis)",
-    "count_nonzero": "gb.reduce_sum(gb.convert_element_type(gb.ne(x, 0), 's32'), axes)",
+    "count_nonzero": _COUNT,
     **dict.fromkeys(("get", "asnumpy", "cpu", "cuda", "to", "device_get", "device_put"), _THERE),
     **dict.fromkeys(("transpose", "swapaxes", "moveaxis", "permute", "permute_dims"), _TRANSPOSE),
     **dict.fromkeys(("dtype", "float32", "float64", "float16", "int32", "int64", "bool_"), _TYPE),
@@ -90,7 +91,9 @@ INSTEAD: dict[str, str] = {
     "vmap": "gb.fuse with labels, which says it for every axis",
 }
 # What is said beside the name that gpubcast has for theirs.
-NOTES = dict.fromkeys(("all", "any"), ", bitwise on numbers: take it of gb.ne(x, 0)")
+NOTES = dict.fromkeys(
+    ("all", "any"), ", bitwise on numbers: take it of gb.convert_element_type(x, 'pred')"
+)
 # What gpubcast has not, by the names that people try.
 ABSENT: dict[tuple[str, ...], str] = {
     ("bmm", "dot", "dot_general", "einsum", "inner", "kron", "linalg", "matmul", "mm"): (

@@ -100,7 +100,12 @@ def of_method(name: str) -> str:
     row, ours = OPS.get(name), reduction(name) or counterpart(name)
     if row is not None and row.public and ours in ("", name):
         return f"; call gb.{name}(x)"
-    return f"; gpubcast calls it {ours!r}" if ours else foreign_names.answer(name)
+    return called(name, ours) if ours else foreign_names.answer(name)
+
+
+def called(name: str, ours: str) -> str:
+    """What is said of a foreign name that is one of ours."""
+    return f"; gpubcast calls it {ours!r}{foreign_names.NOTES.get(name, '')}"
 
 
 def suggestion(name: str) -> str:
@@ -108,7 +113,7 @@ def suggestion(name: str) -> str:
     else an empty text. A name that NumPy has is no slip of the pen."""
     ours = counterpart(name)
     if ours:
-        return f"; gpubcast calls it {ours!r}{foreign_names.NOTES.get(name, '')}"
+        return called(name, ours)
     answer = foreign_names.answer(name)
     if answer or name in vars(np):
         return answer

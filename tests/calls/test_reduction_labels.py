@@ -114,7 +114,7 @@ def test_element_types_are_checked_first_then_every_axis_then_repeats() -> None:
         (
             "any",
             "gpubcast has no 'any'; gpubcast calls it 'reduce_or', bitwise on numbers: take it of "
-            "gb.ne(x, 0)",
+            "gb.convert_element_type(x, 'pred')",
         ),
         ("reduce_mean", "gpubcast has no 'reduce_mean'; write gb.nn.mean(x, axis)"),
         ("nanmax", "gpubcast has no 'nanmax'; write gb.select(gb.ne(x, x), -np.inf, x) first"),

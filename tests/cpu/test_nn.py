@@ -230,12 +230,27 @@ def test_axes_that_are_no_integers_are_refused(axis: Any) -> None:
     assert "an axis is an integer, or inside a function with labels a label" in str(caught.value)
 
 
-@pytest.mark.parametrize("axis", [-1, (0, 1), ()])
+@pytest.mark.parametrize("axis", [-1, 1, None])
 def test_numbers_inside_labels_are_refused(axis: Any) -> None:
     with pytest.raises(gb.ShapeError) as caught:
         gb.fuse("r c -> r c")(lambda x: nn.softmax(x, axis=axis))(X[0])
     assert caught.value.rule == "E4"
     assert f"softmax: axis={axis}: inside 'r c -> r c' an axis is named" in str(caught.value)
+
+
+def test_no_axis_inside_labels() -> None:
+    for function in (nn.mean, nn.softmax):
+        fused = gb.fuse("r c -> r c")(lambda x: function(x, axis=()))  # noqa: B023
+        assert same(fused(X[0]), function(X[0], axis=()))
+
+
+def test_what_has_no_type_says_so() -> None:
+    for function in (
+        lambda x: nn.mean(gb.select(x > 0, 1.0, 0.0), axis=(0, 1)),
+        lambda x: nn.rms_norm(x, gb.select(x > 0, 1.0, 0.0)),
+    ):
+        with pytest.raises(gb.ElementTypeError, match="no operand beside a Python scalar"):
+            gb.fuse(function)(X[0])
 
 
 def test_integers_of_numpy_are_axes() -> None:
@@ -290,6 +305,8 @@ def test_other_names_and_other_forms_are_refused() -> None:
         nn.gelu(X, approximate="none")
     with pytest.raises(gb.UnknownNameError, match=r"gb\.sqrt\(gb\.nn\.var\(x, axis\)\)"):
         nn.std  # noqa: B018
+    with pytest.raises(gb.UnknownNameError, match=r"it is gb\.exp$"):
+        nn.exp  # noqa: B018
     assert not hasattr(nn, "__wrapped__")
 
 
