@@ -123,10 +123,14 @@ def brief(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def is_foreign(error: BaseException) -> bool:
-    """Whether others than the libraries that are called here and Python's own modules took part in
-    what was raised: a signal handler came meanwhile, and raised it for its own caller."""
-    own = {*_OWN, *sys.stdlib_module_names}
+# What takes part in compiling a kernel, beside Python's own modules.
+_COMPILERS = ("gpubcast", "llvmlite", "ml_dtypes", "numba", "numpy")
+
+
+def from_signal_handler(error: BaseException) -> bool:
+    """Whether what was raised while a kernel was compiled is a signal handler's, for its caller:
+    others than compilers took part in it."""
+    own = {*_COMPILERS, *sys.stdlib_module_names}
     at = error.__traceback__
     while at is not None:
         root = str(at.tb_frame.f_globals.get("__name__") or "").partition(".")[0]
@@ -135,9 +139,6 @@ def is_foreign(error: BaseException) -> bool:
             return True
         at = at.tb_next
     return False
-
-
-_OWN = ("gpubcast", "llvmlite", "ml_dtypes", "numba", "numpy")
 
 
 class ShapeError(Error, ValueError):

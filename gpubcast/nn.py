@@ -24,11 +24,8 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 from gpubcast import functions as gb
 from gpubcast.errors import ElementTypeError, ShapeError, UnknownNameError, brief
@@ -36,11 +33,12 @@ from gpubcast.fusion.arguments import arguments_refusal
 from gpubcast.fusion.decorator import fuse
 from gpubcast.fusion.reductions import label_of, without_ellipsis
 from gpubcast.fusion.source_lines import untyped
-from gpubcast.fusion.trace import ScalarTracer
-from gpubcast.hlo import ops
+from gpubcast.fusion.trace import check_typed
+from gpubcast.hlo import ops, xla_messages
 from gpubcast.hlo.labels import counted
 from gpubcast.hlo.literals import largest_finite
 from gpubcast.shapes.element_types import ElementType
+from gpubcast.shapes.layout import integer
 
 Axis = int | str | Sequence[int] | Sequence[str]
 
@@ -51,22 +49,15 @@ _NORM = ("axis", "epsilon")
 def _axes(name: str, x: Any, axis: Axis) -> tuple[Any, tuple[int, ...] | None]:
     """The axes to reduce, and where the dimensions of a reduced value go; None under labels, which
     say it."""
-    if _has_no_type(x):
-        raise untyped()
+    check_typed(x)
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
     if any(isinstance(one, str) for one in given):
         return without_ellipsis(x, given), None
     if x.trace.frame.pattern is not None:
         return tuple(label_of(x.trace, name, "axis", one) for one in given), None
     numbers = []
-    for one in map(_number, given):
-        if one is None:
-            raise ShapeError(
-                f"{name}: axis={brief(axis)}: an axis is an integer, or inside a function with "
-                "labels a label [B2]",
-                rule="B2",
-                kind="gpubcast:not integers",
-            )
+    for entry in given:
+        one = integer(entry, f"{name}: an axis outside of labels", ShapeError, "B2")
         if not -x.ndim <= one < x.ndim:
             raise ShapeError(
                 f"{name}: axis={brief(axis)}, but x has {x.ndim} dimensions [E1]",
@@ -75,19 +66,6 @@ def _axes(name: str, x: Any, axis: Axis) -> tuple[Any, tuple[int, ...] | None]:
             )
         numbers.append(one % x.ndim)
     return tuple(numbers), tuple(d for d in range(x.ndim) if d not in numbers)
-
-
-def _has_no_type(x: Any) -> bool:
-    """Whether a value is what an array chooses among scalars without a type."""
-    return isinstance(x, ScalarTracer) and x.repeated
-
-
-def _number(axis: Any) -> int | None:
-    """An integer, NumPy's too; None for anything else, and for truth values."""
-    try:
-        return None if isinstance(axis, (bool, np.bool_)) else operator.index(axis)
-    except TypeError:
-        return None
 
 
 def _with(
@@ -260,15 +238,14 @@ def _scaled(
     place = None if places is None else tuple(sorted(axes))
     for operation, which, operand in ((gb.mul, "scale", scale), (gb.add, "bias", bias)):
         if operand is not None:
-            if _has_no_type(operand):
-                raise untyped()
+            check_typed(operand)
             rank = getattr(operand, "ndim", 0)
             if place is not None and rank != len(place):
                 raise ShapeError(
                     f"{name}: {which} has the axes that are normalised, "
-                    f"{', '.join(map(str, place))} of x, and not {counted(rank, 'dimension')} [B2]",
-                    rule="B2",
-                    kind="gpubcast:axes of a scale",
+                    f"{', '.join(map(str, place))} of x, not {counted(rank, 'dimension')} [B5b]",
+                    rule="B5b",
+                    kind=xla_messages.BINARY_LENGTH,
                 )
             own = gb.convert_element_type(operand, found.element_type)
             found = operation(found, own, broadcast_dimensions=place)

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from gpubcast.errors import ElementTypeError, Error, brief
-from gpubcast.shapes.element_types import Category, ElementType, element_type, ml_dtypes_module
+from gpubcast.hlo.literals import limits
+from gpubcast.shapes.element_types import Category, ElementType, element_type
 
 __all__ = ["can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
@@ -258,9 +259,9 @@ def finfo(type: Any, /) -> FloatingLimits:
     if own.category not in CONTINUOUS:
         raise _refuse("finfo", own, "floating-point")
     part = own.component
-    limits = ml_dtypes_module().finfo(part.dtype) if part.rounds else np.finfo(part.dtype)
-    eps, highest, lowest = (float(getattr(limits, n)) for n in ("eps", "max", "min"))
-    normal = float(limits.smallest_normal)
+    found = limits(part)
+    eps, highest, lowest = (float(getattr(found, n)) for n in ("eps", "max", "min"))
+    normal = float(found.smallest_normal)
     return FloatingLimits(part.bits, eps, highest, lowest, normal, part.dtype)
 
 

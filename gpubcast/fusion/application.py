@@ -87,10 +87,10 @@ def apply(
     """
     if not callable(function):
         raise arguments_refusal(f"apply takes an operation such as gb.mul, not {brief(function)}")
-    spoken = next((x for x in operands if isinstance(x, str)), None)
-    if spoken is not None:
+    no_operand = next((x for x in operands if isinstance(x, str)), None)
+    if no_operand is not None:
         raise arguments_refusal(
-            f"apply: the text {brief(spoken)} is no operand; attributes are given by name, as "
+            f"apply: the text {brief(no_operand)} is no operand; attributes are given by name, as "
             "axes='col'"
         )
     text = written_out(text, len(operands))

@@ -12,8 +12,8 @@ from gpubcast.arrays import Array
 from gpubcast.errors import ShapeError, brief, located
 from gpubcast.fusion import valid_lengths
 from gpubcast.fusion.operations import type_of
-from gpubcast.fusion.source_lines import refusal_at_line, untyped
-from gpubcast.fusion.trace import ArrayTracer, Frame, ScalarTracer, Trace, Tracer
+from gpubcast.fusion.source_lines import refusal_at_line
+from gpubcast.fusion.trace import ArrayTracer, Frame, Trace, Tracer, check_typed
 from gpubcast.hlo.expression import Place
 from gpubcast.hlo.labels import (
     ONE,
@@ -200,8 +200,7 @@ def result(trace: Trace, x: Any, home: str) -> ArrayTracer:
     value = trace.admit(x, home)
     if isinstance(value, ArrayTracer):
         return value
-    if isinstance(value, ScalarTracer) and value.repeated:
-        raise untyped(home)
+    check_typed(value, home)
     raise refusal_at_line(
         f"a fused function returns traced arrays, not the scalar {brief(x)}, which has no type",
         rule="F4",

@@ -13,7 +13,7 @@ from gpubcast import config
 from gpubcast.errors import Error, ShapeError, located
 from gpubcast.fusion import reductions, valid_lengths
 from gpubcast.fusion.source_lines import refusal_at_line, unsupported, untyped, where
-from gpubcast.fusion.trace import ArrayTracer, ScalarTracer, Trace, Tracer
+from gpubcast.fusion.trace import ArrayTracer, ScalarTracer, Trace, Tracer, check_typed
 from gpubcast.hlo import expression, op, operators, ops, rules
 from gpubcast.hlo.expression import Apply, Constant, Expression
 from gpubcast.hlo.inference import result_type, wrong_number
@@ -36,7 +36,7 @@ def emit_operator(trace: Trace, operator: str, operands: tuple[Any, ...]) -> Tra
             trace,
             lambda element_type: _operated(trace, operator, values, element_type, where()),
             _widest(values),
-            repeated=_is_repeated(values),
+            has_dimensions=_have_dimensions(values),
         )
     name = operator if element_type is None else _operation(operator, element_type, where())
     return emit_operation(trace, name, tuple(values), {}, False)
@@ -109,7 +109,7 @@ def emit_operation(
         trace,
         lambda element_type: _apply(trace, name, values, element_type, attributes),
         _widest(values),
-        repeated=_is_repeated(values),
+        has_dimensions=_have_dimensions(values),
     )
 
 
@@ -123,14 +123,13 @@ def _widest(values: list[Any]) -> type:
     return max((x for x in found if x in _OF_PYTHON), key=list(_OF_PYTHON).index)
 
 
-def _is_repeated(values: list[Any]) -> bool:
+def _have_dimensions(values: list[Any]) -> bool:
     """Whether what is made of scalars without an element type has dimensions: those of a predicate,
     or of another that has."""
-    return any(x.repeated if isinstance(x, ScalarTracer) else _has_axes(x) for x in values)
-
-
-def _has_axes(x: Any) -> bool:
-    return isinstance(x, ArrayTracer) and x.ndim > 0
+    return any(
+        x.has_dimensions if isinstance(x, ScalarTracer) else isinstance(x, Tracer) and x.ndim > 0
+        for x in values
+    )
 
 
 def _reduction(
@@ -142,8 +141,7 @@ def _reduction(
         ShapeError: E2, E4 to E6, the axes that it names.
         ElementTypeError: A4, what is chosen by an array has no type.
     """
-    if isinstance(value, ScalarTracer) and value.repeated:
-        raise untyped()
+    check_typed(value)
     keyword = reductions.keyword_of(row)
     given = attributes.get(keyword)
     if trace.frame.pattern is None or given is None:

@@ -12,7 +12,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gpubcast.arrays import Array
-from gpubcast.errors import ElementTypeError, Error, ShapeError, UnknownNameError, located
+from gpubcast.errors import (
+    ElementTypeError,
+    Error,
+    ShapeError,
+    UnknownNameError,
+    located,
+    plain_text,
+)
 from gpubcast.fusion.source_lines import refusal_at_line, unsupported, untyped, where
 from gpubcast.hlo import expression, ops
 from gpubcast.hlo.expression import (
@@ -181,7 +188,7 @@ class ScalarTracer(Tracer):
 
     Attributes:
         python: its type in Python, as far as that follows from the arguments'.
-        repeated: whether it is chosen by the elements of an array, and so has its dimensions.
+        has_dimensions: whether it is chosen by the elements of an array, and has that array's.
     """
 
     def __init__(
@@ -190,12 +197,12 @@ class ScalarTracer(Tracer):
         typed: Callable[[ElementType], ArrayTracer],
         python: type,
         *,
-        repeated: bool = False,
+        has_dimensions: bool = False,
     ) -> None:
         super().__init__(trace, frozenset())
         self._typed = typed
         self.python = python
-        self.repeated = repeated
+        self.has_dimensions = has_dimensions
         self._typed_nodes: dict[tuple[ElementType, int], ArrayTracer] = {}
 
     def as_type(self, element_type: ElementType) -> ArrayTracer:
@@ -205,6 +212,16 @@ class ScalarTracer(Tracer):
         if key not in self._typed_nodes:
             self._typed_nodes[key] = self._typed(element_type)
         return self._typed_nodes[key]
+
+
+def check_typed(value: Any, line: str | None = None) -> None:
+    """Refuse what an array chooses among scalars without a type.
+
+    Raises:
+        ElementTypeError: A4.
+    """
+    if isinstance(value, ScalarTracer) and value.has_dimensions:
+        raise untyped(line)
 
 
 Operation = Callable[["Trace", str, tuple[Any, ...], Mapping[str, Any], bool], Tracer]
@@ -327,14 +344,11 @@ class Trace:
             x = x[()]
         if isinstance(x, np.generic):
             return self.constant(x, element_type(x.dtype))
+        label = plain_text(x)
+        hint = f"; reductions take a label, as gb.reduce_max(x, {label!r})"
         raise unsupported(
             f"a fused function takes arrays as arguments; this {type(x).__name__} is neither an "
-            "argument nor a scalar constant"
-            + (
-                f"; reductions take a label, as gb.reduce_max(x, {str(x)!r})"
-                if isinstance(x, str) and x in self.frame.order
-                else ""
-            ),
+            f"argument nor a scalar constant{hint if label in self.frame.order else ''}",
         )
 
     def aligned(self, value: ArrayTracer) -> ArrayTracer:

@@ -24,7 +24,8 @@ _VALID = (
     "gb.select(gb.ne(x, x), 0.0, x) first, and divide its sum by that of "
     "gb.eq(x, x), converted to the type of x"
 )
-_COUNT = "gb.reduce_sum of x converted to 'pred' and then to 's32'"
+_STD = "gb.sqrt(gb.nn.var(x, axis)), or a.std(axis) of a gb.Array"
+_TRUTH = "gb.convert_element_type(x, 'pred')"
 _ELSEWHERE = "use NumPy's or CuPy's on a.view()"
 
 # What is written, by the name that people try.
@@ -44,13 +45,12 @@ INSTEAD: dict[str, str] = {
     **dict.fromkeys(("nanmin", "nanargmin"), "gb.select(gb.ne(x, x), np.inf, x) first"),
     "nanprod": "gb.select(gb.ne(x, x), 1.0, x) first",
     "nanmean": _VALID,
-    "reduce_all": "gb.reduce_and(gb.convert_element_type(x, 'pred'), axes)",
-    "reduce_any": "gb.reduce_or(gb.convert_element_type(x, 'pred'), axes)",
+    "reduce_all": f"gb.reduce_and({_TRUTH}, axes)",
+    "reduce_any": f"gb.reduce_or({_TRUTH}, axes)",
     "reduce_mean": "gb.nn.mean(x, axis)",
-    "reduce_std": "gb.sqrt(gb.nn.var(x, axis))",
     "reduce_variance": "gb.nn.var(x, axis)",
     "reduce_logsumexp": "gb.nn.logsumexp(x, axis)",
-    "count_nonzero": _COUNT,
+    "count_nonzero": f"gb.reduce_sum(gb.convert_element_type({_TRUTH}, 's32'), axes)",
     **dict.fromkeys(("get", "asnumpy", "cpu", "cuda", "to", "device_get", "device_put"), _THERE),
     **dict.fromkeys(("transpose", "swapaxes", "moveaxis", "permute", "permute_dims"), _TRANSPOSE),
     **dict.fromkeys(("dtype", "float32", "float64", "float16", "int32", "int64", "bool_"), _TYPE),
@@ -82,7 +82,7 @@ INSTEAD: dict[str, str] = {
     "positive": "a.copy()",
     "ptp": "a.max(axis) - a.min(axis)",
     "put": "a[index] = value, by integers and slices",
-    "std": "gb.sqrt(gb.nn.var(x, axis)), or a.std(axis) of a gb.Array",
+    **dict.fromkeys(("std", "reduce_std"), _STD),
     "take": "a[index], with an array of integers",
     "tobytes": "a.numpy().tobytes()",
     "tolist": "gb.array(x).tolist()",
@@ -91,9 +91,7 @@ INSTEAD: dict[str, str] = {
     "vmap": "gb.fuse with labels, which says it for every axis",
 }
 # What is said beside the name that gpubcast has for theirs.
-NOTES = dict.fromkeys(
-    ("all", "any"), ", bitwise on numbers: take it of gb.convert_element_type(x, 'pred')"
-)
+NOTES = dict.fromkeys(("all", "any"), f", bitwise on numbers: take it of {_TRUTH}")
 # What gpubcast has not, by the names that people try.
 ABSENT: dict[tuple[str, ...], str] = {
     ("bmm", "dot", "dot_general", "einsum", "inner", "kron", "linalg", "matmul", "mm"): (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gpubcast.hlo.op import Identity
@@ -49,10 +51,15 @@ _PADDING_OF = {
 }
 
 
+def limits(element_type: ElementType) -> Any:
+    """What ``finfo`` of NumPy or ml_dtypes says of a float type."""
+    known = ml_dtypes_module().finfo if element_type.rounds else np.finfo
+    return known(element_type.dtype)
+
+
 def largest_finite(element_type: ElementType) -> float:
     """The largest number of a float type but infinity."""
-    limits = ml_dtypes_module().finfo if element_type.rounds else np.finfo
-    return float(limits(element_type.dtype).max)
+    return float(limits(element_type).max)
 
 
 def component_bits(element_type: ElementType, bits: int) -> tuple[int, int]:

@@ -121,9 +121,9 @@ def entries_of(values: Any) -> list[Any] | None:
     """The entries of a sequence; None for what has no length, or not as many entries as it says,
     as a rank-0 NumPy array, or has more than a million. Of an iterable without an end no more than
     it says is asked for."""
-    if type(values) is list:
-        # Nothing foreign runs, so that what a signal handler raises is none of it.
-        return values.copy() if len(values) <= MOST_ENTRIES else None
+    if type(values) in (list, tuple):
+        # Nothing foreign runs: what is raised here is a signal handler's, for its own caller.
+        return list(values) if len(values) <= MOST_ENTRIES else None
     try:
         length = min(len(values), MOST_ENTRIES)
         entries = list(itertools.islice(values, length + 1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -19,12 +21,12 @@ def test_results_without_elements_in_arrays_of_numpy(streaming: str) -> None:
     """Their strides may be 0, which is not what says that an axis is repeated."""
 
     @gb.fuse("a b -> a b, a")
-    def rows(x):  # type: ignore[no-untyped-def]
+    def rows(x: Any) -> Any:
         q = gb.reduce_sum(x, "a")
         return x - q, gb.reduce_max(x - q, "b")
 
     @gb.fuse("a b -> , a b")
-    def every(x):  # type: ignore[no-untyped-def]
+    def every(x: Any) -> Any:
         d = x - gb.reduce_max(x, "b")
         return gb.reduce_sum(d, ("a", "b")), d
 

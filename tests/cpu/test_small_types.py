@@ -176,4 +176,4 @@ def test_each_operation_of_a_chain_is_rounded(dtype) -> None:
 
 @pytest.mark.parametrize("kind", small_types.FOUR_BITS, ids=str)
 def test_moves_write_the_other_four_bits_as_0(kind, streaming: str) -> None:
-    small_types.check_moves(kind, "cpu")
+    small_types.check_moves_of_four_bits(kind, "cpu")

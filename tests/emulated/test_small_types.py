@@ -50,7 +50,10 @@ def test_operations(new_device: NewDevice) -> None:
 @pytest.mark.long
 def test_moves_of_four_bits(new_device: NewDevice) -> None:
     kinds = small_types.FOUR_BITS
-    run(new_device, [lambda kind=kind: small_types.check_moves(kind, "cuda") for kind in kinds])
+    run(
+        new_device,
+        [lambda kind=kind: small_types.check_moves_of_four_bits(kind, "cuda") for kind in kinds],
+    )
 
 
 @pytest.mark.long

@@ -211,7 +211,7 @@ def check_moves_keep_bits(kind: ElementType, device: str) -> None:
         assert moved.numpy().tobytes() == words.tobytes()
 
 
-def check_moves(kind: ElementType, device: str) -> None:
+def check_moves_of_four_bits(kind: ElementType, device: str) -> None:
     """Assert that the bytes of s4 and u4 that are only moved are those of a store: their other four
     bits are 0, whatever they were."""
     x = np.random.default_rng(8).integers(0, 256, (300, 70), np.uint8)

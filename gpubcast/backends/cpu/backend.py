@@ -23,7 +23,7 @@ from gpubcast.backends.cpu.threads import team
 from gpubcast.backends.cpu.threads.executor import Executor
 from gpubcast.backends.progress import announced
 from gpubcast.codegen.source import KernelSource
-from gpubcast.errors import CompileError, OutOfMemoryError, is_foreign, numbered
+from gpubcast.errors import CompileError, OutOfMemoryError, from_signal_handler, numbered
 from gpubcast.schedules.schedule import STREAMING_BYTES, CpuTarget
 
 _HERE = contextlib.nullcontext()
@@ -164,7 +164,7 @@ def _compiled(source: KernelSource) -> tuple[bytes, str]:
     except MemoryError:
         raise
     except Exception as error:  # numba's, llvmlite's or LLVM's own
-        if is_foreign(error):
+        if from_signal_handler(error):
             raise
         raise CompileError(
             f"numba refused kernel {source.entry}: {error}\n{numbered(source.text)}",
