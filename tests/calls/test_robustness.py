@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 import json
@@ -10,6 +11,7 @@ import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import ml_dtypes
@@ -19,6 +21,8 @@ import pytest
 import gpubcast as gb
 from gpubcast.backends.cpu import backend
 from gpubcast.backends.cpu.threads import executor
+from gpubcast.shapes.layout import entries_of
+from tests.support.instructions import before_each
 
 X = np.arange(6, dtype="f4").reshape(2, 3)
 V = X[0].copy()
@@ -417,3 +421,24 @@ def test_what_numba_refuses_is_a_compile_error(
     monkeypatch.setattr(backend, "_namespace", dict)
     with pytest.raises(gb.CompileError, match="numba refused kernel"):
         gb.fuse(lambda x: gb.bitwise_xor(x, 34567))(np.ones(3, np.uint32))
+
+
+@pytest.mark.parametrize("values", [[1, 0], (1, 0)])
+def test_what_a_signal_handler_raises_while_integers_are_read_reaches_the_caller(
+    values: Any,
+) -> None:
+    """At whichever instruction it comes."""
+    places: set[int] = set()
+
+    def reached(code: CodeType, place: int) -> bool:
+        if code is entries_of.__code__ and place not in places:
+            places.add(place)
+            raise Late
+        return True
+
+    before = -1
+    while before < len(places):
+        before = len(places)
+        with contextlib.suppress(Late), before_each(reached):
+            assert entries_of(values) == [1, 0]
+    assert before > 5
