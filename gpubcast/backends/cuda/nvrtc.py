@@ -6,6 +6,7 @@ Source: NVRTC's documentation (https://docs.nvidia.com/cuda/nvrtc).
 
 from __future__ import annotations
 
+import contextlib
 import ctypes.util
 import functools
 import os
@@ -93,11 +94,23 @@ def library() -> ctypes.CDLL:
             loaded = ctypes.CDLL(path)
         except OSError:
             continue
+        _load_builtins(Path(path))
         return _declare(loaded)
     raise CompileError(
         "NVRTC was not found; install it with pip install 'cupy-cuda13x[ctk]' or "
         "pip install nvidia-cuda-nvrtc"
     )
+
+
+def _load_builtins(library: Path) -> None:
+    """The library that NVRTC opens by its name alone when it first compiles, from beside it.
+
+    The loader would look for it in the system's folders: NVRTC's wheels of CUDA 13.0 do not say
+    that it is in their own.
+    """
+    for path in library.parent.glob("libnvrtc-builtins.so.*") if library.is_absolute() else ():
+        with contextlib.suppress(OSError):
+            ctypes.CDLL(str(path))
 
 
 def _declare(lib: ctypes.CDLL) -> ctypes.CDLL:

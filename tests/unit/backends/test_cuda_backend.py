@@ -121,6 +121,22 @@ def test_the_driver_says_which_nvrtc_is_taken(
     )
 
 
+def test_what_nvrtc_opens_by_name_is_loaded_from_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wheels of CUDA 13.0 do not say where it is."""
+    library, builtins = (
+        tmp_path / f"lib{name}" for name in ("nvrtc.so.13", "nvrtc-builtins.so.13.0")
+    )
+    builtins.touch()
+    (tmp_path / "libnvrtc-builtins.alt.so.13.0").touch()
+    real, loaded = nvrtc.library(), list[str]()
+    monkeypatch.setattr(nvrtc, "_candidates", lambda: iter([str(library)]))
+    monkeypatch.setattr(ctypes, "CDLL", lambda path: loaded.append(path) or real)
+    nvrtc.library.__wrapped__()
+    assert loaded == [str(library), str(builtins)]
+
+
 def test_the_drivers_version_does_not_start_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A child that is forked after the driver was started cannot use it."""
 
