@@ -10,7 +10,9 @@
 // are loaded before they are combined. HELD: it has no others, and keeps them in registers for all
 // passes.
 //
-// An inner sequence is walked by one thread for each element of the outer one, one by one.
+// An inner sequence is walked by one thread for each element of the outer one, one by one; UNROLLED:
+// it has so few elements, as points have coordinates, that they are loaded together, and what is the
+// same for all elements of the outer one is loaded once for a column.
 #ifndef GB_COLUMN_REDUCTION_CUH
 #define GB_COLUMN_REDUCTION_CUH
 
@@ -42,6 +44,8 @@ using ColumnReductionParams64 = ColumnReductionParams<FastDiv64, N, AXES>;
 // Lanes that a thread takes together, and its elements in each.
 constexpr int GROUP_BITS = 2, LANES_OF_GROUP = 1 << GROUP_BITS;
 constexpr int ELEMENTS_OF_LANE = CHUNK / LANES;
+// Elements of an inner sequence that is unrolled, at most.
+constexpr int MOST_UNROLLED = 8;
 
 // SCALAR: the same for all elements of a column's sequences. E: elements that a thread has at once.
 template <int SLOT, int E, class Operand> struct ColumnRead;
@@ -78,19 +82,22 @@ struct ColumnWrite<SLOT, Write<T, K>> : Result<SLOT, 1, T> {
 };
 
 // RANK: parallel axes, then those of the sequence and of the one within its elements.
-template <int RANK, int OUTER, int INNER, bool CHUNKED, bool HELD, class U, class Offset,
-          class Body, class Reads, class I, class Writes, class O>
+template <int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool HELD, class U,
+          class Offset, class Body, class Reads, class I, class Writes, class O>
 struct Column;
 
-template <int RANK, int OUTER, int INNER, bool CHUNKED, bool HELD, class U, class Offset,
-          class Body, class... R, int... I, class... W, int... O>
-struct Column<RANK, OUTER, INNER, CHUNKED, HELD, U, Offset, Body, List<R...>, Index<I...>,
-              List<W...>, Index<O...>> {
+template <int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool HELD, class U,
+          class Offset, class Body, class... R, int... I, class... W, int... O>
+struct Column<RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, List<R...>,
+              Index<I...>, List<W...>, Index<O...>> {
   static constexpr int READS = sizeof...(R);
   static constexpr int N = READS + sizeof...(W);
-  static constexpr int E = INNER > 0 ? 1 : LANES_OF_GROUP * ELEMENTS_OF_LANE;
   static constexpr bool NESTED = INNER > 0;
-  Tuple<Index<I...>, ColumnRead<I, E, R>...> in;
+  static constexpr int E = NESTED ? 1 : LANES_OF_GROUP * ELEMENTS_OF_LANE;
+  // Elements that a thread has of a read at once.
+  template <int READ>
+  static constexpr int OF = UNROLLED > 0 && (Body::INNER_LOADS >> READ & 1) != 0 ? UNROLLED : E;
+  Tuple<Index<I...>, ColumnRead<I, OF<I>, R>...> in;
   Tuple<Index<O...>, ColumnWrite<READS + O, W>...> out;
   typename Body::Row row;
   typename Body::Cached cached[E];
@@ -115,6 +122,10 @@ struct Column<RANK, OUTER, INNER, CHUNKED, HELD, U, Offset, Body, List<R...>, In
     rest = static_cast<i32>(count % CHUNK);
     (get<I>(in).start(p.slots[I], offset[I], active), ...);
     (get<O>(out).start(p.slots[READS + O], offset[READS + O]), ...);
+    if constexpr (UNROLLED > 0) {
+      const Offset none[N] = {};
+      load_inner<(Body::INNER_LOADS & Body::STANDS)>(p, none);
+    }
     Body::row(Pass<0>{}, in, row);
   }
 
@@ -144,10 +155,31 @@ struct Column<RANK, OUTER, INNER, CHUNKED, HELD, U, Offset, Body, List<R...>, In
     (((CHOSEN >> I & 1) != 0 ? get<I>(in).load(e, offset[I]) : void()), ...);
   }
 
+  // The elements of an inner sequence that is unrolled.
+  template <u64 CHOSEN, class P> GB_FN void load_inner(const P& p, const Offset (&from)[N]) {
+    GB_UNROLL for (int e = 0; e < UNROLLED; ++e) {
+      Offset offset[N];
+      GB_UNROLL for (int i = 0; i < N; ++i) {
+        offset[i] = from[i] + e * static_cast<Offset>(p.stride[RANK + OUTER][i]);
+      }
+      load<CHOSEN>(offset, e);
+    }
+  }
+
   // The reductions of the inner sequence at the element where it is.
   template <class P> GB_FN typename Body::Inner inner(const P& p) {
     if constexpr (INNER == 0) {
       return {};
+    } else if constexpr (UNROLLED > 0) {
+      load_inner<(Body::INNER_LOADS & ~Body::STANDS)>(p, outer);
+      typename Body::InnerTerms lane[UNROLLED];
+      GB_UNROLL for (int e = 0; e < UNROLLED; ++e) lane[e] = Body::inner_terms(in, row, e);
+      GB_UNROLL for (int half = MOST_UNROLLED / 2; half > 0; half /= 2) {
+        GB_UNROLL for (int e = 0; e < half; ++e) {
+          if (e + half < UNROLLED) lane[e] = Body::combine(lane[e], lane[e + half]);
+        }
+      }
+      return Body::inner_results(lane[0]);
     } else {
       const auto found = whole_sequence<Body>(Body::inner_none(), p.inner_length, [&](i64 element) {
         Offset offset[N];
@@ -235,6 +267,21 @@ struct Column<RANK, OUTER, INNER, CHUNKED, HELD, U, Offset, Body, List<R...>, In
   template <int P, class Params>
   GB_FN terms_t<Body, P> lanes(const Params& p, i32 chunk, i32 first, i32 step, u32 bits) {
     const i64 from = static_cast<i64>(chunk) * CHUNK;
+    if constexpr (UNROLLED > 0) {
+      // Elements of a lane that do not wait for each other.
+      if (chunk < last_chunk) {
+        Halves<Body, terms_t<Body, P>, LANE_STEPS> halves;
+        GB_ROLLED for (u32 i = 0; i < 1u << bits; ++i) {
+          const i64 lane = from + first + step * static_cast<i32>(reversed(i, bits));
+          auto value = nested_terms<P>(p, lane);
+          GB_UNROLL for (int k = 1; k < ELEMENTS_OF_LANE; ++k) {
+            value = Body::combine(value, nested_terms<P>(p, lane + k * LANES));
+          }
+          halves.add(i, value);
+        }
+        return halves.result(bits);
+      }
+    }
     if constexpr (NESTED) {
       return lanes_of_chunk<Body>(Body::none(Pass<P>{}), count(chunk), first, step, bits,
                                   [&](i32 e) { return nested_terms<P>(p, from + e); });
@@ -327,28 +374,30 @@ GB_FN void column_passes(const Params& p, Column& column, bool active) {
   }
 }
 
-template <int THREADS, int RANK, int OUTER, int INNER, bool CHUNKED, bool HELD, class U,
-          class Offset, class Body, class Reads, class Writes, class P>
+template <int THREADS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool HELD,
+          class U, class Offset, class Body, class Reads, class Writes, class P>
 GB_FN void column_reduction(const P& p) {
   const U number = static_cast<U>(blockIdx.x) * blockDim.x + threadIdx.x;
   const bool active = number < static_cast<U>(p.columns);
-  Column<RANK, OUTER, INNER, CHUNKED, HELD, U, Offset, Body, Reads, indices<Reads>, Writes,
-         indices<Writes>>
+  Column<RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, Reads, indices<Reads>,
+         Writes, indices<Writes>>
       column;
   column.start(p, active ? number : U(0), active);
   column_passes<1, THREADS, HELD, Body>(p, column, active);
 }
 
-template <int THREADS, int RANK, int OUTER, int INNER, bool CHUNKED, bool HELD, class Body,
-          class Reads, class Writes, int N, int AXES>
+template <int THREADS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool HELD,
+          class Body, class Reads, class Writes, int N, int AXES>
 GB_FN void column_reduction32(const ColumnReductionParams32<N, AXES>& p) {
-  column_reduction<THREADS, RANK, OUTER, INNER, CHUNKED, HELD, u32, i32, Body, Reads, Writes>(p);
+  column_reduction<THREADS, RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, u32, i32, Body, Reads,
+                   Writes>(p);
 }
 
-template <int THREADS, int RANK, int OUTER, int INNER, bool CHUNKED, bool HELD, class Body,
-          class Reads, class Writes, int N, int AXES>
+template <int THREADS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool HELD,
+          class Body, class Reads, class Writes, int N, int AXES>
 GB_FN void column_reduction64(const ColumnReductionParams64<N, AXES>& p) {
-  column_reduction<THREADS, RANK, OUTER, INNER, CHUNKED, HELD, u64, i64, Body, Reads, Writes>(p);
+  column_reduction<THREADS, RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, u64, i64, Body, Reads,
+                   Writes>(p);
 }
 
 }  // namespace gb

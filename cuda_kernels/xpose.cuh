@@ -2,8 +2,9 @@
 //
 // ROWS, but the R rows of a thread lie below each other: it owns a patch of V x R elements. A
 // CROSSED operand is loaded as V vectors of R elements along y and read across, in registers: all
-// operands are coalesced, with neither shared memory nor a barrier. A block is 8 lanes wide, so that
-// a warp covers 4 patches along y: runs of 4 vectors in a CROSSED operand, of 8 in the others.
+// operands are coalesced, with neither shared memory nor a barrier. A warp is 8 lanes wide, so that
+// it covers 4 patches along y: runs of 4 vectors in a CROSSED operand, of 8 in the others. The warps
+// of a block lie below each other, or some beside each other where there are few rows.
 #ifndef GB_XPOSE_CUH
 #define GB_XPOSE_CUH
 
@@ -49,15 +50,16 @@ struct RowsRead<SLOT, V, R, Read<T, CROSSED, W>> {
   }
 };
 
-// Threads of a block.
-constexpr i32 PATCHES_X = 8, PATCHES_Y = BLOCK / PATCHES_X;
+// Threads of a block along x.
+constexpr i32 PATCHES_X = 8;
 
-// A patch at an edge is done row by row.
-template <int V, int R, bool FILL, int B, class Body, class Reads, class Writes, int N, int M>
+// DOWN: the patches of a block along y. A patch at an edge is done row by row.
+template <int V, int R, int DOWN, bool FILL, int B, class Body, class Reads, class Writes, int N,
+          int M>
 GB_FN void xpose(const RowsParams<N, B, M>& p) {
-  constexpr i32 width = PATCHES_X * V, height = PATCHES_Y * R;
+  constexpr i32 width = BLOCK / DOWN * V, height = DOWN * R;
   const RowsTile<N> tile = rows_tile<FILL, Reads>(p, width, height);
-  const i32 x = threadIdx.x * V, y = threadIdx.y * R;
+  const i32 x = (threadIdx.x + threadIdx.y / DOWN * PATCHES_X) * V, y = threadIdx.y % DOWN * R;
   if (tile.inside_columns >= width && tile.inside_rows >= height) {
     const rows_thread<R, Body, Reads, Writes> thread(p, tile, y, 1);
     rows_patch<V, R, Reads, Writes> patch(p, tile, x, y, 1);

@@ -57,7 +57,7 @@ def touched(plan: BroadcastPlan, schedule: Schedule) -> Touched:
             shifts = [(0, step * across * width) for step in range(steps)]
             return _plane(plan, schedule, size, _moved(places, shifts), (0, width))
         case Xpose():
-            across, down = schedule.block
+            across, down = schedule.patches
             width, count = schedule.vector_width, schedule.rows_per_thread
             return _plane(
                 plan, schedule, (count * down, across * width), [(0, 0, count, width)], (0, width)

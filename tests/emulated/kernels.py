@@ -188,6 +188,7 @@ class Case:
     fills: tuple[float, ...] = ()
     steps: int = 0  # rows: widths of a tile; 0 for the kernel without a loop
     bands: int = 1  # rows: heights of a tile
+    down: int = 32  # xpose: patches of a block along the rows
     hoisted: tuple[str, str, str] = ("", "", "")
     group: int = 1  # phase: inner axes
     head: int = 0  # flat, running: elements before the first vector
@@ -208,7 +209,7 @@ class Case:
                 f"RowsParams<{n}, {rank - 2}, {m}>",
             ),
             "xpose": (
-                f"xpose<{self.vector}, {self.unroll}, {fill}, {rank - 2}",
+                f"xpose<{self.vector}, {self.unroll}, {self.down}, {fill}, {rank - 2}",
                 f"RowsParams<{n}, {rank - 2}, {m}>",
             ),
             "phase": (
@@ -256,7 +257,8 @@ class Case:
 
     def _tiles(self) -> tuple[int, int]:
         *_, ny, nx = self.extents
-        width, height = self.block[0] * self.vector, self.block[1] * self.unroll
+        across, down = (256 // self.down, self.down) if self.family == "xpose" else self.block
+        width, height = across * self.vector, down * self.unroll
         width *= max(self.steps, 1)
         height *= self.bands
         return -(-nx // width), -(-ny // height)

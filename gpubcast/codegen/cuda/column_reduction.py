@@ -25,6 +25,7 @@ def template(plan: BroadcastPlan, schedule: CudaColumnReduction) -> Template:
             len(schedule.axes),
             outer,
             inner,
+            schedule.unrolled,
             flag(plan.chunked),
             flag(schedule.held),
         ),

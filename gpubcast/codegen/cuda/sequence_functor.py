@@ -54,6 +54,7 @@ class _Functor:
             f"static constexpr u64 HELD = {_word(self._mask(self.passes.held(self.cached)))};",
             f"static constexpr u64 NESTS = {self._mask(i for i, own in enumerate(nests) if own)};",
             f"static constexpr u64 INNER_LOADS = {_word(self._mask(inner_reads))};",
+            f"static constexpr u64 STANDS = {_word(self._mask(self._standing()))};",
             f"static constexpr u64 FULL = {self._mask(self.passes.full)};",
             self._struct("Row", self._row_values()),
             self._struct("Cached", self.cached),
@@ -103,6 +104,11 @@ class _Functor:
         if self._inner_of(number):
             found |= set(self._before_inner())
         return [r for r in range(self.reads) if r in found]
+
+    def _standing(self) -> list[int]:
+        """The reads that are the same for all elements of the outer sequence."""
+        outer = self.plan.axes_of(1)
+        return [r for r, own in enumerate(self.plan.reads) if not any(own.strides[k] for k in outer)]
 
     def _before_inner(self) -> list[int]:
         """The values of an element that its inner sequence needs."""

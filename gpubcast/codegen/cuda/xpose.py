@@ -10,7 +10,8 @@ from gpubcast.schedules.cuda.xpose import Xpose
 
 def template(plan: BroadcastPlan, schedule: Xpose) -> Template:
     numbers = (
-        schedule.vector_width, schedule.rows_per_thread, flag(plan.fills), schedule.batch_axes,
+        schedule.vector_width, schedule.rows_per_thread, schedule.patches[1], flag(plan.fills),
+        schedule.batch_axes,
     )  # fmt: skip
     struct_type = rows.struct_type(plan, schedule.batch_axes)
     return Template("xpose", "xpose", numbers, struct_type, tiled=True)
@@ -18,6 +19,6 @@ def template(plan: BroadcastPlan, schedule: Xpose) -> Template:
 
 def parameters(plan: BroadcastPlan, schedule: Xpose) -> bytes:
     """The members of ``RowsParams`` behind the slots."""
-    width = schedule.block[0] * schedule.vector_width
-    height = schedule.block[1] * schedule.rows_per_thread
+    across, down = schedule.patches
+    width, height = across * schedule.vector_width, down * schedule.rows_per_thread
     return rows.pack(plan, schedule.row_axis, (width, height), (1, 1))

@@ -18,8 +18,11 @@ from gpubcast.schedules.schedule import (
     CudaTarget,
 )
 
-# Threads of a multiprocessor that keep it busy.
+# Threads of a multiprocessor that keep it busy; twice as many where each computes much of little
+# memory, so that the last blocks are short.
 BUSY_THREADS = 1024
+# Elements of an inner sequence that are loaded together, at most.
+MOST_UNROLLED = 8
 # Elements of a sequence that a thread has at least, where threads share one.
 LEAST_ELEMENTS = 4
 # Lanes that a thread takes together, and the elements of these.
@@ -42,6 +45,8 @@ class CudaColumnReduction(CudaScheduleBase):
         index_bits: width of columns' and elements' numbers and of offsets.
         held: whether a thread has so few elements that it keeps them in registers.
         cached: values of an element that one pass then computes for later ones.
+        unrolled: the elements of the inner sequence, where they are few; 0 where they are counted at
+            run time.
         chunk_classes, lane_classes: into how many classes the chunks of a sequence, and the lanes
             of a chunk, are divided, one for each thread of a column.
     """
@@ -55,6 +60,7 @@ class CudaColumnReduction(CudaScheduleBase):
     index_bits: int
     held: bool
     cached: tuple[int, ...]
+    unrolled: int
     chunk_classes: int
     lane_classes: int
 
@@ -62,7 +68,8 @@ class CudaColumnReduction(CudaScheduleBase):
     def key_part(self) -> str:
         ranks = " ".join(map(str, (len(self.axes), *self.sequences)))
         chunks = (" | by chunks" if self.chunked else "") + (" | held" if self.held else "")
-        return f"ranks {ranks}{chunks} | {self.index_bits}-bit"
+        unrolled = f" | inner {self.unrolled}" if self.unrolled else ""
+        return f"ranks {ranks}{chunks}{unrolled} | {self.index_bits}-bit"
 
     @property
     def launch_bounds(self) -> str:
@@ -101,7 +108,8 @@ def column_reduction(plan: BroadcastPlan, target: CudaTarget) -> CudaColumnReduc
         chunk_classes, lane_classes = chunks, threads // chunks
         block = max(BLOCK_THREADS, min(2 * NEIGHBOURS * threads, HELD_THREADS))
     else:
-        wanted = max(BUSY_THREADS * target.multiprocessors // columns, 1)
+        busy = BUSY_THREADS * len(plan.sequences)
+        wanted = max(busy * target.multiprocessors // columns, 1)
         fitting = max(BLOCK_THREADS // NEIGHBOURS, BLOCK_THREADS // columns)
         threads = min(wanted, max(most // LEAST_ELEMENTS, 1), fitting, LANES)
         threads = 1 << threads.bit_length() - 1
@@ -128,9 +136,18 @@ def column_reduction(plan: BroadcastPlan, target: CudaTarget) -> CudaColumnReduc
         index_bits=64 if far else 32,
         held=held,
         cached=cached if held else (),
+        unrolled=_unrolled(plan),
         chunk_classes=chunk_classes,
         lane_classes=lane_classes,
     )
+
+
+def _unrolled(plan: BroadcastPlan) -> int:
+    """The elements of an inner sequence along one axis, where they are few."""
+    if plan.sequences[1:] != (1,):
+        return 0
+    length = sequence_length(plan, 2)
+    return length if length <= MOST_UNROLLED else 0
 
 
 def num_columns(plan: BroadcastPlan) -> int:

@@ -31,8 +31,9 @@ from gpubcast.schedules.cuda.vectors import (
 )
 from gpubcast.schedules.schedule import AccessPattern, Patterns, VectorScheduleBase
 
-# Threads along the inner axis; so wide is a patch at most, and that big.
-CROSSED_LANES = 8
+# Threads of a warp along the inner axis, and the fewest patches of a block along the rows: a warp's.
+CROSSED_LANES, FEWEST_DOWN = 8, 4
+# So wide is a patch at most, and that big.
 WIDEST_PATCH = 8
 LARGEST_PATCH_BYTES = 128
 
@@ -46,6 +47,7 @@ class Xpose(VectorScheduleBase):
         row_axis: the plan's axis along which they follow each other.
         batch_axes: how many other axes there are.
         expensive: whether an operation on single elements takes many registers.
+        patches: how many a block has along the inner axis and along the rows.
     """
 
     name: ClassVar[str] = "XPOSE"
@@ -54,6 +56,7 @@ class Xpose(VectorScheduleBase):
     row_axis: int
     batch_axes: int
     expensive: bool
+    patches: tuple[int, int]
 
     @property
     def launch_bounds(self) -> str:
@@ -63,7 +66,11 @@ class Xpose(VectorScheduleBase):
 
     @property
     def key_part(self) -> str:
-        return f"V{self.vector_width} R{self.rows_per_thread} | rank {self.batch_axes}"
+        across, down = self.patches
+        return (
+            f"V{self.vector_width} R{self.rows_per_thread} | {across} x {down} | "
+            f"rank {self.batch_axes}"
+        )
 
     def elements_along(self, read: int) -> int:
         crossed = self.reads[read] is AccessPattern.CROSSED
@@ -101,7 +108,8 @@ def xpose(plan: BroadcastPlan, addresses: tuple[int, ...]) -> Xpose | None:
     ):
         width, count = (width // 2, count) if width >= count else (width, count // 2)
     block = (CROSSED_LANES, BLOCK_THREADS // CROSSED_LANES)
-    tiles_across, down, batch = tile_counts(plan, row_axis, block, width, count)
+    patches = _patches(plan, row_axis, width, count)
+    tiles_across, down, batch = tile_counts(plan, row_axis, patches, width, count)
     grid = tiles_across * down * math.prod(batch)
     if grid > MAX_GRID:
         return None
@@ -122,7 +130,21 @@ def xpose(plan: BroadcastPlan, addresses: tuple[int, ...]) -> Xpose | None:
         row_axis=row_axis,
         batch_axes=len(batch),
         expensive=expensive(plan),
+        patches=patches,
     )
+
+
+def _patches(plan: BroadcastPlan, row_axis: int, width: int, count: int) -> tuple[int, int]:
+    """How many patches a block has along the inner axis and along the rows: no more rows than there
+    are, while the inner axis has vectors for the other threads."""
+    across, down = CROSSED_LANES, BLOCK_THREADS // CROSSED_LANES
+    # What lacks the inner axis is written by the first thread along it.
+    if any(plan.lacks(access) for access in plan.writes):
+        return across, down
+    rows, vectors = plan.axes[row_axis].extent, -(-plan.axes[-1].extent // width)
+    while down > FEWEST_DOWN and count * down >= 2 * rows and vectors > across:
+        across, down = 2 * across, down // 2
+    return across, down
 
 
 def _both(
