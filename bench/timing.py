@@ -178,7 +178,7 @@ def sample(machine: Machine, contender: Contender, repeats: int) -> float:
         result = contender.turn(1)[0]()
     on_host = contender.on_host or contender.wait is not None
     if on_host:
-        if contender.wait is not None:
+        if contender.wait is not None and not contender.long:
             contender.wait(result)
         machine.synchronize()
         began = time.perf_counter()

@@ -151,16 +151,17 @@ struct Column<RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, List
     }
   }
 
-  template <u64 CHOSEN> GB_FN void load(const Offset (&offset)[N], int e) {
+  template <u64 CHOSEN, class T> GB_FN void load(const T (&offset)[N], int e) {
     (((CHOSEN >> I & 1) != 0 ? get<I>(in).load(e, offset[I]) : void()), ...);
   }
 
-  // The elements of an inner sequence that is unrolled.
+  // The elements of an inner sequence that is unrolled, of neighbours in memory and of others.
   template <u64 CHOSEN, class P> GB_FN void load_inner(const P& p, const Offset (&from)[N]) {
     GB_UNROLL for (int e = 0; e < UNROLLED; ++e) {
-      Offset offset[N];
+      i64 offset[N];  // in 64 bits, so that neighbours are so many bytes from one address
       GB_UNROLL for (int i = 0; i < N; ++i) {
-        offset[i] = from[i] + e * static_cast<Offset>(p.stride[RANK + OUTER][i]);
+        const bool beside = (Body::BESIDE >> i & 1) != 0;
+        offset[i] = from[i] + e * (beside ? 1 : p.stride[RANK + OUTER][i]);
       }
       load<CHOSEN>(offset, e);
     }
@@ -211,6 +212,29 @@ struct Column<RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, List
   GB_FN terms_t<Body, P> nested_terms(const Params& p, i64 element) {
     const auto found = nested<P>(p, element);
     return Body::terms(Pass<P>{}, in, row, cached[0], found, 0);
+  }
+
+  // What a pass makes of the elements of a lane, which do not wait for each other: of a whole chunk,
+  // and of one that has `all` elements.
+  template <int P, class Params>
+  GB_FN terms_t<Body, P> whole_lane(const Params& p, i64 element) {
+    auto value = nested_terms<P>(p, element);
+    GB_UNROLL for (int k = 1; k < ELEMENTS_OF_LANE; ++k) {
+      value = Body::combine(value, nested_terms<P>(p, element + k * LANES));
+    }
+    return value;
+  }
+
+  template <int P, class Params>
+  GB_FN terms_t<Body, P> part_lane(const Params& p, i64 from, i32 lane, i32 all) {
+    if (lane >= all) return Body::none(Pass<P>{});
+    auto value = nested_terms<P>(p, from + lane);
+    GB_UNROLL for (int k = 1; k < ELEMENTS_OF_LANE; ++k) {
+      const i32 e = lane + k * LANES;
+      const auto both = Body::combine(value, nested_terms<P>(p, from + (e < all ? e : lane)));
+      value = Body::chosen(e < all, both, value);
+    }
+    return value;
   }
 
   // What a pass makes of four lanes of a chunk that begins at an element of the column, and the walk
@@ -268,21 +292,14 @@ struct Column<RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, List
   GB_FN terms_t<Body, P> lanes(const Params& p, i32 chunk, i32 first, i32 step, u32 bits) {
     const i64 from = static_cast<i64>(chunk) * CHUNK;
     if constexpr (UNROLLED > 0) {
-      // Elements of a lane that do not wait for each other.
-      if (chunk < last_chunk) {
-        Halves<Body, terms_t<Body, P>, LANE_STEPS> halves;
-        GB_ROLLED for (u32 i = 0; i < 1u << bits; ++i) {
-          const i64 lane = from + first + step * static_cast<i32>(reversed(i, bits));
-          auto value = nested_terms<P>(p, lane);
-          GB_UNROLL for (int k = 1; k < ELEMENTS_OF_LANE; ++k) {
-            value = Body::combine(value, nested_terms<P>(p, lane + k * LANES));
-          }
-          halves.add(i, value);
-        }
-        return halves.result(bits);
+      Halves<Body, terms_t<Body, P>, LANE_STEPS> halves;
+      const i32 all = count(chunk);
+      GB_ROLLED for (u32 i = 0; i < 1u << bits; ++i) {
+        const i32 lane = first + step * static_cast<i32>(reversed(i, bits));
+        halves.add(i, all == CHUNK ? whole_lane<P>(p, from + lane) : part_lane<P>(p, from, lane, all));
       }
-    }
-    if constexpr (NESTED) {
+      return halves.result(bits);
+    } else if constexpr (NESTED) {
       return lanes_of_chunk<Body>(Body::none(Pass<P>{}), count(chunk), first, step, bits,
                                   [&](i32 e) { return nested_terms<P>(p, from + e); });
     } else if constexpr (HELD) {

@@ -26,6 +26,8 @@ class Driven:
         lanes: parameter tables, each with the arguments that hold it.
         process, device: where it may be called: a process, and the number of its current device.
         current_device: says the latter.
+        scratch: makes so many bytes of memory for temporaries on that device, and raises while a
+            graph is captured.
         specimens: arrays of such a device, which show how they are built.
     """
 
@@ -36,6 +38,7 @@ class Driven:
     process: int
     device: int
     current_device: Callable[[], int]
+    scratch: Callable[[int], Any]
     specimens: tuple[Any, ...]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -97,13 +98,18 @@ class Launch:
                 self._finish(step, began)
 
     def bound(self, parameters: tuple[bytearray, ...]) -> Callable[[], object] | None:
-        """A function that starts the only kernel, as cheaply as the backend can; None where there
-        are more or none, or where the backend has no such way."""
-        (step, *more), (packed, *_) = self.steps, parameters
-        if more or step.schedule is None:
+        """A function that starts the kernels, as cheaply as the backend can; None where there are
+        none, or where the backend has no such way."""
+        starts = []
+        for step, packed in zip(self.steps, parameters, strict=True):
+            if step.schedule is None:
+                continue
+            grid, block = step.schedule.launch_configuration
+            starts.append(self.backend.bound(step.kernel, grid, block, packed, self.device[1]))
+        known = [start for start in starts if start is not None]
+        if not known or len(known) < len(starts):
             return None
-        grid, block = step.schedule.launch_configuration
-        return self.backend.bound(step.kernel, grid, block, packed, self.device[1])
+        return known[0] if len(known) == 1 else functools.partial(_all_of, tuple(known))
 
     def _finish(self, step: LaunchStep, began: float) -> None:
         assert step.source is not None
@@ -123,6 +129,11 @@ class Launch:
         every, arity = (*views, *outs), len(views)
         found = conflicts(self.arguments, [view.slot for view in every], arity)
         return any(i < arity and share_memory(every[i], every[k]) for i, k in found)
+
+
+def _all_of(starts: tuple[Callable[[], object], ...]) -> None:
+    for start in starts:
+        start()
 
 
 def launch_arguments(

@@ -153,6 +153,45 @@ def test_several_kernels_have_temporaries(gpu: Any, monkeypatch: pytest.MonkeyPa
     gpu.driver.streams[1].captures = False
 
 
+def test_known_sequences_of_kernels(gpu: Any, short: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernels in their order, with temporaries in one memory, which a capture and a device
+    without memory refuse in words."""
+    x, out = gpu.array((3, 70_000)), gpu.array(())
+    plan = gb.plan("reduce_sum", "f32[3,70000]", axes=(0, 1))
+    bound_call = plan.bind(x, out=out)
+    for _ in range(3):
+        gb.reduce_sum(x, axes=(0, 1), out=out)
+        gb.reduce_sum(x, axes=(0, 1))
+    gpu.kernel.noted.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(call_cache if gpu.quick else execute, _hidden(gpu), None)
+        assert gb.reduce_sum(x, axes=(0, 1), out=out) is out
+        found = gb.reduce_sum(x, axes=(0, 1))
+    assert bound_call() is out
+    tables = [np.frombuffer(table, np.uint64)[:2].tolist() for table in gpu.kernel.noted]
+    assert len(tables) == 9
+    for result, steps in zip((out, found, out), (tables[:3], tables[3:6], tables[6:]), strict=True):
+        (begin, one), (then, two), (last, end) = steps
+        assert (begin, one, two, end) == (x.data.ptr, then, last, result.data.ptr)
+        assert len({begin, one, two, end}) == 4 and one % 64 == two % 64 == 0
+    gpu.driver.streams[0].captures = True
+    with pytest.raises(gb.DeviceError, match="captured must not allocate"):
+        gb.reduce_sum(x, axes=(0, 1), out=out)
+    assert bound_call() is out, "what is bound has its temporaries"
+    gpu.driver.streams[0].captures = False
+    allocate = cupy.cuda.get_allocator()
+
+    def full(size: int) -> Any:
+        raise cupy.cuda.memory.OutOfMemoryError(size, 0, 0)
+
+    cupy.cuda.set_allocator(full)
+    with pytest.raises(gb.OutOfMemoryError, match="CUDA"):
+        gb.reduce_sum(x, axes=(0, 1), out=out)
+    cupy.cuda.set_allocator(allocate)
+    gpu.kernel.noted.clear()
+    assert gb.reduce_sum(x, axes=(0, 1), out=out) is out and len(gpu.kernel.noted) == 3
+
+
 def test_another_alignment_is_another_call(gpu: Any, short: Any) -> None:
     x = gpu.array((64,))
     for _ in range(3):

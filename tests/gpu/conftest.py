@@ -34,6 +34,8 @@ class Place:
             return x.numpy()
         if self.kind == "cpu":
             return np.array(x)
+        if x.dtype.kind == "c":
+            return np.array(self.xp.asnumpy(x))
         # Unsigned integers, so that no kernel of CuPy's touches the values.
         words = self.xp.asnumpy(x.view(f"u{x.dtype.itemsize}"))
         host: np.ndarray[Any, Any] = np.ascontiguousarray(words).view(x.dtype).reshape(x.shape)
@@ -56,6 +58,8 @@ def bits(x: NdArray) -> NdArray:
 def assert_same(found: NdArray, wanted: NdArray, *, either_zero: bool = False) -> None:
     """The same form and the same bits; any NaN for a NaN."""
     assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
+    if found.dtype.kind == "c":
+        found, wanted = (np.stack([x.real, x.imag], -1) for x in (found, wanted))
     same = bits(found) == bits(wanted)
     if element_type(found.dtype).is_floating:
         same = same | ((found != found) & (wanted != wanted))

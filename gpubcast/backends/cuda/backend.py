@@ -35,6 +35,7 @@ _CUDA_FAILURES = (
     _runtime.CUDARuntimeError,
 )
 _FAILURES = (*_CUDA_FAILURES, cupy.cuda.compiler.CompileException, RuntimeError)
+_BYTE = np.dtype(np.uint8)
 # The numbers of errors in CUDA's runtime and in its driver.
 _OUT_OF_MEMORY, _NOT_INITIALIZED, _CAPTURED_ELSEWHERE = 2, 3, 906
 # Errors of the driver for code that it cannot load: no binary for this GPU, PTX that is invalid or
@@ -58,11 +59,7 @@ def device_count() -> int:
     except _runtime.CUDARuntimeError as error:
         if error.status != _NOT_INITIALIZED:
             return 0
-        if locks.forked():
-            raise DeviceError(_FORKED) from error
-        raise DeviceError(
-            f"CUDA: {error}. If this process was forked by one that had used CUDA: {_FORKED}"
-        ) from error
+        raise _failure(error) from error
 
 
 @functools.cache
@@ -104,7 +101,12 @@ class _Current:
 
 
 def _failure(error: Exception) -> DeviceError:
-    memory = isinstance(error, MemoryError) or getattr(error, "status", None) == _OUT_OF_MEMORY
+    status = getattr(error, "status", None)
+    if status == _NOT_INITIALIZED:
+        # In a child some questions are still answered, e.g. how many devices there are.
+        why = f"CUDA: {error}. If this process was forked by one that had used CUDA: "
+        return DeviceError(_FORKED if locks.forked() else why + _FORKED)
+    memory = isinstance(error, MemoryError) or status == _OUT_OF_MEMORY
     return (OutOfMemoryError if memory else DeviceError)(f"CUDA: {error}")
 
 
@@ -262,8 +264,14 @@ class CupyBackend:
             self._process,
             index,
             _runtime.getDevice,
+            self._scratch,
             _specimens(index),
         )
+
+    def _scratch(self, num_bytes: int) -> Any:
+        if _is_capturing(cupy.cuda.get_current_stream()):
+            raise DeviceError("a graph is being captured, in which no temporary can be allocated")
+        return self.empty(num_bytes, _BYTE, (num_bytes,), (1,))
 
     def synchronize(self) -> None:
         with _reported():

@@ -7,6 +7,7 @@ meant. The table is read and written with the interpreter's lock held.
 from __future__ import annotations
 
 import ctypes
+import functools
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -95,7 +96,8 @@ def native_call(
     if (
         found is None or kernels is None or len(arguments) < len(record.arguments)
         or len(arguments) + len(record.temporaries) > w.MOST_ARGUMENTS
-        or sum(map(_room, record.temporaries)) > w.MOST_TEMPORARY_BYTES
+        or (kernels[0].driven is None
+            and sum(map(_room, record.temporaries)) > w.MOST_TEMPORARY_BYTES)
         or len(types) > 1 or not all(map(_adds_nothing, types))
     ):  # fmt: skip
         return None
@@ -104,8 +106,12 @@ def native_call(
     header[w.NEXT] = ctypes.addressof(following[0]) if following else 0
     header[w.ARITY], header[w.OUTS] = record.arity, len(record.arguments) - record.arity
     header[w.NEW] = w.GIVEN if not record.new else w.SEVERAL if record.packed else w.ONE
+    scratch = None
+    if record.temporaries and kernel.driven is not None:
+        scratch = functools.partial(kernel.driven.scratch, sum(map(_room, record.temporaries)))
+        header[w.SCRATCH] = id(scratch)
     memory = _written(record, found, arguments, kernel)
-    owned = what, keywords, signed, record, kernel.driven, following
+    owned = what, keywords, signed, record, [one.driven for one in kernels], following, scratch
     return NativeCall(memory, kernel.driven, next(iter(types), None), owned)
 
 

@@ -51,10 +51,8 @@ class KernelWords:
 
 def kernels_of(record: RecordedCall) -> list[KernelWords] | None:
     """How a record's kernels are run; None where only Python can run one."""
-    if record.device[0] == "cuda":
-        found = [] if record.temporaries or len(record.kernels) > 1 else [_driven_kernel(record)]
-    else:
-        found = [_native_kernel(record, one) for one in record.kernels]
+    made = _driven_kernel if record.device[0] == "cuda" else _native_kernel
+    found = [made(record, one) for one in record.kernels]
     known = [one for one in found if one is not None]
     return known if known and len(known) == len(record.kernels) else None
 
@@ -67,8 +65,7 @@ def _slots(table: PackedParameters) -> list[tuple[int, int]]:
     ]
 
 
-def _driven_kernel(record: RecordedCall) -> KernelWords | None:
-    (one,) = record.kernels
+def _driven_kernel(record: RecordedCall, one: RecordedKernel) -> KernelWords | None:
     driven = record.backend.driven(
         one.kernel, one.grid, one.block, one.parameters.packed, record.device[1], w.LANES
     )

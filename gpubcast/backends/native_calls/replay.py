@@ -365,35 +365,40 @@ def _run(control: int, record: int, values: int) -> None:
 def _temporaries(control: int, record: int, values: int) -> int:
     """Memory for what only the kernels see, whose addresses join ``values``; 0 where there is none
     to be had."""
-    memory = _new_buffer(control, of(record, w.TEMPORARY_BYTES))
+    if of(record, w.SCRATCH):
+        memory = call4(of(control, w.VECTORCALL), of(record, w.SCRATCH), 0, 0, 0)
+    else:
+        memory = _new_buffer(control, of(record, w.TEMPORARY_BYTES))
     if memory == 0:
         call0(of(control, w.CLEAR_ERROR))
         return 0
     value = values + 8 * w.VALUE_WORDS * (of(record, w.ARITY) + of(record, w.OUTS))
+    begin = address_of(control, memory)
     for k in range(of(record, w.TEMPORARIES)):
         offset = word(of(record, w.AT_TEMPORARIES) + 8 * k)
-        put(value + 8 * w.VALUE_WORDS * k, word(memory + object_layout.DATA) + offset)
+        put(value + 8 * w.VALUE_WORDS * k, begin + offset)
     return memory
 
 
 def _start(control: int, record: int, values: int) -> bool:
     """Run the kernels; whether it was done."""
-    if of(record, w.HOW) == w.BY_DRIVER:
-        return of(record, w.GRID) == 0 or _launch(control, record, values)
-    memory = 0
+    memory, done = 0, True
     if of(record, w.TEMPORARIES):
         memory = _temporaries(control, record, values)
         if memory == 0:
             return False
     kernel = record
-    while kernel:
+    while kernel and done:
         following = of(kernel, w.NEXT)  # while this may be read: without an owner, no longer
         if of(kernel, w.GRID):
-            _run(control, kernel, values)
+            if of(kernel, w.HOW) == w.BY_DRIVER:
+                done = _launch(control, kernel, values)
+            else:
+                _run(control, kernel, values)
         kernel = following
     if memory:
         call1(of(control, w.DECREF), memory)
-    return True
+    return done
 
 
 def _replayed(control: int, record: int, values: int, out: int) -> int:

@@ -14,6 +14,7 @@ from gpubcast.hlo import ops
 from gpubcast.hlo.literals import identity_bits
 from gpubcast.hlo.op import Identity
 from gpubcast.planning.plan import CONSTANT, BroadcastPlan
+from gpubcast.schedules.cuda.column_reduction import beside, standing
 from gpubcast.schedules.cuda.passes import Passes
 
 
@@ -54,7 +55,8 @@ class _Functor:
             f"static constexpr u64 HELD = {_word(self._mask(self.passes.held(self.cached)))};",
             f"static constexpr u64 NESTS = {self._mask(i for i, own in enumerate(nests) if own)};",
             f"static constexpr u64 INNER_LOADS = {_word(self._mask(inner_reads))};",
-            f"static constexpr u64 STANDS = {_word(self._mask(self._standing()))};",
+            f"static constexpr u64 STANDS = {_word(self._mask(standing(self.plan)))};",
+            f"static constexpr u64 BESIDE = {_word(self._mask(beside(self.plan)))};",
             f"static constexpr u64 FULL = {self._mask(self.passes.full)};",
             self._struct("Row", self._row_values()),
             self._struct("Cached", self.cached),
@@ -104,11 +106,6 @@ class _Functor:
         if self._inner_of(number):
             found |= set(self._before_inner())
         return [r for r in range(self.reads) if r in found]
-
-    def _standing(self) -> list[int]:
-        """The reads that are the same for all elements of the outer sequence."""
-        outer = self.plan.axes_of(1)
-        return [r for r, own in enumerate(self.plan.reads) if not any(own.strides[k] for k in outer)]
 
     def _before_inner(self) -> list[int]:
         """The values of an element that its inner sequence needs."""

@@ -47,6 +47,8 @@ class CudaColumnReduction(CudaScheduleBase):
         cached: values of an element that one pass then computes for later ones.
         unrolled: the elements of the inner sequence, where they are few; 0 where they are counted at
             run time.
+        standing, beside: the reads that stand still along the sequence, and those whose elements of
+            the inner one are neighbours; empty where that is not unrolled.
         chunk_classes, lane_classes: into how many classes the chunks of a sequence, and the lanes
             of a chunk, are divided, one for each thread of a column.
     """
@@ -61,6 +63,8 @@ class CudaColumnReduction(CudaScheduleBase):
     held: bool
     cached: tuple[int, ...]
     unrolled: int
+    standing: tuple[int, ...]
+    beside: tuple[int, ...]
     chunk_classes: int
     lane_classes: int
 
@@ -68,7 +72,10 @@ class CudaColumnReduction(CudaScheduleBase):
     def key_part(self) -> str:
         ranks = " ".join(map(str, (len(self.axes), *self.sequences)))
         chunks = (" | by chunks" if self.chunked else "") + (" | held" if self.held else "")
-        unrolled = f" | inner {self.unrolled}" if self.unrolled else ""
+        unrolled = ""
+        if self.unrolled:
+            told = (",".join(map(str, own)) for own in (self.standing, self.beside))
+            unrolled = f" | inner {self.unrolled} stand {{}} beside {{}}".format(*told)
         return f"ranks {ranks}{chunks}{unrolled} | {self.index_bits}-bit"
 
     @property
@@ -136,18 +143,36 @@ def column_reduction(plan: BroadcastPlan, target: CudaTarget) -> CudaColumnReduc
         index_bits=64 if far else 32,
         held=held,
         cached=cached if held else (),
-        unrolled=_unrolled(plan),
+        unrolled=unrolled(plan),
+        standing=standing(plan),
+        beside=beside(plan),
         chunk_classes=chunk_classes,
         lane_classes=lane_classes,
     )
 
 
-def _unrolled(plan: BroadcastPlan) -> int:
-    """The elements of an inner sequence along one axis, where they are few."""
+def unrolled(plan: BroadcastPlan) -> int:
+    """The elements of an inner sequence along one axis, where they are few; else 0."""
     if plan.sequences[1:] != (1,):
         return 0
     length = sequence_length(plan, 2)
     return length if length <= MOST_UNROLLED else 0
+
+
+def standing(plan: BroadcastPlan) -> tuple[int, ...]:
+    """The reads that are the same for all elements of a sequence with one that is unrolled."""
+    if not unrolled(plan):
+        return ()
+    outer = plan.axes_of(1)
+    return tuple(r for r, own in enumerate(plan.reads) if not any(own.strides[k] for k in outer))
+
+
+def beside(plan: BroadcastPlan) -> tuple[int, ...]:
+    """The reads of which the elements of an unrolled sequence are neighbours in memory."""
+    if not unrolled(plan):
+        return ()
+    (inner,) = plan.axes_of(2)
+    return tuple(r for r, own in enumerate(plan.reads) if own.strides[inner] == 1)
 
 
 def num_columns(plan: BroadcastPlan) -> int:
