@@ -3,12 +3,13 @@
 //
 // A block is X columns wide. Its Y threads of a column share a sequence by the law of sums: thread
 // y = chunk class * LANE_CLASSES + lane class takes every CHUNK_CLASSES-th chunk, and of each every
-// LANE_CLASSES-th lane. What they come to is one tree, in shared memory, which each of them reads.
+// LANE_CLASSES-th lane. What they come to is one tree, in shared memory.
 // Where a class of chunks has several chunks there is one class of lanes.
 //
-// A thread takes its lanes four at a time, which are a tree of their own, so that up to 16 elements
-// are loaded before they are combined. HELD: it has no others, and keeps them in registers for all
-// passes.
+// A thread takes 2^GROUP_BITS of its lanes at a time, which are a tree of their own, so that up to 16
+// elements are loaded before they are combined. HELD: it has no others, and keeps them in registers
+// for all passes. V: it has so many columns, neighbours in memory, which it loads as vectors; what is counted
+// as a column elsewhere are V of them.
 //
 // An inner sequence is walked by one thread for each element of the outer one, one by one; UNROLLED:
 // it has so few elements, as points have coordinates, that they are loaded together, and what is the
@@ -16,7 +17,7 @@
 #ifndef GB_COLUMN_REDUCTION_CUH
 #define GB_COLUMN_REDUCTION_CUH
 
-#include "sequences.cuh"
+#include "column_operands.cuh"
 
 namespace gb {
 
@@ -41,63 +42,29 @@ using ColumnReductionParams32 = ColumnReductionParams<FastDiv, N, AXES>;
 template <int N, int AXES>
 using ColumnReductionParams64 = ColumnReductionParams<FastDiv64, N, AXES>;
 
-// Lanes that a thread takes together, and its elements in each.
-constexpr int GROUP_BITS = 2, LANES_OF_GROUP = 1 << GROUP_BITS;
+// A thread's elements in a lane of a chunk.
 constexpr int ELEMENTS_OF_LANE = CHUNK / LANES;
 // Elements of an inner sequence that is unrolled, at most.
 constexpr int MOST_UNROLLED = 8;
 
-// SCALAR: the same for all elements of a column's sequences. E: elements that a thread has at once.
-template <int SLOT, int E, class Operand> struct ColumnRead;
-
-template <int SLOT, int E, class T, AccessPattern K, int W>
-struct ColumnRead<SLOT, E, Read<T, K, W>> : Constant<SLOT, T, K> {
-  static_assert(K == SCALAR || K == VALUE, "the same for all elements");
-  GB_FN void start(u64 slot, i64 offset, bool active) {
-    if (K == VALUE || active) this->fetch(slot, offset);
-  }
-  GB_FN void load(int, i64) {}
-  GB_FN compute_t<T> value(int) const { return this->c; }
-};
-
-template <int SLOT, int E, class T, int W> struct ColumnRead<SLOT, E, Read<T, GATHERED, W>> {
-  const T* at;
-  T q[E];
-  GB_FN void start(u64 slot, i64 offset, bool) { at = address<const T>(slot) + offset; }
-  GB_FN void load(int e, i64 offset) { q[e] = ld_keep<SLOT, 1>(at + offset).data[0]; }
-  GB_FN compute_t<T> value(int e) const { return to_compute(q[E == 1 ? 0 : e]); }
-};
-
-// PARTIAL: written at the first index of the axes that it lacks.
-template <int SLOT, class Operand> struct ColumnWrite;
-
-template <int SLOT, class T, AccessPattern K>
-struct ColumnWrite<SLOT, Write<T, K>> : Result<SLOT, 1, T> {
-  static_assert(K == GATHERED || K == PARTIAL, "writes are GATHERED or PARTIAL");
-  T* at;
-  GB_FN void start(u64 slot, i64 offset) { at = address<T>(slot) + offset; }
-  GB_FN void store(i64 offset, bool first) const {
-    if (K != PARTIAL || first) Result<SLOT, 1, T>::store(at + offset);
-  }
-};
-
 // RANK: parallel axes, then those of the sequence and of the one within its elements.
-template <int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool HELD, class U,
+template <int V, int GROUP_BITS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool SINGLE, bool HELD, class U,
           class Offset, class Body, class Reads, class I, class Writes, class O>
 struct Column;
 
-template <int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool HELD, class U,
+template <int V, int GROUP_BITS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool SINGLE, bool HELD, class U,
           class Offset, class Body, class... R, int... I, class... W, int... O>
-struct Column<RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, List<R...>,
+struct Column<V, GROUP_BITS, RANK, OUTER, INNER, UNROLLED, CHUNKED, SINGLE, HELD, U, Offset, Body, List<R...>,
               Index<I...>, List<W...>, Index<O...>> {
   static constexpr int READS = sizeof...(R);
   static constexpr int N = READS + sizeof...(W);
   static constexpr bool NESTED = INNER > 0;
+  static constexpr int LANES_OF_GROUP = 1 << GROUP_BITS;
   static constexpr int E = NESTED ? 1 : LANES_OF_GROUP * ELEMENTS_OF_LANE;
   // Elements that a thread has of a read at once.
   template <int READ>
   static constexpr int OF = UNROLLED > 0 && (Body::INNER_LOADS >> READ & 1) != 0 ? UNROLLED : E;
-  Tuple<Index<I...>, ColumnRead<I, OF<I>, R>...> in;
+  Tuple<Index<I...>, ColumnRead<I, OF<I>, V, R>...> in;
   Tuple<Index<O...>, ColumnWrite<READS + O, W>...> out;
   typename Body::Row row;
   typename Body::Cached cached[E];
@@ -105,6 +72,11 @@ struct Column<RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, List
   bool first[N];        // whether it is the first of every axis that the operand lacks
   i64 begin;            // its first element of the sequence
   i32 last_chunk, rest; // how many whole chunks it has, and elements of the one after them
+
+  // How far an operand's element of the next column is.
+  template <class P> GB_FN i64 step(const P& p, int operand) const {
+    return V == 1 ? 0 : p.stride[RANK - 1][operand] / V;
+  }
 
   template <class P> GB_FN void start(const P& p, U number, bool active) {
     static_assert(sizeof(p.slots) == sizeof(u64) * N, "one slot per operand");
@@ -120,7 +92,7 @@ struct Column<RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, List
     const i64 count = !active || all < 0 ? 0 : all < p.chunk_length ? all : p.chunk_length;
     last_chunk = static_cast<i32>(count / CHUNK);
     rest = static_cast<i32>(count % CHUNK);
-    (get<I>(in).start(p.slots[I], offset[I], active), ...);
+    (get<I>(in).start(p.slots[I], offset[I], step(p, I), active), ...);
     (get<O>(out).start(p.slots[READS + O], offset[READS + O]), ...);
     if constexpr (UNROLLED > 0) {
       const Offset none[N] = {};
@@ -160,8 +132,8 @@ struct Column<RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, List
     GB_UNROLL for (int e = 0; e < UNROLLED; ++e) {
       i64 offset[N];  // in 64 bits, so that neighbours are so many bytes from one address
       GB_UNROLL for (int i = 0; i < N; ++i) {
-        const bool beside = (Body::BESIDE >> i & 1) != 0;
-        offset[i] = from[i] + e * (beside ? 1 : p.stride[RANK + OUTER][i]);
+        const bool adjacent = (Body::ADJACENT >> i & 1) != 0;
+        offset[i] = from[i] + e * (adjacent ? 1 : p.stride[RANK + OUTER][i]);
       }
       load<CHOSEN>(offset, e);
     }
@@ -260,7 +232,8 @@ struct Column<RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, List
     }
     if constexpr (P <= Body::PASSES) {
       const auto none = Body::none(Pass<P>{});
-      terms_t<Body, P> value[LANES_OF_GROUP] = {none, none, none, none};
+      terms_t<Body, P> value[LANES_OF_GROUP];
+      GB_UNROLL for (int u = 0; u < LANES_OF_GROUP; ++u) value[u] = none;
       GB_UNROLL for (int k = 0; k < ELEMENTS_OF_LANE; ++k) {
         if (k * LANES < count) {
           GB_UNROLL for (int u = 0; u < LANES_OF_GROUP; ++u) {
@@ -272,15 +245,19 @@ struct Column<RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, List
           }
         }
       }
-      return Body::combine(Body::combine(value[0], value[1]), Body::combine(value[2], value[3]));
+      GB_UNROLL for (int apart = 1; apart < LANES_OF_GROUP; apart *= 2) {
+        GB_UNROLL for (int u = 0; u < LANES_OF_GROUP; u += 2 * apart) {
+          value[u] = Body::combine(value[u], value[u + apart]);
+        }
+      }
+      return value[0];
     } else {
       GB_UNROLL for (int k = 0; k < ELEMENTS_OF_LANE; ++k) {
         GB_UNROLL for (int u = 0; u < LANES_OF_GROUP; ++u) {
           if (lane[u] + k * LANES < count) {
             const int e = u * ELEMENTS_OF_LANE + k;
-            Body::results(in, row, cached[e], typename Body::Inner{}, e, out, 0);
             place(p, static_cast<U>(begin + from + lane[u] + k * LANES));
-            store_element();
+            store_element(p, cached[e], typename Body::Inner{}, e);
           }
         }
       }
@@ -320,8 +297,7 @@ struct Column<RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, List
     if constexpr (NESTED) {
       GB_ROLLED for (i32 e = first; e < count(chunk); e += step) {
         const auto found = nested<P>(p, from + e);
-        Body::results(in, row, cached[0], found, 0, out, 0);
-        store_element();
+        store_element(p, cached[0], found, 0);
       }
     } else {
       GB_ROLLED for (u32 i = 0; i < 1u << (HELD ? 0 : bits - GROUP_BITS); ++i) {
@@ -330,43 +306,62 @@ struct Column<RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, List
     }
   }
 
-  GB_FN void store_row() {
-    Body::row_results(row, out);
-    ((Body::FULL >> O & 1 ? void() : get<O>(out).store(0, true)), ...);
+  template <class P> GB_FN void store_row(const P& p) {
+    GB_UNROLL for (int v = 0; v < V; ++v) {
+      Body::row_results(row, out, v);
+      ((Body::FULL >> O & 1 ? void() : get<O>(out).store(v * step(p, READS + O), true)), ...);
+    }
   }
 
-  GB_FN void store_element() {
-    ((Body::FULL >> O & 1 ? get<O>(out).store(outer[READS + O], first[READS + O]) : void()), ...);
+  template <class P, class Cached, class Inner>
+  GB_FN void store_element(const P& p, const Cached& own, const Inner& inner, int e) {
+    GB_UNROLL for (int v = 0; v < V; ++v) {
+      Body::results(in, row, own, inner, e, out, v);
+      ((Body::FULL >> O & 1
+            ? get<O>(out).store(outer[READS + O] + v * step(p, READS + O), first[READS + O])
+            : void()), ...);
+    }
   }
 };
 
-// What the threads of a column came to, as one tree: lanes' classes first, then chunks'. THREADS: of
-// the block at most.
+// What the threads of a column came to, as one tree: lanes' classes first, then chunks'. The column's
+// first thread has it, and all of them where they go on. THREADS: of the block at most.
 template <class Body, int P, int THREADS>
-GB_FN terms_t<Body, P> shared_tree(const terms_t<Body, P>& own, u32 lane_bits, u32 chunk_bits) {
+GB_FN terms_t<Body, P> shared_tree(terms_t<Body, P> own, u32 lane_bits, u32 chunk_bits) {
   if (blockDim.y == 1) return own;
   using Table = typename terms_t<Body, P>::template Table<THREADS>;
   GB_SHARED(Table, table)
-  table.put(threadIdx.y * blockDim.x + threadIdx.x, own);
-  barrier();
-  Halves<Body, terms_t<Body, P>, LANE_STEPS> halves;
-  GB_ROLLED for (u32 i = 0; i < blockDim.y; ++i) {
-    const u32 lane = reversed(i & ((1u << lane_bits) - 1), lane_bits);
-    const u32 chunk = reversed(i >> lane_bits, chunk_bits);
-    halves.add(i, table.at((chunk << lane_bits | lane) * blockDim.x + threadIdx.x));
+  const auto at = [](u32 y) { return y * blockDim.x + threadIdx.x; };
+  const u32 y = threadIdx.y, lanes = 1u << lane_bits, lane = y & (lanes - 1), chunk = y >> lane_bits;
+  // Of what is left the upper half is written, and added by the lower one: nobody writes what
+  // another may still read.
+  GB_ROLLED for (u32 half = lanes / 2; half > 0; half /= 2) {
+    if (lane >= half && lane < 2 * half) table.put(at(y), own);
+    barrier();
+    if (lane < half) own = Body::combine(own, table.at(at(y + half)));
   }
-  return halves.result(lane_bits + chunk_bits);
+  GB_ROLLED for (u32 half = (1u << chunk_bits) / 2; half > 0; half /= 2) {
+    if (lane == 0 && chunk >= half && chunk < 2 * half) table.put(at(y), own);
+    barrier();
+    if (lane == 0 && chunk < half) own = Body::combine(own, table.at(at(y + half * lanes)));
+  }
+  if constexpr (P < Body::PASSES || Body::FULL != 0) {
+    if (y == 0) table.put(at(0), own);
+    barrier();
+    own = table.at(at(0));
+  }
+  return own;
 }
 
 // The passes from P on over a column, and the walk after them.
-template <int P, int THREADS, bool HELD, class Body, class Column, class Params>
+template <int P, int THREADS, bool SINGLE, bool HELD, class Body, class Column, class Params>
 GB_FN void column_passes(const Params& p, Column& column, bool active) {
   const i32 lane = static_cast<i32>(threadIdx.y & ((1u << p.lane_class_bits) - 1));
   const i32 chunk = static_cast<i32>(threadIdx.y >> p.lane_class_bits);
   const i32 step = 1 << p.lane_class_bits;
   if constexpr (P <= Body::PASSES) {
     terms_t<Body, P> own;
-    if constexpr (HELD) {
+    if constexpr (SINGLE || HELD) {
       own = column.template lanes<P>(p, chunk, lane, step, p.lane_bits);
     } else {
       Halves<Body, terms_t<Body, P>, CHUNK_STEPS> halves;
@@ -379,9 +374,9 @@ GB_FN void column_passes(const Params& p, Column& column, bool active) {
     const auto found =
         shared_tree<Body, P, THREADS>(own, p.lane_class_bits, p.chunk_class_bits);
     Body::row(Pass<P>{}, found, column.row);
-    column_passes<P + 1, THREADS, HELD, Body>(p, column, active);
+    column_passes<P + 1, THREADS, SINGLE, HELD, Body>(p, column, active);
   } else {
-    if (active && threadIdx.y == 0) column.store_row();
+    if (active && threadIdx.y == 0) column.store_row(p);
     if constexpr (Body::FULL != 0) {
       GB_ROLLED for (i32 i = 0; i < 1 << (HELD ? 0 : p.chunk_bits); ++i) {
         column.template store_lanes<P>(p, chunk + (i << p.chunk_class_bits), lane, step,
@@ -391,29 +386,30 @@ GB_FN void column_passes(const Params& p, Column& column, bool active) {
   }
 }
 
-template <int THREADS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool HELD,
-          class U, class Offset, class Body, class Reads, class Writes, class P>
+template <int THREADS, int V, int GROUP_BITS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool SINGLE, bool HELD,
+          class U, class Offset, class Functor, class Reads, class Writes, class P>
 GB_FN void column_reduction(const P& p) {
+  using Body = Columns<Functor, V>;
   const U number = static_cast<U>(blockIdx.x) * blockDim.x + threadIdx.x;
   const bool active = number < static_cast<U>(p.columns);
-  Column<RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, Reads, indices<Reads>,
+  Column<V, GROUP_BITS, RANK, OUTER, INNER, UNROLLED, CHUNKED, SINGLE, HELD, U, Offset, Body, Reads, indices<Reads>,
          Writes, indices<Writes>>
       column;
   column.start(p, active ? number : U(0), active);
-  column_passes<1, THREADS, HELD, Body>(p, column, active);
+  column_passes<1, THREADS, SINGLE, HELD, Body>(p, column, active);
 }
 
-template <int THREADS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool HELD,
+template <int THREADS, int V, int GROUP_BITS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool SINGLE, bool HELD,
           class Body, class Reads, class Writes, int N, int AXES>
 GB_FN void column_reduction32(const ColumnReductionParams32<N, AXES>& p) {
-  column_reduction<THREADS, RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, u32, i32, Body, Reads,
+  column_reduction<THREADS, V, GROUP_BITS, RANK, OUTER, INNER, UNROLLED, CHUNKED, SINGLE, HELD, u32, i32, Body, Reads,
                    Writes>(p);
 }
 
-template <int THREADS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool HELD,
+template <int THREADS, int V, int GROUP_BITS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool SINGLE, bool HELD,
           class Body, class Reads, class Writes, int N, int AXES>
 GB_FN void column_reduction64(const ColumnReductionParams64<N, AXES>& p) {
-  column_reduction<THREADS, RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, u64, i64, Body, Reads,
+  column_reduction<THREADS, V, GROUP_BITS, RANK, OUTER, INNER, UNROLLED, CHUNKED, SINGLE, HELD, u64, i64, Body, Reads,
                    Writes>(p);
 }
 

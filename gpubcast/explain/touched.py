@@ -49,13 +49,10 @@ def touched(plan: BroadcastPlan, schedule: Schedule) -> Touched:
             count = schedule.elements_per_thread
             return _run(max(plan.num_visited, 1), schedule.name, threads, count, 1)
         case Rows():
-            steps, bands = schedule.tiles_of_block or (1, 1)
             across, down = schedule.block
             width, count = schedule.vector_width, schedule.rows_per_thread
-            places = [(row * down, 0, 1, width) for row in range(bands * count)]
-            size = bands * count * down, steps * across * width
-            shifts = [(0, step * across * width) for step in range(steps)]
-            return _plane(plan, schedule, size, _moved(places, shifts), (0, width))
+            places = [(row * down, 0, 1, width) for row in range(count)]
+            return _plane(plan, schedule, (count * down, across * width), places, (0, width))
         case Xpose():
             across, down = schedule.patches
             width, count = schedule.vector_width, schedule.rows_per_thread
@@ -124,7 +121,7 @@ def _phase(plan: BroadcastPlan, schedule: Phase) -> Touched:
     rows = plan.axes[axis].extent if axis >= 0 else 1
     batch = math.prod(one.extent for one in plan.axes[: max(axis, 0)])
     width, height = schedule.vector_width, schedule.rows_per_tile
-    tiles = schedule.tiles_in_flight * schedule.steps
+    tiles = schedule.tiles_in_flight
     inner = range(plan.rank - schedule.inner_axes, plan.rank)
 
     def of_thread(number: int) -> tuple[Share, ...]:
@@ -193,16 +190,16 @@ def _column_reduction(plan: BroadcastPlan, schedule: CudaColumnReduction) -> Tou
                 if e % LANES % schedule.lane_classes == 0:
                     yield e
 
-    classes = schedule.chunk_classes * schedule.lane_classes
+    classes, vector = schedule.chunk_classes * schedule.lane_classes, schedule.vector_width
     count = length if classes == 1 else sum(1 for _ in of_thread())
-    boxes = [(0, 0, length, 1)] if classes == 1 else [(e, 0, 1, 1) for e in islice(
+    boxes = [(0, 0, length, vector)] if classes == 1 else [(e, 0, 1, vector) for e in islice(
         of_thread(), 0, None, max(count // MOST_BOXES, 1))]  # fmt: skip
-    shares = [Share("thread 0", tuple(boxes), count)]
+    shares = [Share("thread 0", tuple(boxes), count * vector)]
     if wide > 1:
-        shares.append(Share("thread 1", tuple(_moved(boxes, [(0, 1)])), count))
+        shares.append(Share("thread 1", tuple(_moved(boxes, [(0, vector)])), count * vector))
     return Touched(
         schedule.name, length, max(num_columns(plan), 1), "the reduced elements", "columns", 1,
-        (length, wide), "block", tuple(shares),
+        (length, wide * vector), "block", tuple(shares),
     )  # fmt: skip
 
 

@@ -43,10 +43,9 @@ CudaSchedule = Flat | Rows | Xpose | Phase | Running | Gather | CudaReduction
 CpuSchedule = Nest | Runs | Tiles | RowReduction | ColumnReduction
 Schedule = CudaSchedule | CpuSchedule
 
-# With accesses of this size a GPU's memory is still kept busy; not with smaller ones.
-NARROW_BYTES = 8
-# Axes around rows whose place is computed for every vector.
-MOST_RUNNING_AXES = 2
+# Smaller accesses than these leave a GPU's memory idle: of tiles, and of PHASE, whose blocks have
+# no more of them than fill whole rows.
+NARROW_BYTES, NARROW_BYTES_OF_ROWS = 8, 16
 
 
 @overload
@@ -95,7 +94,7 @@ def _cuda_schedule(
 ) -> CudaSchedule:
     if plan.sequences:
         rows_found = cuda_row_reduction(plan, addresses, target)
-        return rows_found or cuda_column_reduction(plan, target)
+        return rows_found or cuda_column_reduction(plan, addresses, target)
     return flat(plan, addresses, target) or _tiled(plan, addresses, target) or gather(plan)
 
 
@@ -108,10 +107,7 @@ def _tiled(
     if tiles is None or (isinstance(tiles, Rows) and _narrow(plan, tiles)):
         found = running(plan, addresses, target)
         others = [one for one in (tiles, packed) if one is not None]
-        if found is not None and (
-            not others
-            or (found.row_axes <= MOST_RUNNING_AXES and all(_narrow(plan, one) for one in others))
-        ):
+        if found is not None and all(_narrow(plan, one) for one in others):
             packed = found
     if tiles is None or packed is None:
         return tiles or packed
@@ -124,4 +120,5 @@ def _tiled(
 def _narrow(plan: BroadcastPlan, tiles: VectorScheduleBase) -> bool:
     """Whether a thread moves too little at a time."""
     size = max(access.element_type.itemsize for access in plan.accesses if not access.generated)
-    return tiles.vector_width * size < NARROW_BYTES
+    least = NARROW_BYTES_OF_ROWS if isinstance(tiles, Phase) else NARROW_BYTES
+    return tiles.vector_width * size < least

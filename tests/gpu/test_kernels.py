@@ -124,6 +124,63 @@ def test_conversions(device: Place) -> None:
         assert_same(found, gb.convert_element_type(x, target))
 
 
+# --- reductions --------------------------------------------------------------------------------
+
+# Rows for some threads of a warp, a warp, a block, by chunks; columns by vectors and alone, that a
+# thread has at once and that it walks.
+SUMS = (
+    ("f32[3000,5]", (1,)), ("f32[300,70]", (1,)), ("f16[70,9000]", (1,)), ("f64[2,40000]", (1,)),
+    ("f32[300,8192]", (0,)), ("bf16[3,130,4096]", (1,)), ("f32[1500,8192]", (0,)),
+    ("u8[900,16384]", (0,)), ("f64[200,4100]", (0,)), ("f32[33000,256]", (0,)),
+    ("f32[60,70,80]", (0, 1, 2)), ("c64[7,40,30]", (0, 2)),
+)  # fmt: skip
+
+
+def numbers(text: str) -> NdArray:
+    shape = gb.Shape.parse(text)
+    drawn = np.random.default_rng(11).standard_normal(shape.dimensions) * 100
+    return drawn.astype(np.int64 if shape.element_type.is_integral else np.float64).astype(
+        shape.element_type.dtype
+    )
+
+
+@pytest.mark.parametrize(("text", "axes"), SUMS, ids=lambda value: str(value))
+def test_sums(device: Place, text: str, axes: tuple[int, ...]) -> None:
+    """Every bit is the law's on both devices."""
+    x = numbers(text)
+    found = device.get(gb.reduce_sum(device.put(x), axes=axes))
+    assert_same(found, np.asarray(gb.reduce_sum(x, axes=axes)))
+
+
+def test_several_reductions_of_columns(device: Place) -> None:
+    """That share a pass, beside a row of factors; and passes that depend on each other."""
+
+    @gb.fuse("m n, m -> n, n, m n")
+    def function(x: Any, w: Any) -> Any:
+        e = gb.exp(x - gb.reduce_max(x, "m"))
+        return gb.reduce_sum(x * w, "m"), gb.reduce_min(x, "m"), e / gb.reduce_sum(e, "m")
+
+    x, w = numbers("f32[130,8192]") / 50, numbers("f32[130]")
+    found = function(device.put(x), device.put(w))
+    for one, wanted in zip(found, function(x, w), strict=True):
+        assert_same(device.get(one), np.asarray(wanted))
+
+
+@pytest.mark.parametrize("coordinates", [2, 3, 9])
+def test_pairs(device: Place, coordinates: int) -> None:
+    """A sum within the elements of a sum, of few coordinates and of some more."""
+
+    @gb.fuse("i d, j d, j -> i")
+    def function(x: Any, y: Any, b: Any) -> Any:
+        u = x - y
+        return gb.reduce_sum(gb.exp(-0.5 * gb.reduce_sum(u * u, "d")) * b, "j")
+
+    x, y = (numbers(f"f32[{n},{coordinates}]") / 100 for n in (500, 3000))
+    b = numbers("f32[3000]")
+    found = device.get(function(*map(device.put, (x, y, b))))
+    assert_same(found, np.asarray(function(x, y, b)))
+
+
 # --- kernel families ---------------------------------------------------------------------------
 
 FAMILIES = (

@@ -22,8 +22,8 @@ from __future__ import annotations
 # there are lanes. OWNER: where Python may run meanwhile, the object that holds these words and all
 # that they refer to, else 0. NEXT: where the same words of the next kernel are, else 0; of those
 # only what a kernel needs is read. TEMPORARIES: how many arrays only the kernels see, in one memory
-# of TEMPORARY_BYTES, each so many bytes from its beginning as AT_TEMPORARIES says. SCRATCH: a Python
-# function that makes that memory, where it is a device's, else 0.
+# of TEMPORARY_BYTES, each so many bytes from its beginning as AT_TEMPORARIES says. SCRATCH: the
+# Python function that makes that memory, where it is a device's, else 0.
 (
     HASH, COUNT, KERNEL, GRID, ARITY, OUTS, NEW, SLOTS, TEMPLATE_WORDS, THREADED, THREADS_TEXT,
     HOW, PARTS, UNIT, MOST_THREADS, TEAM, TEAM_RUN, AT_ARGUMENTS, AT_SLOTS, AT_TEMPLATE, OWNER,

@@ -365,6 +365,7 @@ def _run(control: int, record: int, values: int) -> None:
 def _temporaries(control: int, record: int, values: int) -> int:
     """Memory for what only the kernels see, whose addresses join ``values``; 0 where there is none
     to be had."""
+    memory: int
     if of(record, w.SCRATCH):
         memory = call4(of(control, w.VECTORCALL), of(record, w.SCRATCH), 0, 0, 0)
     else:

@@ -22,11 +22,14 @@ def template(plan: BroadcastPlan, schedule: CudaColumnReduction) -> Template:
         f"column_reduction{bits}",
         (
             schedule.most_threads,
+            schedule.vector_width,
+            _bits(schedule.group),
             len(schedule.axes),
             outer,
             inner,
             schedule.unrolled,
             flag(plan.chunked),
+            flag(schedule.single),
             flag(schedule.held),
         ),
         f"ColumnReductionParams{bits}<{len(plan.accesses)}, {len(_axes(plan, schedule))}>",
@@ -37,12 +40,15 @@ def template(plan: BroadcastPlan, schedule: CudaColumnReduction) -> Template:
 def parameters(plan: BroadcastPlan, schedule: CudaColumnReduction) -> bytes:
     """The members of ``ColumnReductionParams`` behind the slots."""
     axes = _axes(plan, schedule)
-    strides = [access.strides[k] for k in axes for access in plan.accesses]
+    # The columns of a vector count as one.
+    width = {schedule.axes[-1]: schedule.vector_width} if schedule.axes else {}
+    strides = [access.strides[k] * width.get(k, 1) for k in axes for access in plan.accesses]
     length = sequence_length(plan)
     inner = sequence_length(plan, 2) if len(plan.sequences) > 1 else 0
     most = min(length, CHUNK) if plan.chunked else length
     packed = struct.pack(f"<{len(strides)}q", *strides)
-    packed += struct.pack("<4q", num_columns(plan), length, inner, most)
+    columns = num_columns(plan) // schedule.vector_width
+    packed += struct.pack("<4q", columns, length, inner, most)
     packed += struct.pack(
         "<4I",
         max(_bits(min(most, LANES)) - _bits(schedule.lane_classes), _bits(LANES_OF_GROUP)),
@@ -51,7 +57,7 @@ def parameters(plan: BroadcastPlan, schedule: CudaColumnReduction) -> bytes:
         _bits(schedule.chunk_classes),
     )
     divide = fast_div if schedule.index_bits == 32 else fast_div64
-    packed += b"".join(divide(max(plan.axes[k].size, 1)) for k in axes)
+    packed += b"".join(divide(max(plan.axes[k].size // width.get(k, 1), 1)) for k in axes)
     return packed + bytes(-len(packed) % 8)
 
 

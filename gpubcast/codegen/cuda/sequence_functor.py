@@ -14,7 +14,7 @@ from gpubcast.hlo import ops
 from gpubcast.hlo.literals import identity_bits
 from gpubcast.hlo.op import Identity
 from gpubcast.planning.plan import CONSTANT, BroadcastPlan
-from gpubcast.schedules.cuda.column_reduction import beside, standing
+from gpubcast.schedules.cuda.column_reduction import adjacent, standing
 from gpubcast.schedules.cuda.passes import Passes
 
 
@@ -56,7 +56,7 @@ class _Functor:
             f"static constexpr u64 NESTS = {self._mask(i for i, own in enumerate(nests) if own)};",
             f"static constexpr u64 INNER_LOADS = {_word(self._mask(inner_reads))};",
             f"static constexpr u64 STANDS = {_word(self._mask(standing(self.plan)))};",
-            f"static constexpr u64 BESIDE = {_word(self._mask(beside(self.plan)))};",
+            f"static constexpr u64 ADJACENT = {_word(self._mask(adjacent(self.plan)))};",
             f"static constexpr u64 FULL = {self._mask(self.passes.full)};",
             self._struct("Row", self._row_values()),
             self._struct("Cached", self.cached),

@@ -4,32 +4,42 @@ strides, several axes in a sequence, a sequence within the elements of another."
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from gpubcast.hlo.sequences import CHUNK, LANES, num_chunks
 from gpubcast.planning.plan import Access, BroadcastPlan
 from gpubcast.schedules.cuda.gather import reach
-from gpubcast.schedules.cuda.passes import Passes, cached_values, reading
+from gpubcast.schedules.cuda.passes import REGISTER, Passes, cached_values, reading
+from gpubcast.schedules.cuda.vectors import VECTOR_BYTES, VectorAccess, load_width
 from gpubcast.schedules.schedule import (
     BLOCK_THREADS,
     AccessPattern,
     CudaScheduleBase,
     CudaTarget,
 )
+from gpubcast.shapes.element_types import ElementType
 
 # Threads of a multiprocessor that keep it busy; twice as many where each computes much of little
 # memory, so that the last blocks are short.
 BUSY_THREADS = 1024
+# Columns of a thread, of elements of so many bytes at most: one column of wider ones has the
+# registers that there are. With fewer vectors of columns some multiprocessors have none.
+WIDEST, WIDEST_BYTES, MANY_VECTORS = 4, 4, 1024
 # Elements of an inner sequence that are loaded together, at most.
 MOST_UNROLLED = 8
 # Elements of a sequence that a thread has at least, where threads share one.
 LEAST_ELEMENTS = 4
-# Lanes that a thread takes together, and the elements of these.
-LANES_OF_GROUP = 4
-ELEMENTS_OF_GROUP = LANES_OF_GROUP * CHUNK // LANES
-# Threads of a block that hold their elements, and registers of each in which it does.
+# Lanes that a thread takes together, at most, and the elements of each.
+LANES_OF_GROUP, ELEMENTS_OF_LANE = 4, CHUNK // LANES
+# Threads of a block that hold their elements, and registers for these between passes.
 HELD_THREADS, HELD_REGISTERS = 512, 32
+# Registers for the elements of an only pass and for what they come to, where a thread holds all of
+# its elements and where it goes on to others; half of them where an operation takes many. And how
+# many values of each reduction it has in either case.
+PASS_REGISTERS, LOOP_REGISTERS = 80, 120
+VALUES_OF_HELD, VALUES_OF_TREES = 4, 13
 # The least columns of a block that are neighbours: a sector of 32 bytes has so many f32.
 NEIGHBOURS = 8
 
@@ -43,12 +53,14 @@ class CudaColumnReduction(CudaScheduleBase):
             of neighbouring threads last.
         sequences, chunked: as the plan's.
         index_bits: width of columns' and elements' numbers and of offsets.
+        vector_width: columns of a thread, neighbours in memory; they count as one in the kernel.
+        group: lanes of a chunk that a thread takes together.
+        single: whether a column has one chunk at most.
         held: whether a thread has so few elements that it keeps them in registers.
         cached: values of an element that one pass then computes for later ones.
-        unrolled: the elements of the inner sequence, where they are few; 0 where they are counted at
-            run time.
-        standing, beside: the reads that stand still along the sequence, and those whose elements of
-            the inner one are neighbours; empty where that is not unrolled.
+        unrolled: the elements of the inner sequence, where they are few; else 0.
+        standing, adjacent: the reads that stand still along the sequence, and those of which
+            elements of the inner one are neighbours; empty where that is not unrolled.
         chunk_classes, lane_classes: into how many classes the chunks of a sequence, and the lanes
             of a chunk, are divided, one for each thread of a column.
     """
@@ -60,11 +72,14 @@ class CudaColumnReduction(CudaScheduleBase):
     sequences: tuple[int, ...]
     chunked: bool
     index_bits: int
+    vector_width: int
+    group: int
+    single: bool
     held: bool
     cached: tuple[int, ...]
     unrolled: int
     standing: tuple[int, ...]
-    beside: tuple[int, ...]
+    adjacent: tuple[int, ...]
     chunk_classes: int
     lane_classes: int
 
@@ -72,11 +87,14 @@ class CudaColumnReduction(CudaScheduleBase):
     def key_part(self) -> str:
         ranks = " ".join(map(str, (len(self.axes), *self.sequences)))
         chunks = (" | by chunks" if self.chunked else "") + (" | held" if self.held else "")
+        chunks += " | one chunk" if self.single and not self.chunked else ""
         unrolled = ""
         if self.unrolled:
-            told = (",".join(map(str, own)) for own in (self.standing, self.beside))
-            unrolled = f" | inner {self.unrolled} stand {{}} beside {{}}".format(*told)
-        return f"ranks {ranks}{chunks}{unrolled} | {self.index_bits}-bit"
+            told = (",".join(map(str, own)) for own in (self.standing, self.adjacent))
+            unrolled = f" | inner {self.unrolled} stand {{}} adjacent {{}}".format(*told)
+        vectors = f" | V{self.vector_width}" if self.vector_width > 1 else ""
+        vectors += f" | G{self.group}" if self.group < LANES_OF_GROUP else ""
+        return f"ranks {ranks}{chunks}{unrolled}{vectors} | {self.index_bits}-bit"
 
     @property
     def launch_bounds(self) -> str:
@@ -92,10 +110,11 @@ class CudaColumnReduction(CudaScheduleBase):
         return self.index_bits
 
 
-def column_reduction(plan: BroadcastPlan, target: CudaTarget) -> CudaColumnReduction:
+def column_reduction(
+    plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget
+) -> CudaColumnReduction:
     """COLUMN_REDUCTION, for any plan with a sequence."""
     axes = counted_axes(plan)
-    columns = num_columns(plan)
     length = sequence_length(plan)
     most = min(length, CHUNK) if plan.chunked else length
     chunks = _power_of_two(num_chunks(most))
@@ -105,12 +124,19 @@ def column_reduction(plan: BroadcastPlan, target: CudaTarget) -> CudaColumnReduc
     walks = passes.count + bool(passes.full)
     # As many threads as leave each of them the elements that it has at once.
     threads = chunks * max(lanes // LANES_OF_GROUP, 1)
-    held = (
-        walks > 1
-        and len(plan.sequences) == 1
-        and threads * NEIGHBOURS <= HELD_THREADS
-        and registers * ELEMENTS_OF_GROUP <= HELD_REGISTERS
-    )
+    held = len(plan.sequences) == 1 and threads * NEIGHBOURS <= HELD_THREADS
+    vector = 1
+    if walks == 1:
+        held = held and _fits(plan, passes, 1, LANES_OF_GROUP, held=True)
+        vector = _vector_width(plan, addresses)
+        while vector > 1 and not _fits(plan, passes, vector, LANES_OF_GROUP, held=held):
+            vector //= 2
+    else:
+        held = held and registers * LANES_OF_GROUP * ELEMENTS_OF_LANE <= HELD_REGISTERS
+    group = LANES_OF_GROUP
+    while group > 1 and not held and not _fits(plan, passes, vector, group, held=False):
+        group //= 2
+    columns = num_columns(plan) // vector
     if held:
         chunk_classes, lane_classes = chunks, threads // chunks
         block = max(BLOCK_THREADS, min(2 * NEIGHBOURS * threads, HELD_THREADS))
@@ -125,27 +151,33 @@ def column_reduction(plan: BroadcastPlan, target: CudaTarget) -> CudaColumnReduc
         threads = chunk_classes * lane_classes
         block = BLOCK_THREADS
     wide = min(block // threads, _power_of_two(columns))
-    far = max(columns + wide, length, reach(plan)) >= 2**31
+    far = max((columns + wide) * vector, length, reach(plan)) >= 2**31
     shared = f", shared by {threads} threads each" if threads > 1 else ""
+    of_block = f"{wide * vector} neighbouring columns per block"
+    if vector > 1:
+        of_block += f" by vectors of {vector}"
     return CudaColumnReduction(
-        reads=tuple(_pattern(access, plan) for access in plan.reads),
+        reads=tuple(_pattern(access, plan, vector) for access in plan.reads),
         writes=tuple(
             AccessPattern.PARTIAL if _lacks_sequence(access, plan) else AccessPattern.GATHERED
             for access in plan.writes
         ),
-        reason=f"COLUMN_REDUCTION: {wide} neighbouring columns per block{shared}, "
-        f"{reading(walks, held=held)}; {64 if far else 32}-bit indices",
+        reason=f"COLUMN_REDUCTION: {of_block}{shared}, {reading(walks, held=held)}; "
+        f"{64 if far else 32}-bit indices",
         grid=-(-columns // wide),
         block=(wide, threads),
         axes=axes,
         sequences=plan.sequences,
         chunked=plan.chunked,
         index_bits=64 if far else 32,
+        vector_width=vector,
+        group=group,
+        single=chunks == 1,
         held=held,
         cached=cached if held else (),
         unrolled=unrolled(plan),
         standing=standing(plan),
-        beside=beside(plan),
+        adjacent=adjacent(plan),
         chunk_classes=chunk_classes,
         lane_classes=lane_classes,
     )
@@ -167,7 +199,7 @@ def standing(plan: BroadcastPlan) -> tuple[int, ...]:
     return tuple(r for r, own in enumerate(plan.reads) if not any(own.strides[k] for k in outer))
 
 
-def beside(plan: BroadcastPlan) -> tuple[int, ...]:
+def adjacent(plan: BroadcastPlan) -> tuple[int, ...]:
     """The reads of which the elements of an unrolled sequence are neighbours in memory."""
     if not unrolled(plan):
         return ()
@@ -196,10 +228,16 @@ def counted_axes(plan: BroadcastPlan) -> tuple[int, ...]:
 
 
 def neighbouring_bytes(plan: BroadcastPlan, axis: int) -> int:
-    """Bytes of an element of all accesses along the sequences that have neighbours along an
-    axis."""
+    """Bytes of all accesses along the sequences that have neighbours along an axis; those of what
+    is repeated count once."""
+
+    def num_bytes(access: Access) -> int:
+        moved = zip(plan.axes, access.strides, strict=True)
+        elements = math.prod(own.size for own, stride in moved if stride)
+        return elements * access.element_type.itemsize
+
     return sum(
-        access.element_type.itemsize
+        num_bytes(access)
         for access in plan.accesses
         if access.strides[axis] == 1
         and any(access.strides[plan.num_parallel :])
@@ -207,11 +245,73 @@ def neighbouring_bytes(plan: BroadcastPlan, axis: int) -> int:
     )
 
 
-def _pattern(access: Access, plan: BroadcastPlan) -> AccessPattern:
+def _pattern(access: Access, plan: BroadcastPlan, vector: int) -> AccessPattern:
     if access.by_value:
         return AccessPattern.VALUE
-    moves = any(access.strides[plan.num_parallel :])
-    return AccessPattern.GATHERED if moves else AccessPattern.SCALAR
+    if not _moves(access, plan):
+        return AccessPattern.SCALAR
+    if vector == 1:
+        return AccessPattern.GATHERED
+    last = counted_axes(plan)[-1]
+    return AccessPattern.TILE if access.strides[last] else AccessPattern.COLUMN
+
+
+def _moves(access: Access, plan: BroadcastPlan) -> bool:
+    """Whether an access moves along the sequences."""
+    return any(access.strides[plan.num_parallel :])
+
+
+def _vector_width(plan: BroadcastPlan, addresses: tuple[int, ...]) -> int:
+    """How many neighbouring columns of a sequence without another one a thread has: all that moves
+    along the sequence are vectors of them, or the same for all."""
+    if len(plan.sequences) > 1 or plan.num_parallel == plan.chunked:
+        return 1
+    last = counted_axes(plan)[-1]
+    reads = zip(plan.reads, addresses, strict=False)
+    moving = [(own, at) for own, at in reads if not own.by_value and _moves(own, plan)]
+    if any(own.strides[last] not in (0, 1) for own, _ in moving):
+        return 1
+    others = [k for k in range(plan.rank) if k != last]
+    vectors = [
+        VectorAccess(0, own, at, tuple(own.strides[k] for k in others), written=False)
+        for own, at in moving
+        if own.strides[last] == 1 and not own.generated
+    ]
+    if not vectors or any(own.element_type.itemsize > WIDEST_BYTES for own, _ in moving):
+        return 1
+    width = WIDEST
+    while width > 1 and (
+        plan.axes[last].size % width
+        or num_columns(plan) < width * MANY_VECTORS
+        or any(load_width(v, 0, width, VECTOR_BYTES) < width for v in vectors)
+    ):
+        width //= 2
+    return width
+
+
+def _fits(plan: BroadcastPlan, passes: Passes, vector: int, group: int, *, held: bool) -> bool:
+    """Whether a thread with vectors of so many columns, and so many lanes at a time, has registers
+    for the elements that it loads together, and for what they come to: where it has no others, one
+    value and some on their way, else one for each step of the trees of lanes and chunks."""
+
+    def registers(types: Iterable[ElementType]) -> int:
+        return sum(-(-own.itemsize // REGISTER) for own in types)
+
+    program = plan.program
+    reads = [own for own in plan.reads if _moves(own, plan)]
+    loaded = registers(own.element_type for own in reads)
+    if vector > 1:
+        last = counted_axes(plan)[-1]
+        loaded += (vector - 1) * registers(own.element_type for own in reads if own.strides[last])
+    values = vector * max(
+        registers(program.type_of(v) for v in passes.reductions(number))
+        for number in range(1, passes.count + 1)
+    )
+    taken = loaded * group * ELEMENTS_OF_LANE + values * (
+        VALUES_OF_HELD if held else VALUES_OF_TREES
+    )
+    free = PASS_REGISTERS if held else LOOP_REGISTERS
+    return taken <= (free // 2 if any(map(program.expensive, program.code)) else free)
 
 
 def _lacks_sequence(access: Access, plan: BroadcastPlan) -> bool:
