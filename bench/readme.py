@@ -30,6 +30,12 @@ CASES, SIZE, DTYPE = (
 REDUCTIONS = RESULTS / "reductions-zen4-2core-2026-11-27.json"
 """The report of reductions, alone and with the broadcasts around them."""
 REDUCED = ("row sum", "column sum", "full sum", "softmax", "layernorm")
+GPU = RESULTS / "gpu-h100-2026-11-27.json"
+"""The report of a GPU."""
+ON_GPU = (
+    *("same shape", "row bias", "(N,3)+(3)", "transposed operand", "3-D permutation"),
+    *("layernorm apply", "row sum", "column sum", "softmax", "layernorm", "RBF sum"),
+)
 ENTRY = "call"
 """What is compared: a call that makes its result, which every library has."""
 FUNCTIONS = {
@@ -63,6 +69,7 @@ def section(root: Path) -> str:
     lines = [
         *patterns(report, _read(root / PATTERNS.with_suffix(".md"))), "",
         *reductions(load(root / REDUCTIONS), _read(root / REDUCTIONS.with_suffix(".md"))), "",
+        *on_gpu(load(root / GPU)), "",
         *functions({code: pages[path] for code, path in FUNCTIONS.items()}), "",
         *first_calls(pages[COLD]), "",
         f"Forward and backward of four layers beside PyTorch: [the report]({GRADIENTS}). "
@@ -86,33 +93,42 @@ def _clean(root: Path, path: Path) -> str:
 # --- patterns ----------------------------------------------------------------------------------
 
 
-def compared(report: Report, cases: Sequence[str], what: str) -> Iterator[str]:
+def compared(
+    report: Report,
+    cases: Sequence[str],
+    what: str,
+    size: str = SIZE,
+    others: Sequence[str] = ("NumPy", "PyTorch", "jax.jit"),
+) -> Iterator[str]:
     """Some cases of a report, times and in brackets how many times ours they are.
 
     Args:
         report: the measurements.
         cases: those shown.
         what: what they are, for the line above them.
+        size: that is shown.
+        others: the libraries that are shown.
     """
     if str(report.environment.get("revision")).endswith("-dirty"):
         raise gb.Error(f"the report of {what.lower()} was made from a modified checkout")
     known = {row.about.where: row for row in rows(report.results)}
-    body, others = [], ("NumPy", "PyTorch", "jax.jit")
+    body = []
     for case in cases:
-        row = known.get((case, DTYPE, SIZE))
+        row = known.get((case, DTYPE, size))
         if row is None:
-            raise gb.Error(f"the report has no {case}, {DTYPE}, {SIZE}")
+            raise gb.Error(f"the report has no {case}, {DTYPE}, {size}")
         found = {
             line.library: line.results[ENTRY] for line in row.lines if ENTRY in line.results
         }  # fmt: skip
         ours = found[OURS]
         cells = [case, row.shapes, seconds(ours.median), percent(ours.fraction)]
         for name in others:
-            theirs = found[name].median
+            theirs = found[name].median if name in found else None
             ratio = None if not theirs or not ours.median else theirs / ours.median
             cells.append(f"{seconds(theirs)} ({times(ratio)})")
         body.append(cells)
-    yield f"**{what}, {escape(about(report).machine)}**, {DTYPE}, 64 Mi elements, both cores:"
+    told = "1 GiB" if size == "memory" else "64 Mi elements, both cores"
+    yield f"**{what}, {escape(about(report).machine)}**, {DTYPE}, {told}:"
     yield ""
     yield from grid(("case", "shapes", OURS, "of the ceiling", *others), body, left=2)
     yield ""
@@ -142,6 +158,13 @@ def reductions(report: Report, page: str) -> Iterator[str]:
     reached, missed = _counted(page)
     yield f"Of what was asked for all types and sizes, {reached} figures were reached and {missed}"
     yield f"missed: [the report]({REDUCTIONS.with_suffix('.md')}), {escape(about(report).origin)}."
+
+
+def on_gpu(report: Report) -> Iterator[str]:
+    """Broadcasting and reductions on a GPU."""
+    yield from compared(report, ON_GPU, "On a GPU", "memory", ("CuPy", "PyTorch", "jax.jit"))
+    yield "Calls that make their result; the ceiling is the driver's copy in the same run. All"
+    yield f"cases: [the report]({GPU.with_suffix('.md')}), {escape(about(report).origin)}."
 
 
 # --- functions and first calls -----------------------------------------------------------------

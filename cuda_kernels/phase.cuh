@@ -3,10 +3,10 @@
 //
 // A tile is a whole number of rows, so many that a thread's V elements have the same place in every
 // tile: what depends on that place alone (PERIODIC operands, offsets of GATHERED ones) is loaded and
-// computed once, for all the tiles of a block. A block covers p.steps times U tiles, one below the
-// other; divisions are done once per thread. Whole tiles run without a predicate, all loads of U
-// tiles before the first store. With FILL the extents cover the padding, which is written and for
-// which nothing is read; no read is LINEAR then.
+// computed once, for all the tiles of a block. A block covers U tiles, one below the other;
+// divisions are done once per thread. Where all U are whole, they run without a predicate, all loads
+// before the first store. With FILL the extents cover the padding, which is written and for which
+// nothing is read; no read is LINEAR then.
 #ifndef GB_PHASE_CUH
 #define GB_PHASE_CUH
 
@@ -14,7 +14,7 @@
 
 namespace gb {
 
-// Python, with B at least 1: struct "@{N}Q{N}q{G*N}q{B*N}q3q2I{6+4*G+4*B}I{M}Q"; "@" aligns the
+// Python, with B at least 1: struct "@{N}Q{N}q{G*N}q{B*N}q2q2I{6+4*G+4*B}I{M}Q"; "@" aligns the
 // last member as C does.
 template <int N, int G, int B, int M = 1> struct PhaseParams {
   static constexpr int BATCHES = B < 1 ? 1 : B;
@@ -22,7 +22,7 @@ template <int N, int G, int B, int M = 1> struct PhaseParams {
   i64 row_stride[N];                   // elements
   i64 inner_stride[G][N];              // elements; axes major to minor
   i64 batch_stride[BATCHES][N];        // elements; axes major to minor
-  i64 rows, size_rows, steps;          // to visit, logical; times U tiles of a block
+  i64 rows, size_rows;                 // to visit, logical
   u32 span, height;                    // elements and rows of a tile
   ShortDiv period;                     // of the inner axes
   FastDiv tiles;                       // blocks along the rows
@@ -32,8 +32,8 @@ template <int N, int G, int B, int M = 1> struct PhaseParams {
   u32 batch_size[BATCHES];
   u64 fill[M];                         // storage bits of the padding value, one per write
 };
-static_assert(sizeof(PhaseParams<3, 1, 0>) == 8 * (3 + 3 + 3 + 3 + 3 + 1 + 1) + 56, "no padding");
-static_assert(sizeof(PhaseParams<2, 2, 1>) == 8 * (2 + 2 + 4 + 2 + 3 + 1 + 1) + 72, "no padding");
+static_assert(sizeof(PhaseParams<3, 1, 0>) == 8 * (3 + 3 + 3 + 3 + 2 + 1 + 1) + 56, "no padding");
+static_assert(sizeof(PhaseParams<2, 2, 1>) == 8 * (2 + 2 + 4 + 2 + 2 + 1 + 1) + 72, "no padding");
 
 // Where a thread begins: at a row, and at an element of what follows in memory from the batch element
 // on, where that has no gaps; and how many of each a tile has.
@@ -55,7 +55,7 @@ struct PhaseRead<SLOT, V, U, Offset, Read<T, K, W, SAME>> : Constant<SLOT, T, K>
   GB_FN void placed() {}
   GB_FN void load(int) {}
   GB_FN void load(int, int) {}
-  template <int TILES> GB_FN void advance() {}
+  GB_FN void advance() {}
 };
 
 // What a vector has of an operand of which SAME neighbours are one element.
@@ -89,7 +89,7 @@ struct PhaseRead<SLOT, V, U, Offset, Read<T, PERIODIC, W, SAME>> {
   }
   GB_FN void load(int) {}
   GB_FN void load(int, int) {}
-  template <int TILES> GB_FN void advance() {}
+  GB_FN void advance() {}
   GB_FN compute_t<T> value(int, int k) const { return to_compute(c.element(k)); }
   GB_FN u32 word(int, int k) const { return w[k / 4]; }
 };
@@ -109,7 +109,7 @@ struct PhaseRead<SLOT, V, U, Offset, Read<T, LINEAR, W, SAME>> {
   GB_FN void placed() {}
   GB_FN void load(int u) { v[u] = ld_stream<SLOT, V, W>(at + u * step); }
   GB_FN void load(int u, int k) { v[u].data[k] = ld_stream<SLOT, 1>(at + u * step + k).data[0]; }
-  template <int TILES> GB_FN void advance() { at += TILES * step; }
+  GB_FN void advance() { at += step; }
   GB_FN compute_t<T> value(int u, int k) const { return to_compute(v[u].data[k]); }
   GB_FN u32 word(int u, int k) const { return word_of<W>(v[u], k); }
 };
@@ -138,7 +138,7 @@ struct PhaseRead<SLOT, V, U, Offset, Read<T, GATHERED, W, SAME>> {
     if (k % SAME) return;
     e[u].v[k / SAME] = ld_keep<SLOT, 1>(at + u * step + offset[k / SAME]).data[0];
   }
-  template <int TILES> GB_FN void advance() { at += TILES * step; }
+  GB_FN void advance() { at += step; }
   GB_FN compute_t<T> value(int u, int k) const { return to_compute(e[u].element(k)); }
   GB_FN u32 word(int u, int k) const { return e[u].word(k); }
 };
@@ -159,7 +159,7 @@ struct PhaseWrite<SLOT, V, Offset, Write<T, LINEAR>> : Result<SLOT, V, T> {
   GB_FN void store(int u, int k) const {
     st_stream<SLOT>(at + u * step + k, Vec<T, 1>{{this->v.data[k]}});
   }
-  template <int TILES> GB_FN void advance() { at += TILES * step; }
+  GB_FN void advance() { at += step; }
 };
 
 // Any strides. A write that lacks axes (PARTIAL) is done at their first index only.
@@ -188,8 +188,8 @@ struct PhaseWrite<SLOT, V, Offset, Write<T, K>> : Result<SLOT, V, T> {
     if (K == PARTIAL && !(active && (mine >> k & 1) && (step != 0 || u == 0))) return;
     st_stream<SLOT>(at + u * step + offset[k], Vec<T, 1>{{this->v.data[k]}});
   }
-  template <int TILES> GB_FN void advance() {
-    at += TILES * step;
+  GB_FN void advance() {
+    at += step;
     active = active && step != 0;
   }
 };
@@ -360,9 +360,10 @@ struct PhaseThread<V, U, FILL, Offset, Body, List<Rd...>, Index<I...>, List<W...
     }
   }
 
-  template <int TILES> GB_FN void advance() {
-    (get<I>(in).template advance<TILES>(), ...);
-    (get<O>(out).template advance<TILES>(), ...);
+  // To the tile below.
+  GB_FN void advance() {
+    (get<I>(in).advance(), ...);
+    (get<O>(out).advance(), ...);
   }
 };
 
@@ -372,9 +373,8 @@ GB_FN void phase(const PhaseParams<N, G, B, M>& p) {
   const u32 l = threadIdx.x * V;
   if (l >= p.span) return;
   u32 number = blockIdx.x;
-  const u32 steps = static_cast<u32>(p.steps);
-  const u64 tile = static_cast<u64>(B == 0 ? number : take(number, p.tiles)) * (steps * U);
-  i64 row = tile * p.height;
+  const u64 tile = static_cast<u64>(B == 0 ? number : take(number, p.tiles)) * U;
+  const i64 row = tile * p.height;
   i64 base[N] = {};
   bool first[N], data = true;
   GB_UNROLL for (int i = 0; i < N; ++i) first[i] = true;
@@ -392,22 +392,16 @@ GB_FN void phase(const PhaseParams<N, G, B, M>& p) {
   // Rows to visit, and those that are no padding.
   i64 left = p.rows - row, inside = FILL && data ? p.size_rows - row : 0;
   const i64 period = 0u - p.period.minus;
-  GB_ROLLED for (u32 done = 0; done < steps * U; done += U) {
-    const bool whole = left >= static_cast<i64>(U) * p.height;
-    if (!whole || !thread.is_plain(inside * period, p.span)) {
-      GB_ROLLED for (; done < steps * U && left > 0; ++done) {
-        thread.part(p, left * period, inside * period);
-        thread.template advance<1>();
-        left -= p.height;
-        inside -= p.height;
-      }
-      return;
+  if (left < static_cast<i64>(U) * p.height || !thread.is_plain(inside * period, p.span)) {
+    GB_ROLLED for (int u = 0; u < U && left > 0; ++u) {
+      thread.part(p, left * period, inside * period);
+      thread.advance();
+      left -= p.height;
+      inside -= p.height;
     }
-    thread.whole();
-    thread.template advance<U>();
-    left -= U * p.height;
-    inside -= U * p.height;
+    return;
   }
+  thread.whole();
 }
 
 }  // namespace gb

@@ -1,11 +1,10 @@
 // ROWS: rows of unit stride, a row axis, and B batch axes.
 //
-// A block of TX x TY threads covers a tile of TX * V columns and TY * R rows of one batch element;
-// with STEPS p.steps of them side by side make a band, and p.bands bands a tile. Divisions are done
-// once per tile, on the tile's number; inside a tile every offset is a constant of the thread. What
-// a band of rows shares is loaded and computed once. A whole step runs without a predicate, all
-// loads of its R rows before the first store. With FILL the extents cover the padding, which is
-// written and for which nothing is read.
+// A block of TX x TY threads covers a tile of TX * V columns and TY * R rows of one batch element.
+// Divisions are done on the tile's number; inside a tile every offset is a constant of the thread.
+// What a thread's rows share, and what its columns share, is loaded and computed once. A whole tile
+// runs without a predicate, all loads of a thread's R rows before the first store. With FILL the
+// extents cover the padding, which is written and for which nothing is read.
 #ifndef GB_ROWS_CUH
 #define GB_ROWS_CUH
 
@@ -15,7 +14,7 @@ namespace gb {
 
 template <int N> constexpr int at_least_one = N < 1 ? 1 : N;
 
-// Python, with B at least 1: struct "@{N}Q{2*N}q{B*N}q6q6I{3*B}I{B}i{M}Q"; no member needs padding.
+// Python, with B at least 1: struct "@{N}Q{2*N}q{B*N}q4q6I{3*B}I{B}i{M}Q"; no member needs padding.
 template <int N, int B, int M = 1> struct RowsParams {
   u64 slots[N];                            // reads, then writes
   i64 row_stride[N];                       // elements
@@ -23,14 +22,13 @@ template <int N, int B, int M = 1> struct RowsParams {
   i64 batch_stride[at_least_one<B>][N];    // elements; axes major to minor
   i64 nx, ny;                              // extents to visit
   i64 size_x, size_y;                      // logical sizes; read with FILL only
-  i64 steps, bands;                        // widths and heights of a tile; read with STEPS only
   FastDiv tiles_x, tiles_y;                // tiles along x and y
   FastDiv batch[at_least_one<B>];          // extents of the batch axes
   i32 batch_size[at_least_one<B>];         // logical sizes; read with FILL only
   u64 fill[M];                             // storage bits of the padding value, one per write
 };
-static_assert(sizeof(RowsParams<3, 1>) == 8 * (3 + 3 + 3 + 3 + 6 + 1) + 24 + 16, "no padding");
-static_assert(sizeof(RowsParams<2, 2, 2>) == 8 * (2 + 2 + 2 + 4 + 6 + 2) + 24 + 32, "no padding");
+static_assert(sizeof(RowsParams<3, 1>) == 8 * (3 + 3 + 3 + 3 + 4 + 1) + 24 + 16, "no padding");
+static_assert(sizeof(RowsParams<2, 2, 2>) == 8 * (2 + 2 + 2 + 4 + 4 + 2) + 24 + 32, "no padding");
 
 // The first element of a thread: column x0 + x, row y of its tile; its rows are `gap` apart.
 struct Place {
@@ -67,7 +65,7 @@ template <int SLOT, int R, class T, int W> struct RowsShared<SLOT, R, Read<T, CO
   GB_FN u32 word(int r, int) const { return word_of(c[r]); }
 };
 
-// The operand as the functor sees it in one step.
+// The operand as the functor sees it, of V columns.
 template <int SLOT, int V, int R, class Operand> struct RowsRead;
 
 template <int SLOT, int V, int R, class T, AccessPattern K, int W>
@@ -176,7 +174,7 @@ template <int SLOT, int R, class T> struct RowsSharedWrite<SLOT, R, Write<T, COL
   }
 };
 
-// Results of one step. LINEAR is what ROWS calls TILE; PARTIAL is one of those.
+// Results of V columns. LINEAR is what ROWS calls TILE; PARTIAL is one of those.
 template <int SLOT, int V, class W> struct RowsWrite {
   GB_FN void start(u64, i64, i64, i64, Place, bool, bool) {}
   GB_FN void store_row() const {}
@@ -242,8 +240,8 @@ struct RowsWrite<SLOT, V, Write<T, GATHERED>> : Result<SLOT, V, T> {
 
 // Where a tile starts (column x0, row y0; its row and batch element as an offset in elements of
 // each slot) and how much of it there is: `columns` x `rows` are visited, from `inside_columns` and
-// `inside_rows` on they are padding. All four at most 2^30, which bounds p.steps and p.bands.
-// `first`: whether the batch element is the first along every axis that a slot lacks.
+// `inside_rows` on they are padding. `first`: whether the batch element is the first along every
+// axis that a slot lacks.
 template <int N> struct RowsTile {
   i64 x0, y0;
   i64 base[N];
@@ -331,7 +329,7 @@ using rows_thread = RowsThread<R, Body, Reads, indices<Reads>, Writes, indices<W
 
 template <int V, int R, class Reads, class I, class Writes, class O> struct RowsPatch;
 
-// The part of a tile that one thread computes in a step: V columns from x on, R rows from y on.
+// The part of a tile that one thread computes: V columns from x on, R rows from y on.
 template <int V, int R, class... Rd, int... I, class... W, int... O>
 struct RowsPatch<V, R, List<Rd...>, Index<I...>, List<W...>, Index<O...>> {
   static constexpr int READS = sizeof...(Rd);
@@ -411,38 +409,19 @@ GB_FN void rows_rest(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, cons
   }
 }
 
-// The band that starts at row y0 of a tile, by the thread whose first row is y: its whole steps,
-// then the rest. Without STEPS it is one step, whole or not.
-template <int V, int R, bool FILL, bool STEPS, class Body, class Reads, class Writes, int N, int B,
-          int M>
-GB_FN void rows_band(const RowsParams<N, B, M>& p, const RowsTile<N>& tile, i32 y0, i32 y,
-                     u32 gap) {
-  const i32 width = blockDim.x * V, height = blockDim.y * R, x = threadIdx.x * V;
-  const rows_thread<R, Body, Reads, Writes> thread(p, tile, y, gap);
-  i32 x0 = 0;
-  if (tile.inside_rows - y0 >= height) {
-    GB_ROLLED for (; tile.inside_columns - x0 >= width; x0 += width) {
-      rows_patch<V, R, Reads, Writes> patch(p, tile, x0 + x, y, gap);
-      patch.template compute<false, Body>(p, tile, thread, tile.inside_rows);
-      if constexpr (!STEPS) return;
-    }
-  }
-  GB_ROLLED for (; x0 < tile.columns; x0 += width) {
-    rows_rest<V, R, FILL, Body, Reads, Writes>(p, tile, thread, x0 + x, y, gap);
-    if constexpr (!STEPS) return;
-  }
-}
-
-template <int V, int R, bool FILL, bool STEPS, int B, class Body, class Reads, class Writes, int N,
-          int M>
+template <int V, int R, bool FILL, int B, class Body, class Reads, class Writes, int N, int M>
 GB_FN void rows(const RowsParams<N, B, M>& p) {
-  const i64 width = STEPS ? p.steps * (blockDim.x * V) : blockDim.x * V;
-  const i64 height = STEPS ? p.bands * (blockDim.y * R) : blockDim.y * R;
+  const i64 width = blockDim.x * V, height = blockDim.y * R;
+  const i32 x = threadIdx.x * V;
+  const u32 y = threadIdx.y, gap = blockDim.y;
   const RowsTile<N> tile = rows_tile<FILL, Reads>(p, width, height);
-  GB_ROLLED for (i32 y0 = 0; y0 < tile.rows; y0 += blockDim.y * R) {
-    rows_band<V, R, FILL, STEPS, Body, Reads, Writes>(p, tile, y0, y0 + threadIdx.y, blockDim.y);
-    if constexpr (!STEPS) return;
+  const rows_thread<R, Body, Reads, Writes> thread(p, tile, y, gap);
+  if (x + V <= tile.inside_columns && tile.inside_rows >= height) {
+    rows_patch<V, R, Reads, Writes> patch(p, tile, x, y, gap);
+    patch.template compute<false, Body>(p, tile, thread, tile.inside_rows);
+    return;
   }
+  rows_rest<V, R, FILL, Body, Reads, Writes>(p, tile, thread, x, y, gap);
 }
 
 }  // namespace gb

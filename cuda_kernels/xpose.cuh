@@ -59,7 +59,11 @@ template <int V, int R, int DOWN, bool FILL, int B, class Body, class Reads, cla
 GB_FN void xpose(const RowsParams<N, B, M>& p) {
   constexpr i32 width = BLOCK / DOWN * V, height = DOWN * R;
   const RowsTile<N> tile = rows_tile<FILL, Reads>(p, width, height);
-  const i32 x = (threadIdx.x + threadIdx.y / DOWN * PATCHES_X) * V, y = threadIdx.y % DOWN * R;
+  i32 x = threadIdx.x * V, y = threadIdx.y * R;
+  if constexpr (DOWN < BLOCK / PATCHES_X) {
+    x += threadIdx.y / DOWN * (PATCHES_X * V);
+    y = threadIdx.y % DOWN * R;
+  }
   if (tile.inside_columns >= width && tile.inside_rows >= height) {
     const rows_thread<R, Body, Reads, Writes> thread(p, tile, y, 1);
     rows_patch<V, R, Reads, Writes> patch(p, tile, x, y, 1);

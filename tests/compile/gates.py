@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 import numpy as np
 
@@ -45,15 +45,9 @@ NARROW = ("u8", "bf16", "f32")
 # Instructions per element of up to 4 bytes. Larger ones move as many more bytes, with as many more
 # accesses, so they may take as many more instructions: they are no further from the memory's speed.
 BUDGETS = {
-    Flat: 8, Rows: 12, Phase: 16, Running: 16, Xpose: 8, Gather: 18,
+    Flat: 8, Rows: 12, Phase: 20, Running: 16, Xpose: 8, Gather: 18,
 }  # fmt: skip
 REGISTERS = dict.fromkeys(BUDGETS, 64) | {Xpose: 80, Flat: 40, Phase: 72}
-# The same of a kernel that loops and makes one pass: what a thread does beforehand is in it. After
-# this many passes, which is where DRAM's sizes begin, only its share is added to that of a pass.
-ONE_STEP = BUDGETS | {Flat: 10, Rows: 16, Phase: 20}
-STEPS = 16
-# Whose code is read so: that of the other compiler enters its loops in their middle.
-LOOPS_READ = ("sm_80", "sm_90")
 SECTOR = 32
 # Sectors moved over sectors that must move: of operands that no block reads twice, and of all; the
 # others are read once per block, from the L2 cache.
@@ -87,14 +81,13 @@ class Pattern:
     ``operands`` are shapes without a type; ``VALUE`` is a scalar among the launch parameters.
     ``starts`` says of the first operands, and of the output behind them, how many elements after an
     aligned address they begin.
-    ``first`` are instructions per element beyond the family's budget of one pass: coordinates of
-    more axes, and of elements that are written or padded one by one.
-    ``byte`` is the budget of one pass for elements of a byte, where it is smaller.
-    ``extra`` are instructions per element beyond the family's budget. In ROWS and XPOSE a GATHERED
-    operand takes an address and a load per element, and registers, so patches are smaller; so they
-    are with two CROSSED operands, or one that is read in parts. An element with a gap before it
-    takes an address and a store. Padding in short rows is told apart element by element. A batch
-    axis and a column count more where a thread has few elements, of 16 bytes.
+    ``byte`` is the budget for elements of a byte, where it is smaller.
+    ``extra`` are instructions per element beyond the family's budget. PHASE has more to compute per
+    thread with more axes, and of elements that are written or padded one by one. In ROWS and XPOSE
+    a GATHERED operand takes an address and a load per element, and registers, so patches are
+    smaller; so they are with two CROSSED operands, or one that is read in parts. An element with a
+    gap before it takes an address and a store. Padding in short rows is told apart element by
+    element. A batch axis and a column count more where a thread has few elements, of 16 bytes.
     """
 
     family: type[CudaSchedule]
@@ -103,7 +96,6 @@ class Pattern:
     output: str
     remark: str = ""
     extra: int = 0
-    first: int = 0
     starts: tuple[int, ...] = ()
     types: tuple[str, ...] = TYPES
     byte: int = 0
@@ -142,12 +134,12 @@ PATTERNS = (
     Pattern(Rows, "TILE COLUMN", ("[8,64,512]", "[1,64,1]"), "[8,64,512]", "channels", extra=2,
             byte=4 ),
     Pattern(Rows, "TILE GATHERED", (LINE, STRIDED), LINE, extra=2, byte=11),
-    Pattern(Phase, "LINEAR PERIODIC", (SHORT, "[1,3]"), SHORT, extra=-11, first=4, byte=3),
-    Pattern(Phase, "PERIODIC", ("[1,3]",), SHORT, extra=-13, first=4, byte=1),
-    Pattern(Phase, "LINEAR GATHERED", (SHORT, "[21760,1]"), SHORT, extra=-6, first=4, byte=7),
-    Pattern(Phase, "GATHERED", ("[9344,7]{1,0:pad(9344,8)}",), SEVEN, extra=-10, first=5),
+    Pattern(Phase, "LINEAR PERIODIC", (SHORT, "[1,3]"), SHORT, extra=-7, byte=11),
+    Pattern(Phase, "PERIODIC", ("[1,3]",), SHORT, extra=-9, byte=9),
+    Pattern(Phase, "LINEAR GATHERED", (SHORT, "[21760,1]"), SHORT, extra=-2, byte=15),
+    Pattern(Phase, "GATHERED", ("[9344,7]{1,0:pad(9344,8)}",), SEVEN, extra=-5),
     Pattern(Phase, "GATHERED PERIODIC", ("[16,1,16,1,4,1]", "[1,16,1,4,1,4]"), SIX, "rank 6",
-            extra=-10, first=17, byte=3),
+            extra=7, byte=24),
     Pattern(Xpose, "CROSSED", (TURNED,), DENSE, byte=3),
     Pattern(Xpose, "CROSSED TILE", (TURNED, DENSE), DENSE, byte=5),
     Pattern(Xpose, "CROSSED CROSSED", (TURNED, TURNED), DENSE, extra=4, byte=5),
@@ -169,9 +161,9 @@ PATTERNS = (
     Pattern(Running, "ROW COLUMN", ("[1,511]", "[256,1]"), ODD, extra=-6, types=NARROW, byte=4),
     Pattern(Running, "TILE", ("[256,511]{1,0:pad(256,512)}",), ODD, extra=-6, types=NARROW, byte=3),
     Pattern(Running, "GATHERED", (ODD_STRIDED,), "[256,511,1]", extra=-4, types=NARROW, byte=7),
-    Pattern(Phase, "LINEAR PERIODIC", (SHORT, "[1,3]"), GAPS, "gaps", extra=-2, first=12, byte=11),
-    Pattern(Phase, "GATHERED PERIODIC", (SHORT, "[1,3]"), FILLED, "padding", extra=-3, first=12,
-            byte=9 ),
+    Pattern(Phase, "LINEAR PERIODIC", (SHORT, "[1,3]"), GAPS, "gaps", extra=10, byte=27),
+    Pattern(Phase, "GATHERED PERIODIC", (SHORT, "[1,3]"), FILLED, "padding", extra=9,
+            byte=25),
     Pattern(Rows, "TILE", (LINE,), APART_ROWS, "gaps", extra=9, byte=16),
     Pattern(Rows, "TILE GATHERED", (LINE, STRIDED), APART_ROWS, "gaps", extra=20, byte=24),
     Pattern(Xpose, "CROSSED", (TURNED_LINE,), APART_ROWS, "gaps", extra=6, byte=9),
@@ -200,14 +192,6 @@ def in_registers(chosen: CudaSchedule) -> tuple[int, int]:
     assert_never(chosen)
 
 
-class Spent(NamedTuple):
-    """Instructions per element: of a pass, of a launch of one pass, and of one of ``STEPS``."""
-
-    each: float
-    one_step: float
-    steps: float
-
-
 @dataclass(frozen=True)
 class Gate:
     """A pattern in one type: its plan, schedule and kernel."""
@@ -227,32 +211,14 @@ class Gate:
     @property
     def budget(self) -> float:
         """Instructions per element."""
-        pattern = self.pattern
-        if pattern.byte and element_type(self.type).itemsize == 1:
+        pattern, size = self.pattern, element_type(self.type).itemsize
+        if pattern.byte and size == 1:
             return pattern.byte
-        return (BUDGETS[pattern.family] + pattern.extra) * self._larger
+        return (BUDGETS[pattern.family] + pattern.extra) * max(1, size / 4)
 
-    @property
-    def one_step_budget(self) -> float:
-        """The same of a launch in which a thread makes one pass."""
-        pattern = self.pattern
-        before = ONE_STEP[pattern.family] - BUDGETS[pattern.family] + pattern.first
-        return self.budget + before * self._larger
-
-    @property
-    def steps_budget(self) -> float:
-        """The same of one of ``STEPS``."""
-        return self.budget + self.pattern.first * self._larger / STEPS
-
-    @property
-    def _larger(self) -> float:
-        return max(1, element_type(self.type).itemsize / 4)
-
-    def spent(self, report: sass.KernelReport) -> Spent:
+    def spent(self, report: sass.KernelReport) -> float:
         """Instructions per element."""
-        each, one = len(report.path), len(report.whole)
-        passes = (each, one, (one + (STEPS - 1) * each) / STEPS)
-        return Spent(*(count / self.elements for count in passes))
+        return report.tile / self.elements
 
     def runs(self) -> tuple[int, int]:
         """Bytes beside each other that a thread moves at a time: along x, and of CROSSED operands
@@ -399,12 +365,7 @@ def table(reports: dict[str, dict[tuple[str, str], sass.KernelReport]]) -> str:
                 cells.append("")
                 continue
             found = [by_name[pattern.name, kind] for by_name in reports.values()]
-            spent = [gate(pattern, kind).spent(one) for one in found]
-            each = max(one.each for one in spent)
-            one_step = max(spent[k].one_step for k, a in enumerate(reports) if a in LOOPS_READ)
-            steps = max(spent[k].steps for k, a in enumerate(reports) if a in LOOPS_READ)
-            more = f" ({one_step:.1f}, {steps:.1f})" if one_step > each + 1 else ""
-            cells.append(f"{each:.1f}{more}")
+            cells.append(f"{max(map(gate(pattern, kind).spent, found)):.1f}")
             registers = max(registers, *(r.registers for r in found))
         most = max(moved[pattern.name, kind].moved for kind in TYPES if pattern.fits(kind))
         lines.append(
@@ -415,11 +376,9 @@ def table(reports: dict[str, dict[tuple[str, str], sass.KernelReport]]) -> str:
 
 
 def _budgets(pattern: Pattern) -> str:
-    """What the table says: those of one pass only where a kernel loops, and that of a byte."""
-    first = gate(pattern, "f32")
-    more = f" ({first.one_step_budget:.0f})" if first.one_step_budget > first.budget else ""
+    """What the table says; that of a byte where it is smaller."""
     byte = f", {pattern.byte}" if pattern.byte else ""
-    return f"{first.budget:.0f}{more}{byte}"
+    return f"{gate(pattern, 'f32').budget:.0f}{byte}"
 
 
 def document() -> str:

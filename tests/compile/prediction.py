@@ -22,7 +22,6 @@ from gpubcast.codegen.cuda import kernel
 from gpubcast.hlo.ops import OPS
 from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.schedules.choose import CudaSchedule
-from gpubcast.schedules.cuda.phase import Phase
 from gpubcast.schedules.cuda.row_reduction import LANES_OF_THREAD, CudaRowReduction
 from gpubcast.schedules.schedule import AccessPattern
 from gpubcast.shapes.element_types import element_type
@@ -118,14 +117,8 @@ def load(
     """What a kernel does for an element in a launch that fills the GPU many times."""
     elements = math.prod(gates.in_registers(schedule))
     counted = Counter(report.usual if usual else report.path)
-    if isinstance(schedule, Phase) and report.whole:
-        first = Counter(report.whole)
-        steps = gates.STEPS
-        spread = {o: (first[o] + (steps - 1) * counted[o]) / steps for o in first | counted}
-    else:
-        spread = dict(counted)
     pipes: dict[str, float] = {}
-    for opcode, count in spread.items():
+    for opcode, count in counted.items():
         pipes[pipe(opcode)] = pipes.get(pipe(opcode), 0) + count / elements
     streamed = (*gates.STREAMS, AccessPattern.GATHERED)
     sizes = [
@@ -134,7 +127,7 @@ def load(
         if own in streamed
     ]
     return Load(
-        sum(spread.values()) / elements,
+        counted.total() / elements,
         pipes,
         plan.num_bytes / math.prod(axis.extent for axis in plan.axes),
         elements * sum(sizes),

@@ -32,11 +32,10 @@ class KernelReport:
         instructions: all instructions of the function but the padding at its end.
         path: opcodes, with modifiers, of the instructions that a thread of a whole tile executes:
             of the paths without a guarded store, loops not repeated, the shortest with the most
-            wide accesses; empty if there is none. Of a kernel that loops around wide stores, one
-            pass of an innermost such loop, its branch back included, or a path beside all of them.
-            Where no access has 16 bytes those of 8 are wide, and where none has 8, all are.
-        whole: the same with what is before and behind such a loop: one pass, from the first
-            instruction to the end.
+            wide accesses, else one that ends under its stores' guard; empty if there is none. Of a
+            kernel that loops around wide stores, one pass of an innermost such loop, its branch
+            back included, or a path beside all of them. Where no access has 16 bytes those of 8 are
+            wide, and where none has 8, all are.
         usual: of a kernel without such loops the longest of these paths that calls nothing and
             stores no element by itself: what is computed where no element is one of the few that a
             branch is for.
@@ -54,7 +53,6 @@ class KernelReport:
     stack_bytes: int
     instructions: int
     path: tuple[str, ...]
-    whole: tuple[str, ...]
     usual: tuple[str, ...]
     opcodes: tuple[tuple[str, int], ...]
     wide_loads: int
@@ -280,7 +278,10 @@ def _tile(lines: list[str]) -> Passed:
             passes.append(found)
             inside.update(range(start, end))
     if not passes:
-        return _best_path(lines, None, widths)
+        # A whole tile that was made a predicate ends under the guard of its stores.
+        guards = sorted({s.split()[0] for s in lines if s.startswith("@") and " STG" in s})
+        paths = (_best_path(lines, None, widths, under=guard) for guard in ("", *guards))
+        return next((path for path in paths if path.wide >= 0), NO_PATH)
     # What a loop keeps is loaded beside it, so that only stores tell how much a path computes.
     paths = [*passes, _best_path(lines, None, widths, frozenset(inside))]
     found = max(paths, key=lambda path: (path.stores, -path.length))
@@ -294,6 +295,7 @@ def _best_path(
     never: frozenset[int] = frozenset(),
     *,
     longest: bool = False,
+    under: str = "",
 ) -> Passed:
     """The path of a whole tile from the first instruction to a branch back, or to an EXIT.
 
@@ -307,6 +309,7 @@ def _best_path(
         never: lines that the path does not touch.
         longest: whether of paths with as many wide accesses the longest that calls nothing and
             stores no element by itself is taken, not the shortest.
+        under: a guard of stores that are on the path; it ends with an EXIT under it.
 
     Returns:
         The path; ``NO_PATH`` if there is none.
@@ -330,20 +333,20 @@ def _best_path(
             at += 1
             if line.endswith(":"):
                 continue
-            guarded, name = line.startswith("@"), _opcode(line)
+            guard, name = line.split()[0] if line.startswith("@") else "", _opcode(line)
             passed.append(name)
             if name.startswith(("LDG", "STG")):
-                if guarded and _stored_bits(name) == widest:
+                if guard not in ("", under) and _stored_bits(name) == widest:
                     break
                 if longest and name.startswith("STG") and not _wide(name, widths):
                     break
                 wide += _wide(name, widths)
                 stores += name.startswith("STG") and _wide(name, widths)
-            elif name == "EXIT" and not guarded:
+            elif name == "EXIT" and guard == under and (stores or not under):
                 return so_far(), END if back is None else NOWHERE
             elif _target(line, lines) is not None:
                 return so_far(), at - 1
-            elif name.startswith("BRA") or (longest and not guarded and name.startswith("CALL")):
+            elif name.startswith("BRA") or (longest and not guard and name.startswith("CALL")):
                 break
         return EMPTY, NOWHERE
 
@@ -413,7 +416,6 @@ def _read(name: str, lines: list[str], registers: int, spills: int, stack: int) 
         stack,
         len(names),
         tuple(_tile(lines).listed()),
-        tuple(_best_path(lines, None, widths).listed()),
         tuple(_best_path(lines, None, widths, longest=True).listed()),
         tuple(sorted(Counter(n.split(".")[0] for n in names).items())),
         wide["L"],

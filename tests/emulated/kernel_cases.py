@@ -71,7 +71,7 @@ FLATS = [
 def rows(
     t: str, vector: int, unroll: int, kinds: str, extents: tuple[int, ...],
     block: tuple[int, int] = (32, 8), pitch: int = 0, flip: bool = False,
-    sizes: tuple[int, ...] = (), fills: tuple[float, ...] = (), steps: int = 0, bands: int = 1,
+    sizes: tuple[int, ...] = (), fills: tuple[float, ...] = (),
 ) -> Case:  # fmt: skip
     """Kinds T, R, C, S, V; ``pitch`` elements between rows (a multiple of V), ``flip``: rows of
     the first operand run backwards. With ``sizes`` the operands have no padding at all."""
@@ -105,10 +105,10 @@ def rows(
     write = Slot(t, "LINEAR", (*strides, out_pitch, 1), 0, math.prod(outer) * oy * out_pitch)
     expression, function = OPERATIONS[t]
     return Case(
-        f"rows_{t}_{vector}_{unroll}_{kinds}_{rank - 2}_{int(bool(sizes))}{int(bool(steps))}",
+        f"rows_{t}_{vector}_{unroll}_{kinds}_{rank - 2}_{int(bool(sizes))}",
         "rows", extents,
         tuple(slot(k, i) for i, k in enumerate(kinds)), (write,), (expression,), function,
-        vector, unroll, block, sizes, fills, steps, bands,
+        vector, unroll, block, sizes, fills,
     )  # fmt: skip
 
 
@@ -141,48 +141,37 @@ ROWS = [
     rows("bf16", 8, 2, "SC", (40, 300), sizes=(20, 7), fills=(math.inf,), block=(16, 16)),
     rows("i8", 16, 2, "TC", (40, 300), sizes=(0, 300), fills=(-128,), block=(16, 16)),
     rows("pred", 8, 2, "TR", (3, 9, 50), sizes=(2, 9, 50), fills=(1,), block=(8, 32)),
+    # several tiles along x, edges inside a vector
+    rows("float", 4, 4, "TC", (64, 1024)),
+    rows("float", 4, 4, "TC", (3, 2, 35, 517), flip=True),
+    rows("float", 4, 2, "CR", (2, 3, 2, 2, 9, 650), block=(16, 16)),
+    rows("float", 4, 2, "TT", (2, 40, 385), pitch=4),
+    rows("float", 4, 2, "CC", (3, 17, 301)),
+    rows("float", 1, 4, "TC", (40, 77), pitch=1),
+    rows("double", 2, 2, "TC", (2, 20, 650)),
+    rows("bf16", 8, 4, "CT", (5, 33, 1100)),
+    rows("f16", 8, 2, "VC", (33, 700)),
+    rows("u8", 16, 2, "TC", (9, 5000), pitch=16),
+    rows("u8", 16, 1, "RC", (2, 70, 900)),
+    rows("pred", 16, 2, "CR", (2, 17, 1300), block=(8, 32)),
+    rows("i64", 2, 4, "SC", (3, 40, 270)),
+    rows("float", 4, 1, "CR", (2, 3, 2, 2, 39, 650), block=(16, 16)),
+    # padding that begins in the middle of a tile, at the end of one, inside a vector
+    rows("float", 4, 4, "TC", (2, 100, 701), sizes=(2, 37, 333), fills=(1.0,)),
+    rows("float", 4, 4, "TC", (3, 2, 40, 700), sizes=(2, 2, 40, 384), fills=(0.0,)),
+    rows("float", 4, 2, "TR", (3, 96, 300), sizes=(2, 64, 300), fills=(0.0,)),
+    rows("float", 4, 4, "TR", (3, 70, 700), sizes=(2, 70, 700), fills=(-math.inf,)),
+    rows("bf16", 8, 2, "SC", (40, 700), sizes=(20, 407), fills=(math.inf,)),
+    rows("pred", 8, 2, "TC", (3, 9, 250), sizes=(2, 9, 249), fills=(1,), block=(8, 32)),
 ]
-
-# Blocks that take several steps along x: a last tile of fewer steps, edges inside a vector.
-STEPS = [
-    rows("float", 4, 4, "TC", (33, 901), steps=3),
-    rows("float", 4, 4, "TC", (64, 1024), steps=8),
-    rows("float", 4, 4, "TC", (3, 2, 35, 517), steps=2, flip=True),
-    rows("float", 4, 2, "CR", (2, 3, 2, 2, 9, 650), block=(16, 16), steps=4),
-    rows("float", 4, 2, "TT", (2, 40, 385), pitch=4, steps=2),
-    rows("float", 4, 2, "CC", (3, 17, 301), steps=2),
-    rows("float", 1, 4, "TC", (40, 77), pitch=1, steps=2),
-    rows("float", 4, 4, "TC", (20, 300), steps=50),
-    rows("float", 4, 4, "TC", (20, 300), steps=1),
-    rows("double", 2, 2, "TC", (2, 20, 650), steps=4),
-    rows("bf16", 8, 4, "CT", (5, 33, 1100), steps=3),
-    rows("f16", 8, 2, "VC", (33, 700), steps=2),
-    rows("u8", 16, 2, "TC", (9, 5000), pitch=16, steps=3),
-    rows("pred", 16, 2, "CR", (2, 17, 1300), block=(8, 32), steps=4),
-    rows("i64", 2, 4, "SC", (3, 40, 270), steps=2),
-    # padding that begins in the middle of a step, at the end of one, in no step, in every step
-    rows("float", 4, 4, "TC", (2, 40, 701), sizes=(2, 37, 333), fills=(1.0,), steps=3),
-    rows("float", 4, 4, "TC", (3, 2, 40, 700), sizes=(2, 2, 40, 384), fills=(0.0,), steps=3),
-    rows("float", 4, 4, "TR", (3, 70, 700), sizes=(2, 70, 700), fills=(-math.inf,), steps=2),
-    rows("float", 4, 4, "TC", (2, 70, 700), sizes=(0, 0, 0), fills=(1.0,), steps=2),
-    rows("bf16", 8, 2, "SC", (40, 700), sizes=(20, 7), fills=(math.inf,), steps=3),
-    rows("i8", 16, 2, "TC", (40, 1300), sizes=(0, 1300), fills=(-128,), block=(16, 16), steps=2),
-    rows("pred", 8, 2, "TC", (3, 9, 250), sizes=(2, 9, 249), fills=(1,), block=(8, 32), steps=3),
-    # bands below one another: the last tile lower, padding from inside a band, of a whole band, all
-    rows("float", 4, 4, "TR", (130, 301), steps=1, bands=3),
-    rows("float", 4, 4, "TC", (3, 2, 97, 517), steps=2, bands=2, flip=True),
-    rows("float", 4, 1, "CR", (2, 3, 2, 2, 39, 650), block=(16, 16), steps=4, bands=50),
-    rows("u8", 16, 1, "RC", (2, 70, 900), steps=1, bands=4),
-    rows("float", 4, 4, "TC", (2, 100, 701), sizes=(2, 37, 333), fills=(1.0,), steps=3, bands=4),
-    rows("float", 4, 2, "TR", (3, 96, 300), sizes=(2, 64, 300), fills=(0.0,), steps=2, bands=3),
-    rows("float", 4, 4, "TC", (2, 70, 300), sizes=(0, 0, 0), fills=(1.0,), steps=2, bands=2),
-]
+# Of a matrix and a column: eight tiles side by side; batches with edges; padding in every axis.
+WIDE, BATCHES = ROWS[27], ROWS[28]
+PADDED = ROWS[41]
 
 
 def outputs(
     extents: tuple[int, ...], moves: tuple[int, ...], vector: int = 4, unroll: int = 2,
-    block: tuple[int, int] = (32, 8), steps: int = 0, types: str = "float float float float",
-    bands: int = 1,
+    block: tuple[int, int] = (32, 8), types: str = "float float float float",
 ) -> Case:  # fmt: skip
     """A write of every kind beside the main one, and a functor with every part. ``moves``: per
     batch axis, whether the other writes, and what they are computed from, vary along it."""
@@ -213,25 +202,21 @@ def outputs(
         return s, a4 * c + w, c, w * a0, a5 - w, a2 * a1
 
     return Case(
-        "_".join(("outputs", *types.split(), f"{vector}_{unroll}_{len(outer)}{int(bool(steps))}")),
+        "_".join(("outputs", *types.split(), f"{vector}_{unroll}_{len(outer)}")),
         "rows", extents, reads, writes,
         ("s.v", "a4 * c.v + w.v", "c.v", "w.v * a0", "a5 - w.v", "a2 * a1"), function,
-        vector, unroll, block, steps=steps, bands=bands,
-        hoisted=("a0 * a1", "a2 - s.v", "a3 + s.v"),
+        vector, unroll, block, hoisted=("a0 * a1", "a2 - s.v", "a3 + s.v"),
     )  # fmt: skip
 
 
 OUTPUTS = [
-    *(outputs((3, 2, 37, 301), moves, steps=steps)
-      for moves in ((0, 0), (0, 1), (1, 0), (1, 1)) for steps in (0, 2)),
-    *(outputs((3, 2, 57, 301), moves, steps=1, bands=3)
-      for moves in ((0, 0), (0, 1), (1, 0), (1, 1))),
+    *(outputs((3, 2, 37, 301), moves) for moves in ((0, 0), (0, 1), (1, 0), (1, 1))),
     outputs((37, 301), ()),
-    outputs((5, 37, 301), (0,), 4, 4, (16, 16), 3),
-    outputs((2, 3, 1, 3), (0, 1), steps=1),
+    outputs((5, 37, 301), (0,), 4, 4, (16, 16)),
+    outputs((2, 3, 1, 3), (0, 1)),
     outputs((2, 3, 2, 7, 140), (0, 1, 0), 4, 1, (8, 32)),
-    outputs((3, 20, 517), (0,), 8, 2, (32, 8), 2, "bf16 f16 bf16 f16"),
-    outputs((3, 20, 131), (0,), 2, 4, (16, 16), 0, "double double double bf16"),
+    outputs((3, 20, 517), (0,), 8, 2, (32, 8), "bf16 f16 bf16 f16"),
+    outputs((3, 20, 131), (0,), 2, 4, (16, 16), "double double double bf16"),
 ]  # fmt: skip
 
 # --- GATHER --------------------------------------------------------------------------------------
@@ -334,4 +319,4 @@ FILL_ONLY = Case(
 )  # fmt: skip
 
 
-CASES = [*ROWS, *STEPS, *OUTPUTS, *GATHERS, *PARTIALS, TWO, MIXED, shared(3000), FILL_ONLY]
+CASES = [*ROWS, *OUTPUTS, *GATHERS, *PARTIALS, TWO, MIXED, shared(3000), FILL_ONLY]

@@ -186,8 +186,6 @@ class Case:
     block: tuple[int, int] = (256, 1)
     sizes: tuple[int, ...] = ()  # logical sizes; empty: no padding is filled
     fills: tuple[float, ...] = ()
-    steps: int = 0  # rows: widths of a tile; 0 for the kernel without a loop
-    bands: int = 1  # rows: heights of a tile
     down: int = 32  # xpose: patches of a block along the rows
     hoisted: tuple[str, str, str] = ("", "", "")
     group: int = 1  # phase: inner axes
@@ -201,11 +199,11 @@ class Case:
 
     def source(self) -> KernelSource:
         n, m, rank = len(self.slots), len(self.writes), len(self.extents)
-        fill, steps = "true" if self.sizes else "false", "true" if self.steps else "false"
+        fill = "true" if self.sizes else "false"
         call, params = {
             "flat": (f"flat<{self.vector}, {self.unroll}", f"FlatParams<{n}>"),
             "rows": (
-                f"rows<{self.vector}, {self.unroll}, {fill}, {steps}, {rank - 2}",
+                f"rows<{self.vector}, {self.unroll}, {fill}, {rank - 2}",
                 f"RowsParams<{n}, {rank - 2}, {m}>",
             ),
             "xpose": (
@@ -259,8 +257,6 @@ class Case:
         *_, ny, nx = self.extents
         across, down = (256 // self.down, self.down) if self.family == "xpose" else self.block
         width, height = across * self.vector, down * self.unroll
-        width *= max(self.steps, 1)
-        height *= self.bands
         return -(-nx // width), -(-ny // height)
 
     def _height(self) -> int:
@@ -274,7 +270,7 @@ class Case:
         return next(h for h in (four, two, one) if (one - h) * period <= 16 * self.vector)
 
     def _blocks_below(self, rows: int) -> int:
-        return -(-rows // (self._height() * self.unroll * max(self.steps, 1)))
+        return -(-rows // (self._height() * self.unroll))
 
     def pack(self, addresses: Sequence[int]) -> bytearray:
         n, rank = len(self.slots), len(self.extents)
@@ -312,10 +308,10 @@ class Case:
             logical = (*sizes[first:], *(sizes[: first - 1] or [1]))
             return bytearray(
                 struct.pack(
-                    f"@{n}Q{len(strides)}q3q2I{3 * len(divisions)}I{len(logical)}I{len(fills)}Q",
+                    f"@{n}Q{len(strides)}q2q2I{3 * len(divisions)}I{len(logical)}I{len(fills)}Q",
                     *slots,
                     *strides,
-                    *(rows, sizes[first - 1], max(self.steps, 1)),
+                    *(rows, sizes[first - 1]),
                     *(period * self._height(), self._height()),
                     *(value for three in divisions for value in three),
                     *logical,
@@ -328,14 +324,12 @@ class Case:
             strides = [s.strides[k] for k in range(rank - 2) for s in self.slots]
             return bytearray(
                 struct.pack(
-                    f"@{n}Q{2 * n}q{b * n}q6q6I{3 * b}I{b}i{len(fills)}Q",
+                    f"@{n}Q{2 * n}q{b * n}q4q6I{3 * b}I{b}i{len(fills)}Q",
                     *slots,
                     *(s.strides[-2] for s in self.slots),
                     *(s.strides[-1] for s in self.slots),
                     *(strides or [0] * n),
                     *(self.extents[-1], self.extents[-2], sizes[-1], sizes[-2]),
-                    max(self.steps, 1),
-                    self.bands,
                     *(value for tiles in self._tiles() for value in fast_div(tiles)),
                     *(value for d in batch or (1,) for value in fast_div(d)),
                     *(sizes[:-2] or (1,)),

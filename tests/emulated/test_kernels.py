@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from tests.emulated.kernel_cases import (
+    BATCHES,
     CASES,
     FLATS,
     GATHERS,
     OUTPUTS,
     PARTIALS,
     ROWS,
-    STEPS,
+    WIDE,
     flat,
     rows,
     shared,
@@ -46,8 +47,8 @@ def test_blocks_run_in_any_order(backend: EmulatorBackend, order: str) -> None:
         check(backend, flat("float", 4, 2, "LL", 30_001))
         check(backend, ROWS[7])
         check(backend, GATHERS[3])
-        check(backend, STEPS[2])
-        check(backend, OUTPUTS[1])
+        check(backend, BATCHES)
+        check(backend, OUTPUTS[0])
         check(backend, PARTIALS[0])
     finally:
         backend.order = "forward"
@@ -82,20 +83,16 @@ def test_rows_read_a_row_once_per_thread(backend: EmulatorBackend) -> None:
     assert backend.statistics[1].sectors == 8  # one sector per warp that has a row
 
 
-def test_steps_read_a_column_once_per_row(backend: EmulatorBackend) -> None:
-    """Of 64 rows, eight at a time, each of eight warps reads eight elements; without steps eight
-    blocks do."""
-    check(backend, rows("float", 4, 4, "TC", (64, 1024), steps=8))
+def test_rows_read_a_column_once_per_row_of_a_tile(backend: EmulatorBackend) -> None:
+    """64 rows of eight tiles: a request of one sector for each."""
+    check(backend, WIDE)
     tile, column, out = backend.statistics[:3]
-    assert (tile.requests, column.requests, out.requests) == (512, 64, 512)
-    check(backend, rows("float", 4, 4, "TC", (64, 1024)))
-    assert [slot.requests for slot in backend.statistics[:3]] == [512, 512, 512]
+    assert (tile.requests, column.requests, out.requests) == (512, 512, 512)
+    assert (tile.sectors, column.sectors, out.sectors) == (512 * 16, 512, 512 * 16)
 
 
-@pytest.mark.parametrize("steps", [0, 2])
-def test_fill_reads_nothing_for_padding(backend: EmulatorBackend, steps: int) -> None:
-    case = rows("float", 4, 4, "TC", (2, 70, 700), sizes=(0, 0, 0), fills=(1.0,), steps=steps)
-    check(backend, case)
+def test_fill_reads_nothing_for_padding(backend: EmulatorBackend) -> None:
+    check(backend, rows("float", 4, 4, "TC", (2, 70, 700), sizes=(0, 0, 0), fills=(1.0,)))
     assert [slot.requests for slot in backend.statistics[:2]] == [0, 0]
 
 
@@ -133,13 +130,13 @@ def test_gather_at_the_end_of_a_large_space(backend: EmulatorBackend, case: Case
     assert (memory[2].view(np.int32)[1::2] == -1).all()
 
 
-def test_steps_at_the_end_of_a_long_row(backend: EmulatorBackend) -> None:
-    """The last tile of rows of 2^33 + 701 bytes; each tile before it is 2^27 wide."""
+def test_rows_at_the_end_of_a_long_row(backend: EmulatorBackend) -> None:
+    """The last two tiles of rows of 2^33 + 701 bytes; each tile before them is 2^9 wide."""
     begin, width = 2**33, 701
     case = Case(
         "rows_long", "rows", (5, begin + width),
         (Slot("u8", "TILE", (720, 1)), Slot("u8", "COLUMN", (1, 0))),
-        (Slot("u8", "LINEAR", (704, 1)),), ("sub(a0, a1)",), sub, 16, 2, (32, 8), steps=2**18,
+        (Slot("u8", "LINEAR", (704, 1)),), ("sub(a0, a1)",), sub, 16, 2, (32, 8),
     )  # fmt: skip
     (run,) = backend.load_many([case.source()])
     rng = np.random.default_rng(0)
@@ -148,8 +145,9 @@ def test_steps_at_the_end_of_a_long_row(backend: EmulatorBackend) -> None:
     memory = [backend.from_host(a), backend.from_host(b), backend.allocate(5 * 704)]
     addresses = [backend.address(m) for m in memory]
     packed = case.pack([addresses[0] - begin, addresses[1], addresses[2] - begin])
-    assert case.grid() == 65
-    backend.launch(run, 65, case.block, packed, blocks=range(64, 65))
+    blocks = range(2**24, 2**24 + 2)
+    assert case.grid() == blocks.stop
+    backend.launch(run, blocks.stop, case.block, packed, blocks=blocks)
     got = memory[2].reshape(5, 704)
     np.testing.assert_array_equal(got[:, :width], a[:, :width] - b[:, None])
     assert (got[:, width:] == 0xFF).all()

@@ -1,7 +1,7 @@
 """Work where it belongs, on CUDA source: how often warps evaluate ``exp`` of a broadcast operand.
 
-A warp evaluates for all its lanes at once, so M evaluations for the M elements of a column is the
-least there is, short of sharing between warps.
+A warp evaluates for all its lanes at once, so one evaluation for each row of a tile is the least
+there is of a column, short of sharing between warps.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ def element(x: Any, y: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def emulator(new_device: NewDevice) -> EmulatorBackend:
-    # As much work per multiprocessor as a large array leaves to each of a large GPU.
-    return new_device(multiprocessors=1)
+    return new_device()
 
 
 def evaluations(emulator: EmulatorBackend, function: Any, *dimensions: int) -> int:
@@ -58,8 +57,10 @@ def evaluations(emulator: EmulatorBackend, function: Any, *dimensions: int) -> i
     return emulator.evaluations
 
 
-def test_a_column_is_evaluated_once_per_row(emulator: EmulatorBackend) -> None:
-    assert evaluations(emulator, column, M) == M
+def test_a_column_is_evaluated_once_per_row_of_a_tile(emulator: EmulatorBackend) -> None:
+    chosen = column.plan("f32[64,4096]", "f32[64]").schedule("sm_90")
+    assert chosen.block[0] == WARP
+    assert evaluations(emulator, column, M) == M * N // WARP // chosen.vector_width
 
 
 def test_a_row_is_evaluated_once_for_the_rows_of_a_thread(emulator: EmulatorBackend) -> None:

@@ -44,7 +44,7 @@ def filled(name: str, extents: tuple[int, int], sizes: tuple[int, int], vector: 
     """Rows with padding, of two operands."""
     return with_words(
         short(f"w_{name}", "u8", extents, [("GATHERED", (sizes[1], 1)), ("PERIODIC", (0, 1))],
-              (("LINEAR", (extents[1], 1)),), vector, 2, sizes=sizes, fills=(0xA5,), steps=2)
+              (("LINEAR", (extents[1], 1)),), vector, 2, sizes=sizes, fills=(0xA5,))
     )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ CASES = [
     phase("bias", (5000, 3), [("LINEAR", (3, 1)), ("PERIODIC", (0, 1))], ()),
     phase("six", SIX, [("GATHERED", (400, 4, 0, 1, 0)), ("PERIODIC", (7, 0, 4, 0, 1))], (4, 1),
           group=3),
-    phase("all", (3000, 8), [("GATHERED", (-2, 0)), ("LINEAR", (8, 1))], (8, 1), steps=3),
+    phase("all", (3000, 8), [("GATHERED", (-2, 0)), ("LINEAR", (8, 1))], (8, 1)),
     phase("held", (3000, 3, 4), [("PERIODIC", (0, 5, 0)), ("GATHERED", (1, 0, 1))], (4, 1),
           group=2),
     filled("fill", (5000, 4), (2500, 3)),

@@ -118,7 +118,7 @@ MUTANTS = [
            r"st.global.\1 [\2], {\4, \3,"),
     Mutant("a shorter load", "rows",
            r"ld\.global\.L1::no_allocate\.v4\.(\w32) \{(\S+), \S+ \S+ \S+\},",
-           r"ld.global.L1::no_allocate.\1 \2,"),
+           r"ld.global.L1::no_allocate.\1 \2,", 0),
     Mutant("a vector one element on", "add", r"\.v(\d)\.(\w32) (\{[^}]*\}), \[(%rd\d+)\]",
            r".v\1.\2 \3, [\4+4]"),
     Mutant("the width of the block", "rows", r"mov\.u32 \s*(%r\d+), %ntid\.x", r"mov.u32 \1, 1"),

@@ -41,9 +41,6 @@ from tests.support.ptx.backend import PtxBackend
 from tests.support.ptx.faults import RefusedError
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100", "sm_120")
-# Of the schedule that the architecture is given: few multiprocessors, so that blocks take several
-# steps where a family has them.
-MULTIPROCESSORS = 4
 UNIT = 24
 DOCUMENT = Path(__file__).parents[2] / "docs" / "ptx.md"
 BEGIN, END = "<!-- sweep: written by python -m tests.ptx.sweep --write -->", "<!-- sweep end -->"
@@ -86,8 +83,8 @@ def run(family: Family, chosen: Sequence[Job], architectures: Sequence[str]) -> 
     seen: list[str] = []
     for arch in architectures:
         with tempfile.TemporaryDirectory() as folder:
-            collector = Collector(Path(folder), MULTIPROCESSORS, arch)
-            device = PtxBackend(Path(folder), arch=arch, multiprocessors=MULTIPROCESSORS)
+            device = PtxBackend(Path(folder), arch=arch)
+            collector = Collector(Path(folder), device.multiprocessors, arch)
         names: dict[Job, list[str]] = {}
         with state.use_backend(collector):
             for job in chosen:

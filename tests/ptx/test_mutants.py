@@ -27,7 +27,7 @@ def check(name: str, device: PtxBackend) -> None:
 
 @pytest.mark.long
 def test_every_call_is_right_as_it_is(new_device: NewDevice) -> None:
-    device = new_device(multiprocessors=4)
+    device = new_device()
     for name in CALLS:
         check(name, device)
 
@@ -40,7 +40,7 @@ def test_every_call_is_right_as_it_is(new_device: NewDevice) -> None:
     ],
 )
 def test_mutants_are_found(mutant: Mutant, new_device: NewDevice) -> None:
-    device = new_device(multiprocessors=4)
+    device = new_device()
     device.mutate = mutant.of
     with pytest.raises((AssertionError, RefusedError)):
         check(mutant.call, device)

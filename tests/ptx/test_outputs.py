@@ -10,6 +10,5 @@ from tests.support.emulator.backend import NewDevice
 
 @pytest.mark.long
 def test_results_beside_each_other(new_device: NewDevice, arch: str) -> None:
-    """With few multiprocessors a block takes several steps; other expressions for each."""
-    part, multiprocessors = (1, 1) if arch == "sm_90" else (0, 132)
-    bodies.test_results_beside_each_other(part, multiprocessors, new_device)
+    """Other expressions for each architecture."""
+    bodies.test_results_beside_each_other(1 if arch == "sm_90" else 0, new_device)

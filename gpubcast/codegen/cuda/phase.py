@@ -30,14 +30,14 @@ def parameters(plan: BroadcastPlan, schedule: Phase) -> bytes:
     rows = plan.axes[row].extent if row >= 0 else 1
     period = math.prod(plan.axes[k].extent for k in inner)
     height = schedule.rows_per_tile
-    below = -(-rows // (height * schedule.tiles_in_flight * schedule.steps))
+    below = -(-rows // (height * schedule.tiles_in_flight))
     strides = [access.strides[row] if row >= 0 else 0 for access in plan.accesses]
     strides += [access.strides[k] for k in (*inner, *batch) for access in plan.accesses]
     packed = struct.pack(f"<{len(strides)}q", *strides)
     if not batch:
         packed += bytes(8 * len(plan.accesses))
     size = plan.axes[row].size if row >= 0 else 1
-    packed += struct.pack("<3q2I", rows, size, schedule.steps, period * height, height)
+    packed += struct.pack("<2q2I", rows, size, period * height, height)
     packed += short_div(period) + fast_div(below)
     packed += b"".join(short_div(plan.axes[k].extent) for k in inner)
     packed += b"".join(fast_div(plan.axes[k].extent) for k in batch)

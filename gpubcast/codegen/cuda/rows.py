@@ -10,10 +10,8 @@ from gpubcast.schedules.cuda.rows import Rows
 
 
 def template(plan: BroadcastPlan, schedule: Rows) -> Template:
-    steps = flag(schedule.tiles_of_block is not None)
     numbers = (
-        schedule.vector_width, schedule.rows_per_thread, flag(plan.fills), steps,
-        schedule.batch_axes,
+        schedule.vector_width, schedule.rows_per_thread, flag(plan.fills), schedule.batch_axes,
     )  # fmt: skip
     return Template("rows", "rows", numbers, struct_type(plan, schedule.batch_axes), tiled=True)
 
@@ -22,7 +20,7 @@ def parameters(plan: BroadcastPlan, schedule: Rows) -> bytes:
     """The members of ``RowsParams`` behind the slots."""
     width = schedule.block[0] * schedule.vector_width
     height = schedule.block[1] * schedule.rows_per_thread
-    return pack(plan, schedule.row_axis, (width, height), schedule.tiles_of_block or (1, 1))
+    return pack(plan, schedule.row_axis, (width, height))
 
 
 def struct_type(plan: BroadcastPlan, batch_axes: int) -> str:
@@ -30,22 +28,17 @@ def struct_type(plan: BroadcastPlan, batch_axes: int) -> str:
     return f"RowsParams<{len(plan.accesses)}, {batch_axes}, {len(plan.writes)}>"
 
 
-def pack(
-    plan: BroadcastPlan, row_axis: int, tile: tuple[int, int], tiles_of_block: tuple[int, int]
-) -> bytes:
+def pack(plan: BroadcastPlan, row_axis: int, tile: tuple[int, int]) -> bytes:
     """The members of ``RowsParams`` behind the slots.
 
     Args:
         row_axis: the axis along the rows of a tile; -1 for none.
         tile: its elements along the inner axis and along the rows.
-        tiles_of_block: how many of them a block covers, likewise.
     """
-    inner, (steps, bands) = plan.axes[-1], tiles_of_block
+    inner, (across, down) = plan.axes[-1], tile
     batch = [k for k in range(plan.rank - 1) if k != row_axis]
     height = plan.axes[row_axis].extent if row_axis >= 0 else 1
     size_y = plan.axes[row_axis].size if row_axis >= 0 else 1
-    tiles_x = -(-inner.extent // (tile[0] * steps))
-    tiles_y = -(-height // (tile[1] * bands))
     row_strides = [access.strides[row_axis] if row_axis >= 0 else 0 for access in plan.accesses]
     batch_strides = [access.strides[k] for k in batch for access in plan.accesses]
     column_strides = [access.inner for access in plan.accesses]
@@ -53,8 +46,8 @@ def pack(
     packed = struct.pack(f"<{len(strides)}q", *strides)
     if not batch:
         packed += bytes(8 * len(plan.accesses))
-    packed += struct.pack("<6q", inner.extent, height, inner.size, size_y, steps, bands)
-    packed += fast_div(tiles_x) + fast_div(tiles_y)
+    packed += struct.pack("<4q", inner.extent, height, inner.size, size_y)
+    packed += fast_div(-(-inner.extent // across)) + fast_div(-(-height // down))
     packed += b"".join(fast_div(plan.axes[k].extent) for k in batch) or bytes(12)
     packed += struct.pack(f"<{len(batch)}i", *(plan.axes[k].size for k in batch)) or bytes(4)
     packed += bytes(-len(packed) % 8)

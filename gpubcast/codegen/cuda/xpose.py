@@ -21,4 +21,4 @@ def parameters(plan: BroadcastPlan, schedule: Xpose) -> bytes:
     """The members of ``RowsParams`` behind the slots."""
     across, down = schedule.patches
     width, height = across * schedule.vector_width, down * schedule.rows_per_thread
-    return rows.pack(plan, schedule.row_axis, (width, height), (1, 1))
+    return rows.pack(plan, schedule.row_axis, (width, height))

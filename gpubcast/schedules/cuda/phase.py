@@ -12,7 +12,6 @@ from gpubcast.hlo import ops
 from gpubcast.planning.plan import Access, BroadcastPlan, Instruction
 from gpubcast.schedules.cuda.vectors import (
     BLOCK_THREADS,
-    BLOCKS_PER_MULTIPROCESSOR,
     FEWEST_BLOCKS,
     MANY_ELEMENTS,
     MANY_VECTOR_ACCESSES,
@@ -25,8 +24,6 @@ from gpubcast.schedules.schedule import AccessPattern, CudaTarget, Patterns, Vec
 
 # More elements of a vector, each with a place of its own, spill.
 WIDEST = 8
-# After so many steps the work done once per block no longer counts.
-MAX_STEPS = 16
 # Where fewer threads of a block have something to do, another grouping of the axes is looked for.
 FEWEST_THREADS = BLOCK_THREADS // 4
 
@@ -50,7 +47,6 @@ class Phase(VectorScheduleBase):
         batch_axes: how many axes there are around these and the row axis.
         row_axis: the plan's axis along which rows follow each other; -1 for none.
         rows_per_tile: how many rows a tile has.
-        steps: how often a block goes on to the tiles below.
         index_bits: width of the offsets in a tile.
         counts: whether a read is generated, so that the number of an element is converted, or a
             function of floats is computed.
@@ -64,7 +60,6 @@ class Phase(VectorScheduleBase):
     batch_axes: int
     row_axis: int
     rows_per_tile: int
-    steps: int
     index_bits: int
     counts: bool
     shared: tuple[int, ...]
@@ -139,11 +134,7 @@ def _phase(
     tiles = 1 if many else 8 if gaps and small else 4 if gaps or small else 2
     height = tile_height(period, width)
     rows = plan.axes[row_axis].extent if row_axis >= 0 else 1
-    below = -(-rows // (height * tiles))
-    blocks = below * math.prod(plan.axes[k].extent for k in batch)
-    wanted = BLOCKS_PER_MULTIPROCESSOR * target.multiprocessors
-    steps = min(max(blocks // wanted, 1), MAX_STEPS, below) if single else 1
-    grid = -(-below // steps) * (blocks // below)
+    grid = -(-rows // (height * tiles)) * math.prod(plan.axes[k].extent for k in batch)
     if grid > MAX_GRID:
         return None
     return Phase(
@@ -151,8 +142,7 @@ def _phase(
         writes=writes,
         reason=f"PHASE: rows of {period} "
         + ("are written one element at a time" if gaps else "are contiguous in the output")
-        + f"; {height} of them are a tile{found.reason}"
-        + (f"; blocks go on {steps} times" if steps > 1 else ""),
+        + f"; {height} of them are a tile{found.reason}",
         grid=grid,
         block=(BLOCK_THREADS, 1),
         vector_width=width,
@@ -162,7 +152,6 @@ def _phase(
         batch_axes=len(batch),
         row_axis=row_axis,
         rows_per_tile=height,
-        steps=steps,
         index_bits=_offset_bits(plan, reads + writes, inner, height),
         counts=any(read.generated for read in plan.reads) or _calls(plan),
         shared=shared,

@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpubcast.planning.plan import Access, BroadcastPlan, leaves_inner_loop
+from gpubcast.planning.plan import Access, BroadcastPlan
 from gpubcast.schedules.cuda.vectors import (
     ALIGNED,
     BLOCK_THREADS,
-    BLOCKS_PER_MULTIPROCESSOR,
     MANY_VECTOR_ACCESSES,
     MAX_GRID,
     REGISTER,
@@ -21,8 +20,6 @@ from gpubcast.schedules.cuda.vectors import (
 )
 from gpubcast.schedules.schedule import AccessPattern, CudaTarget, Patterns, VectorScheduleBase
 
-# A tile's width is counted in 32 bits.
-MAX_TILE_STEPS = 2**18
 # Shorter inner axes leave most lanes of a warp idle.
 SHORTEST_ROW = 32
 # Shorter axes are not worth crossing.
@@ -45,8 +42,6 @@ class Rows(VectorScheduleBase):
         rows_per_thread: how many rows a thread has, a block's height apart.
         row_axis: the plan's axis that runs along the rows of a tile; -1 for none.
         batch_axes: how many other axes there are.
-        tiles_of_block: how many tiles a block covers along the inner axis and along the rows; None
-            where it covers its own only, which is another kernel.
     """
 
     name: ClassVar[str] = "ROWS"
@@ -54,12 +49,10 @@ class Rows(VectorScheduleBase):
     rows_per_thread: int
     row_axis: int
     batch_axes: int
-    tiles_of_block: tuple[int, int] | None
 
     @property
     def key_part(self) -> str:
-        steps = "" if self.tiles_of_block is None else " | steps"
-        return f"V{self.vector_width} R{self.rows_per_thread} | rank {self.batch_axes}{steps}"
+        return f"V{self.vector_width} R{self.rows_per_thread} | rank {self.batch_axes}"
 
 
 def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) -> Rows | None:
@@ -82,19 +75,10 @@ def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
     single = AccessPattern.GATHERED in reads or found.elements(accesses) > 0
     count = _rows_with_gaps(plan) if gaps else _rows_of_a_thread(plan, reads, single)
     count = max(count // 2, 1) if found.long else count
-    goes_on = _goes_on(plan, reads, count)
-    count = min(count, 2) if goes_on else count
     lanes = _lanes(plan.axes[-1].extent, width, -(-height // count))
     block = (lanes, BLOCK_THREADS // lanes)
     across, down, batch = tile_counts(plan, row_axis, block, width, count)
-    steps, bands = 1, 1
-    if goes_on:
-        # As far as leaves every multiprocessor enough blocks.
-        wanted = BLOCKS_PER_MULTIPROCESSOR * target.multiprocessors
-        shared = max(across * down * math.prod(batch) // wanted, 1)
-        steps = min(across, shared, MAX_TILE_STEPS)
-        bands = min(down, shared // steps, MAX_TILE_STEPS)
-    grid = -(-across // steps) * -(-down // bands) * math.prod(batch)
+    grid = across * down * math.prod(batch)
     if grid > MAX_GRID:
         return None
     gathered, written = (own.count(AccessPattern.GATHERED) for own in (reads, writes))
@@ -105,8 +89,7 @@ def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
         f"{plan.axes[-1].extent}"
         + (f", except {gathered} read one element at a time" if gathered else "")
         + (f", except {written} written one element at a time" if gaps else "")
-        + found.reason
-        + (f"; blocks go {steps} steps along it, {bands} times" if steps * bands > 1 else ""),
+        + found.reason,
         grid=grid,
         block=block,
         vector_width=width,
@@ -114,7 +97,6 @@ def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
         rows_per_thread=count,
         row_axis=row_axis,
         batch_axes=len(batch),
-        tiles_of_block=(steps, bands) if goes_on else None,
     )
 
 
@@ -194,18 +176,6 @@ def _rows_with_gaps(plan: BroadcastPlan) -> int:
     size = max(access.element_type.itemsize for access in plan.accesses)
     most = 2 if expensive(plan) else MOST_ROWS_WITH_GAPS * (2 if size == 1 else 1)
     return min(most, 1 << (fitting.bit_length() - 1))
-
-
-def _goes_on(plan: BroadcastPlan, reads: Patterns, rows: int) -> bool:
-    """Whether a block covers more than its own width and height, so that what rows and columns
-    share is loaded and computed once for more of them: it takes loops, and registers for them."""
-    columns, shared_rows = reads.count(AccessPattern.COLUMN), reads.count(AccessPattern.ROW)
-    if columns > 1 or shared_rows > 1:
-        return True
-    size = max(access.element_type.itemsize for access in plan.accesses)
-    if expensive(plan) and size == VECTOR_BYTES:
-        return False  # no registers are left
-    return (columns > 0 and leaves_inner_loop(plan)) or (shared_rows > 0 and rows == 1)
 
 
 def _row_axis(plan: BroadcastPlan) -> int:

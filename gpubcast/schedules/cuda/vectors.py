@@ -22,8 +22,6 @@ MANY_ELEMENTS = 32
 FEWEST_BLOCKS = 3
 # Vectors that a thread holds for each of its rows before registers are short.
 MANY_VECTOR_ACCESSES = 4
-# Blocks for each multiprocessor that keep it busy to the end.
-BLOCKS_PER_MULTIPROCESSOR = 4
 
 
 @dataclass(frozen=True, slots=True)

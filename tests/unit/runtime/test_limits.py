@@ -259,17 +259,16 @@ def test_rows_cover_every_element_once(kind: str, left, right) -> None:
     assert chosen.grid <= LARGEST_GRID
     batch = chosen.batch_axes
     places = max(batch, 1)
-    layout = f"@3Q6q{places * 3}q6q6I{3 * places}I{places}iQ"
+    layout = f"@3Q6q{places * 3}q4q6I{3 * places}I{places}iQ"
     packed = kernel.parameters(plan, chosen)
     assert len(packed) == struct.calcsize(layout)
     words = struct.unpack(layout, packed)[9 + 3 * places :]
-    (nx, ny, size_x, size_y, steps, bands), rest = words[:6], words[6:]
+    (nx, ny, size_x, size_y), rest = words[:4], words[4:]
     assert math.prod(left) == nx * ny * math.prod(rest[6 + 3 * k] for k in range(batch))
     assert (size_x, size_y) == (nx, ny)
-    assert (steps, bands) == (chosen.tiles_of_block or (1, 1))
     divisions = [rest[3 * k : 3 * k + 3] for k in range(2 + batch)]
-    width = chosen.block[0] * chosen.vector_width * steps
-    height = chosen.block[1] * chosen.rows_per_thread * bands
+    width = chosen.block[0] * chosen.vector_width
+    height = chosen.block[1] * chosen.rows_per_thread
     (tiles_x, *_), (tiles_y, *_) = divisions[:2]
     assert (tiles_x - 1) * width < nx <= tiles_x * width
     assert (tiles_y - 1) * height < ny <= tiles_y * height
@@ -289,13 +288,12 @@ def test_rows_cover_every_element_once(kind: str, left, right) -> None:
 GRIDS = [
     # One batch axis of one tile: a grid of exactly 2**31 - 1 is the last.
     ((2**31 - 1, 2, 32), (2**31 - 1, 1, 32), Rows, 2**31 - 1),
-    ((2**31, 2, 32), (2**31, 1, 32), Phase, 2**22),
+    ((2**31, 2, 32), (2**31, 1, 32), Phase, 2**26),
     # Two batch axes.
     ((2**15, 2**15, 2, 32), (1, 2**15, 1, 32), Rows, 2**30),
-    ((2**16, 2**15, 2, 32), (1, 2**15, 1, 32), Phase, 2**22),
+    ((2**16, 2**15, 2, 32), (1, 2**15, 1, 32), Phase, 2**26),
     # Rows of two tiles.
     ((2**30 - 1, 32, 132), (2**30 - 1, 1, 132), Rows, 2**31 - 2),
-    ((2**30, 32, 132), (2**30, 1, 132), Phase, 2**30),
 ]
 
 
@@ -304,6 +302,12 @@ def test_rows_give_way_before_the_grid_is_too_large(left, right, family, grid) -
     plan = planned("add", Operand.of(Shape("f32", left)), Operand.of(Shape("f32", right)))
     chosen = gpu(plan)
     assert (type(chosen), chosen.grid) == (family, grid)
+
+
+def test_what_no_family_has_blocks_for_is_refused() -> None:
+    operands = [Operand.of(Shape("f32", (2**30, rows, 132))) for rows in (32, 1)]
+    with pytest.raises(gb.Error, match=r"slots need .* blocks; a launch has at most 2,147,483,647"):
+        gpu(planned("add", *operands))
 
 
 def test_gather_is_left_where_no_tile_fits() -> None:

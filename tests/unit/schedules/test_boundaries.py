@@ -51,12 +51,11 @@ def covered(plan: BroadcastPlan, found: Schedule) -> tuple[int, int]:
         case Phase():
             inner = plan.axes[plan.rank - found.inner_axes :]
             period = math.prod(axis.extent for axis in inner)
-            rows = found.rows_per_tile * found.tiles_in_flight * found.steps
+            rows = found.rows_per_tile * found.tiles_in_flight
             return found.grid * rows * period, rows * period - 1
     assert isinstance(found, (Rows, Xpose))
-    steps, bands = (found.tiles_of_block if isinstance(found, Rows) else None) or (1, 1)
-    width = found.block[0] * found.vector_width * steps
-    height = found.block[1] * found.rows_per_thread * bands
+    width = found.block[0] * found.vector_width
+    height = found.block[1] * found.rows_per_thread
     inner_extent, rows = plan.axes[-1].extent, plan.axes[found.row_axis].extent
     return found.grid * width * height, width * rows + height * inner_extent + width * height
 
