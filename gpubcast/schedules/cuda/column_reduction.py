@@ -143,7 +143,10 @@ def column_reduction(
     else:
         busy = BUSY_THREADS * len(plan.sequences)
         wanted = max(busy * target.multiprocessors // columns, 1)
-        fitting = max(BLOCK_THREADS // NEIGHBOURS, BLOCK_THREADS // columns)
+        # Twice the neighbours are two sectors, where that leaves enough threads.
+        many = columns * BLOCK_THREADS // (2 * NEIGHBOURS) >= busy * target.multiprocessors // 4
+        neighbours = 2 * NEIGHBOURS if many else NEIGHBOURS
+        fitting = max(BLOCK_THREADS // neighbours, BLOCK_THREADS // columns)
         threads = min(wanted, max(most // LEAST_ELEMENTS, 1), fitting, LANES)
         threads = 1 << threads.bit_length() - 1
         chunk_classes = min(threads, chunks)
