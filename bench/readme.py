@@ -30,11 +30,11 @@ CASES, SIZE, DTYPE = (
 REDUCTIONS = RESULTS / "reductions-zen4-2core-2026-11-27.json"
 """The report of reductions, alone and with the broadcasts around them."""
 REDUCED = ("row sum", "column sum", "full sum", "softmax", "layernorm")
-GPU = RESULTS / "gpu-h100-2026-11-27.json"
+GPU = RESULTS / "h100-2026-11-27" / "peers.json"
 """The report of a GPU."""
 ON_GPU = (
     *("same shape", "row bias", "(N,3)+(3)", "transposed operand", "3-D permutation"),
-    *("layernorm apply", "row sum", "column sum", "softmax", "layernorm", "RBF sum"),
+    *("layernorm apply", "row sum", "column sum", "full sum", "softmax", "layernorm"),
 )
 ENTRY = "call"
 """What is compared: a call that makes its result, which every library has."""
@@ -162,7 +162,7 @@ def reductions(report: Report, page: str) -> Iterator[str]:
 
 def on_gpu(report: Report) -> Iterator[str]:
     """Broadcasting and reductions on a GPU."""
-    yield from compared(report, ON_GPU, "On a GPU", "memory", ("CuPy", "PyTorch", "jax.jit"))
+    yield from compared(report, ON_GPU, "On a GPU", "memory", ("CuPy", "PyTorch"))
     yield "Calls that make their result; the ceiling is the driver's copy in the same run. All"
     yield f"cases: [the report]({GPU.with_suffix('.md')}), {escape(about(report).origin)}."
 

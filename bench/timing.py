@@ -30,6 +30,8 @@ SAMPLE_SECONDS = 0.5e-3
 LONG_CALL = 3e-3
 # Fewer than the launch queue of a device is long (1,024), so that no launch waits.
 _MOST_LAUNCHES = 500
+# So many times as long is a sample where a library's results are waited for.
+_WAITED = 20
 WARM = 5_000  # so many calls, and one like them is as fast as it becomes
 # Threads are at rest that take less than this share of so many seconds. Waiting for it ends after
 # so many such looks: OpenMP's threads may be told to look for work for ever.
@@ -208,7 +210,9 @@ def settle(machine: Machine, contender: Contender, seconds: float) -> None:
             contender.samples.append(each)
             return
         contender.long = each > LONG_CALL
-        wanted = min(most, math.ceil(seconds / each))
+        # What a wait costs the host is shared by many calls.
+        least = seconds * (_WAITED if contender.wait is not None else 1)
+        wanted = min(most, math.ceil(least / each))
         enough = wanted <= contender.repeats * 1.2
         if enough and (confirmed or contender.long):
             return
