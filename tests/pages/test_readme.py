@@ -66,7 +66,7 @@ def test_a_report_of_a_modified_checkout_is_refused(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--readme", str(checkout / "README.md")]
-    for path in (readme.PATTERNS, readme.GRADIENTS):
+    for path in (readme.PATTERNS, readme.GRADIENTS, readme.GPU):
         before = (checkout / path).read_text()
         changed = re.sub(r"(revision\W+[0-9a-f]{40})", r"\1-dirty", before)
         assert changed != before
@@ -96,7 +96,7 @@ def test_every_ratio_follows_from_the_times_beside_it(repository: Path) -> None:
             assert milliseconds(cell) / milliseconds(ours) == pytest.approx(stated, rel=0.012)
             found += 1
     shown = len(readme.CASES) + len(readme.REDUCED) + len(readme.SHOWN)
-    assert found == 3 * shown - 1  # NumPy has no erf
+    assert found == 3 * shown - 1 + 2 * len(readme.ON_GPU)  # NumPy has no erf
 
 
 def test_the_means_and_what_is_behind_follow_from_the_reports_rows(repository: Path) -> None:
