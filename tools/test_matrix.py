@@ -148,6 +148,12 @@ def _at_lowest_versions() -> None:
     _tests(python, *_OF_VERSIONS)
 
 
+def _by_the_first_nvrtc() -> None:
+    """By the compiler of CUDA 13.0, whose wheel does not say where a part of it is."""
+    python = _environment("nvrtc", sys.executable, ["nvidia-cuda-nvrtc==13.0.*"], *_CHECKOUT)
+    _tests(python, "tests/compile")
+
+
 def _as_published() -> None:
     """The wheel and the source archive, each alone in an environment with what it asks for."""
     with tempfile.TemporaryDirectory() as place:
@@ -210,6 +216,7 @@ def _on_aarch64() -> None:
 
 ROWS = {
     "lowest": Row("the lowest versions that pyproject.toml allows", _at_lowest_versions),
+    "nvrtc": Row("kernels by the NVRTC of CUDA 13.0", _by_the_first_nvrtc),
     "published": Row("the wheel and the source archive in empty environments", _as_published),
     "no-compiler": Row("no g++ on the path", _without_compilers),
     "one-core": Row("one core", _on_one_core),

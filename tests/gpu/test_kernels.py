@@ -6,7 +6,6 @@ What is wanted comes from the CPU backend on packed operands, or is written out.
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
@@ -112,14 +111,15 @@ def test_iota(device: Place, kind: str) -> None:
     assert_same(device.get(found), gb.broadcasted_iota(kind, (13, 67), 1))
 
 
-def test_conversions(device: Place) -> None:
-    """Between all types through f32, f64, s32 and pred (on the CPU: a few), at the edges."""
-    hubs = ("f32", "f64", "s32", "pred")
-    pairs = [(a, b) for a, b in itertools.product(KINDS, KINDS) if a in hubs or b in hubs]
-    if device.kind == "cpu":
-        pairs = [("f32", "s32"), ("f64", "bf16"), ("s32", "u8"), ("f16", "pred")]
-    for source, target in pairs:
-        x = operand_values(element_type(source), 0)
+HUBS = ("f32", "f64", "s32", "pred")
+
+
+@pytest.mark.parametrize("source", KINDS)
+def test_conversions(device: Place, source: str) -> None:
+    """Between all types through f32, f64, s32 and pred (on the CPU: to one), at the edges."""
+    targets = KINDS if source in HUBS else HUBS
+    x = operand_values(element_type(source), 0)
+    for target in targets[:1] if device.kind == "cpu" else targets:
         found = device.get(gb.convert_element_type(arranged(device, x, "gather", 1), target))
         assert_same(found, gb.convert_element_type(x, target))
 
@@ -276,10 +276,10 @@ def test_unaligned_views(
     assert_same(device.get(memory), whole)
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(16))
 def test_random_calls(device: Place, block: int) -> None:
-    """Random shapes, layouts, padding, views and outputs; a hundred on a GPU per block."""
-    for number in range(8 if device.kind == "cpu" else 100):
+    """Random shapes, layouts, padding, views and outputs; 25 on a GPU per block."""
+    for number in range(2 if device.kind == "cpu" else 25):
         call = make(1000 * block + number, device.kind)
         check(call, call.run().to_device("cpu"))
 
