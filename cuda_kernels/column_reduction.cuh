@@ -44,7 +44,7 @@ using ColumnReductionParams64 = ColumnReductionParams<FastDiv64, N, AXES>;
 
 // A thread's elements in a lane of a chunk.
 constexpr int ELEMENTS_OF_LANE = CHUNK / LANES;
-// Elements of an inner sequence that is unrolled, at most.
+// Elements of an inner sequence that is unrolled, at most: the lanes of its tree.
 constexpr int MOST_UNROLLED = 8;
 
 // RANK: parallel axes, then those of the sequence and of the one within its elements.
@@ -59,6 +59,7 @@ struct Column<V, GROUP_BITS, RANK, OUTER, INNER, UNROLLED, CHUNKED, SINGLE, HELD
   static constexpr int READS = sizeof...(R);
   static constexpr int N = READS + sizeof...(W);
   static constexpr bool NESTED = INNER > 0;
+  static_assert(UNROLLED <= MOST_UNROLLED, "as many as the tree has lanes for");
   static constexpr int LANES_OF_GROUP = 1 << GROUP_BITS;
   static constexpr int E = NESTED ? 1 : LANES_OF_GROUP * ELEMENTS_OF_LANE;
   // Elements that a thread has of a read at once.
@@ -209,7 +210,7 @@ struct Column<V, GROUP_BITS, RANK, OUTER, INNER, UNROLLED, CHUNKED, SINGLE, HELD
     return value;
   }
 
-  // What a pass makes of four lanes of a chunk that begins at an element of the column, and the walk
+  // What a pass makes of a group of lanes of a chunk that begins at an element of the column, and the walk
   // after all passes.
   template <int P, class Params>
   GB_FN auto group(const Params& p, i64 from, i32 count, i32 first, i32 step, u32 bits, u32 number) {

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gpubcast as gb
 from gpubcast.hlo.expression import Apply, Constant, Expression, Node, Parameter
 from gpubcast.planning.plan import Operand
 from gpubcast.runtime import execute, state
@@ -162,3 +163,23 @@ def test_results_beside_each_other(part: int, new_device: NewDevice) -> None:
     assert campaign.run(host, run, rehearse) > 50
     every = {"FLAT SCALAR", "PHASE PARTIAL", "ROWS TILE", "ROWS COLUMN"}
     assert every <= set(kinds)
+
+
+@pytest.mark.parametrize("step", [1, 2, -1])
+@pytest.mark.parametrize("columns", [3, 512])
+def test_a_result_that_rows_share_of_an_operand_with_gaps(
+    columns: int, step: int, new_device: NewDevice
+) -> None:
+    """Beside one of all rows."""
+
+    @gb.fuse
+    def function(x: Any, y: Any) -> Any:
+        return gb.mul(x, gb.broadcast_in_dim(y, (70, columns), (1,))), gb.mul(y, y)
+
+    x = np.arange(70 * columns, dtype="f4").reshape(70, columns)
+    y = np.arange(2 * columns, dtype="f4")
+    with state.use_backend(new_device()):
+        seen = gb.array(y, device="cuda")[::step][:columns]
+        product, square = function(gb.array(x, device="cuda"), seen)
+        row = seen.numpy()
+        assert (product.numpy() == x * row).all() and (square.numpy() == row * row).all()

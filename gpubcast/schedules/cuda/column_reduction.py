@@ -59,6 +59,7 @@ class CudaColumnReduction(CudaScheduleBase):
         held: whether a thread has so few elements that it keeps them in registers.
         cached: values of an element that one pass then computes for later ones.
         unrolled: the elements of the inner sequence, where they are few; else 0.
+        inner_reads: the reads that move along the inner sequence.
         standing, adjacent: the reads that stand still along the sequence, and those of which
             elements of the inner one are neighbours; empty where that is not unrolled.
         chunk_classes, lane_classes: into how many classes the chunks of a sequence, and the lanes
@@ -78,6 +79,7 @@ class CudaColumnReduction(CudaScheduleBase):
     held: bool
     cached: tuple[int, ...]
     unrolled: int
+    inner_reads: tuple[int, ...]
     standing: tuple[int, ...]
     adjacent: tuple[int, ...]
     chunk_classes: int
@@ -88,13 +90,17 @@ class CudaColumnReduction(CudaScheduleBase):
         ranks = " ".join(map(str, (len(self.axes), *self.sequences)))
         chunks = (" | by chunks" if self.chunked else "") + (" | held" if self.held else "")
         chunks += " | one chunk" if self.single and not self.chunked else ""
-        unrolled = ""
+        inner = ""
+        if len(self.sequences) > 1:
+            inner = f" | inner of {_listed(self.inner_reads)}"
         if self.unrolled:
-            told = (",".join(map(str, own)) for own in (self.standing, self.adjacent))
-            unrolled = f" | inner {self.unrolled} stand {{}} adjacent {{}}".format(*told)
+            inner += (
+                f": {self.unrolled} stand {_listed(self.standing)} adjacent "
+                f"{_listed(self.adjacent)}"
+            )
         vectors = f" | V{self.vector_width}" if self.vector_width > 1 else ""
         vectors += f" | G{self.group}" if self.group < LANES_OF_GROUP else ""
-        return f"ranks {ranks}{chunks}{unrolled}{vectors} | {self.index_bits}-bit"
+        return f"ranks {ranks}{chunks}{inner}{vectors} | {self.index_bits}-bit"
 
     @property
     def launch_bounds(self) -> str:
@@ -179,6 +185,7 @@ def column_reduction(
         held=held,
         cached=cached if held else (),
         unrolled=unrolled(plan),
+        inner_reads=tuple(r for r in range(len(plan.reads)) if passes.depth[r] == 2),
         standing=standing(plan),
         adjacent=adjacent(plan),
         chunk_classes=chunk_classes,
@@ -320,6 +327,10 @@ def _fits(plan: BroadcastPlan, passes: Passes, vector: int, group: int, *, held:
 def _lacks_sequence(access: Access, plan: BroadcastPlan) -> bool:
     """Whether a write lacks an axis of the sequence."""
     return any(axis in plan.lacks(access) for axis in plan.axes_of(1))
+
+
+def _listed(reads: tuple[int, ...]) -> str:
+    return ",".join(map(str, reads))
 
 
 def _power_of_two(number: int) -> int:

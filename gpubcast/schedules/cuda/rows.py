@@ -65,6 +65,8 @@ def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
     row_axis = _row_axis(plan)
     reads = tuple(tile_pattern(access, row_axis) for access in plan.reads)
     writes = written_patterns(plan, row_axis)
+    if apart_from_rows(plan, row_axis, reads, writes):
+        return None
     accesses = vector_accesses(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
     size = max(access.element_type.itemsize for access in plan.accesses)
     long = plan.axes[-1].extent * size >= LONG_ROW
@@ -98,6 +100,16 @@ def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
         row_axis=row_axis,
         batch_axes=len(batch),
     )
+
+
+def apart_from_rows(plan: BroadcastPlan, row_axis: int, reads: Patterns, writes: Patterns) -> bool:
+    """Whether a read of any strides is the same in every row of a tile, and so may be a write: what
+    is read one element at a time is read for each row, and what rows share is written once."""
+    repeated = any(
+        own is AccessPattern.GATHERED and row_axis >= 0 and not access.strides[row_axis]
+        for access, own in zip(plan.reads, reads, strict=True)
+    )
+    return repeated and AccessPattern.ROW in writes
 
 
 def has_rows(plan: BroadcastPlan) -> bool:
