@@ -3,13 +3,13 @@
 //
 // A block is X columns wide. Its Y threads of a column share a sequence by the law of sums: thread
 // y = chunk class * LANE_CLASSES + lane class takes every CHUNK_CLASSES-th chunk, and of each every
-// LANE_CLASSES-th lane. What they come to is one tree, in shared memory.
-// Where a class of chunks has several chunks there is one class of lanes.
+// LANE_CLASSES-th lane. What they come to is one tree, in shared memory. Where a class of chunks has
+// several chunks there is one class of lanes. SINGLE: a column has one chunk.
 //
 // A thread takes 2^GROUP_BITS of its lanes at a time, which are a tree of their own, so that up to 16
 // elements are loaded before they are combined. HELD: it has no others, and keeps them in registers
-// for all passes. V: it has so many columns, neighbours in memory, which it loads as vectors; what is counted
-// as a column elsewhere are V of them.
+// for all passes. V: it has so many columns, neighbours in memory, which it loads as vectors; what is
+// counted as a column elsewhere are V of them.
 //
 // An inner sequence is walked by one thread for each element of the outer one, one by one; UNROLLED:
 // it has so few elements, as points have coordinates, that they are loaded together, and what is the
@@ -48,14 +48,14 @@ constexpr int ELEMENTS_OF_LANE = CHUNK / LANES;
 constexpr int MOST_UNROLLED = 8;
 
 // RANK: parallel axes, then those of the sequence and of the one within its elements.
-template <int V, int GROUP_BITS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool SINGLE, bool HELD, class U,
-          class Offset, class Body, class Reads, class I, class Writes, class O>
+template <int V, int GROUP_BITS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED,
+          bool HELD, class U, class Offset, class Body, class Reads, class I, class Writes, class O>
 struct Column;
 
-template <int V, int GROUP_BITS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED, bool SINGLE, bool HELD, class U,
-          class Offset, class Body, class... R, int... I, class... W, int... O>
-struct Column<V, GROUP_BITS, RANK, OUTER, INNER, UNROLLED, CHUNKED, SINGLE, HELD, U, Offset, Body, List<R...>,
-              Index<I...>, List<W...>, Index<O...>> {
+template <int V, int GROUP_BITS, int RANK, int OUTER, int INNER, int UNROLLED, bool CHUNKED,
+          bool HELD, class U, class Offset, class Body, class... R, int... I, class... W, int... O>
+struct Column<V, GROUP_BITS, RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body,
+              List<R...>, Index<I...>, List<W...>, Index<O...>> {
   static constexpr int READS = sizeof...(R);
   static constexpr int N = READS + sizeof...(W);
   static constexpr bool NESTED = INNER > 0;
@@ -393,8 +393,8 @@ GB_FN void column_reduction(const P& p) {
   using Body = Columns<Functor, V>;
   const U number = static_cast<U>(blockIdx.x) * blockDim.x + threadIdx.x;
   const bool active = number < static_cast<U>(p.columns);
-  Column<V, GROUP_BITS, RANK, OUTER, INNER, UNROLLED, CHUNKED, SINGLE, HELD, U, Offset, Body, Reads, indices<Reads>,
-         Writes, indices<Writes>>
+  Column<V, GROUP_BITS, RANK, OUTER, INNER, UNROLLED, CHUNKED, HELD, U, Offset, Body, Reads,
+         indices<Reads>, Writes, indices<Writes>>
       column;
   column.start(p, active ? number : U(0), active);
   column_passes<1, THREADS, SINGLE, HELD, Body>(p, column, active);

@@ -47,14 +47,13 @@ class _Functor:
             for number, own in enumerate(loads, 1)
         ]
         nests = [bool(self._inner_of(number)) for number in range(1, last + 1)]
-        inner_reads = [r for r in range(self.reads) if self.passes.depth[r] == 2]
         lines = [
             f"static constexpr int PASSES = {self.passes.count};",
             f"static constexpr u64 LOADS[] = {{{', '.join(map(_word, loads))}}};",
             f"static constexpr u64 FRESH[] = {{{', '.join(map(_word, fresh))}}};",
             f"static constexpr u64 HELD = {_word(self._mask(self.passes.held(self.cached)))};",
             f"static constexpr u64 NESTS = {self._mask(i for i, own in enumerate(nests) if own)};",
-            f"static constexpr u64 INNER_LOADS = {_word(self._mask(inner_reads))};",
+            f"static constexpr u64 INNER_LOADS = {_word(self._mask(self.passes.inner_reads))};",
             f"static constexpr u64 STANDS = {_word(self._mask(standing(self.plan)))};",
             f"static constexpr u64 ADJACENT = {_word(self._mask(adjacent(self.plan)))};",
             f"static constexpr u64 FULL = {self._mask(self.passes.full)};",

@@ -12,7 +12,7 @@ from gpubcast.hlo.sequences import CHUNK, LANES, num_chunks
 from gpubcast.planning.plan import Access, BroadcastPlan
 from gpubcast.schedules.cuda.gather import reach
 from gpubcast.schedules.cuda.passes import REGISTER, Passes, cached_values, reading
-from gpubcast.schedules.cuda.vectors import VECTOR_BYTES, VectorAccess, load_width
+from gpubcast.schedules.cuda.vectors import VECTOR_BYTES, load_width, vector_accesses
 from gpubcast.schedules.schedule import (
     BLOCK_THREADS,
     AccessPattern,
@@ -185,7 +185,7 @@ def column_reduction(
         held=held,
         cached=cached if held else (),
         unrolled=unrolled(plan),
-        inner_reads=tuple(r for r in range(len(plan.reads)) if passes.depth[r] == 2),
+        inner_reads=passes.inner_reads,
         standing=standing(plan),
         adjacent=adjacent(plan),
         chunk_classes=chunk_classes,
@@ -277,17 +277,15 @@ def _vector_width(plan: BroadcastPlan, addresses: tuple[int, ...]) -> int:
     if len(plan.sequences) > 1 or plan.num_parallel == plan.chunked:
         return 1
     last = counted_axes(plan)[-1]
-    reads = zip(plan.reads, addresses, strict=False)
-    moving = [(own, at) for own, at in reads if not own.by_value and _moves(own, plan)]
-    if any(own.strides[last] not in (0, 1) for own, _ in moving):
+    moving = [own for own in plan.reads if _moves(own, plan)]
+    if any(own.strides[last] not in (0, 1) for own in moving):
         return 1
+    patterns = tuple(_pattern(own, plan, WIDEST) for own in plan.reads)
+    patterns += (AccessPattern.GATHERED,) * len(plan.writes)
     others = [k for k in range(plan.rank) if k != last]
-    vectors = [
-        VectorAccess(0, own, at, tuple(own.strides[k] for k in others), written=False)
-        for own, at in moving
-        if own.strides[last] == 1 and not own.generated
-    ]
-    if not vectors or any(own.element_type.itemsize > WIDEST_BYTES for own, _ in moving):
+    tiles = vector_accesses(plan, addresses, patterns, (AccessPattern.TILE,), others)
+    vectors = [one for one in tiles if not one.access.generated]
+    if not vectors or any(own.element_type.itemsize > WIDEST_BYTES for own in moving):
         return 1
     width = WIDEST
     while width > 1 and (

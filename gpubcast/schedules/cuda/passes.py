@@ -19,6 +19,7 @@ class Passes:
         count: how many passes there are; the walk after the last one has the next number.
         every: all reductions.
         inner: those within the elements of the first sequence.
+        inner_reads: the reads that move along these.
         full: the outputs that have an axis of the sequence.
     """
 
@@ -32,6 +33,7 @@ class Passes:
         self.inner = [v for v, own in code if own.sequence == 2]
         self.count = max(self.after, default=0)
         self.full = plan.along_sequence()
+        self.inner_reads = tuple(r for r in range(base) if self.depth[r] == 2)
         self._base = base
         self._generated = [access.generated for access in plan.reads]
 

@@ -65,7 +65,7 @@ def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
     row_axis = _row_axis(plan)
     reads = tuple(tile_pattern(access, row_axis) for access in plan.reads)
     writes = written_patterns(plan, row_axis)
-    if apart_from_rows(plan, row_axis, reads, writes):
+    if gathers_shared_rows(plan, row_axis, reads, writes):
         return None
     accesses = vector_accesses(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
     size = max(access.element_type.itemsize for access in plan.accesses)
@@ -102,7 +102,9 @@ def rows(plan: BroadcastPlan, addresses: tuple[int, ...], target: CudaTarget) ->
     )
 
 
-def apart_from_rows(plan: BroadcastPlan, row_axis: int, reads: Patterns, writes: Patterns) -> bool:
+def gathers_shared_rows(
+    plan: BroadcastPlan, row_axis: int, reads: Patterns, writes: Patterns
+) -> bool:
     """Whether a read of any strides is the same in every row of a tile, and so may be a write: what
     is read one element at a time is read for each row, and what rows share is written once."""
     repeated = any(

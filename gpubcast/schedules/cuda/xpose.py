@@ -11,8 +11,8 @@ from gpubcast.schedules.cuda.rows import (
     ALONG,
     SHORTEST_CROSSED,
     WIDEST_WITH_GAPS,
-    apart_from_rows,
     crossed_axis,
+    gathers_shared_rows,
     has_rows,
     tile_counts,
     tile_pattern,
@@ -85,7 +85,7 @@ def xpose(plan: BroadcastPlan, addresses: tuple[int, ...]) -> Xpose | None:
         return None
     reads = tuple(tile_pattern(access, row_axis, crossing=True) for access in plan.reads)
     writes = written_patterns(plan, row_axis)
-    if apart_from_rows(plan, row_axis, reads, writes):
+    if gathers_shared_rows(plan, row_axis, reads, writes):
         return None
     along = vector_accesses(plan, addresses, reads + writes, ALONG, range(plan.rank - 1))
     others = [k for k in range(plan.rank) if k != row_axis]
