@@ -10,6 +10,7 @@ vectors, how many with one number, and how many touch the stack.
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -52,6 +53,16 @@ def kernels() -> Iterator[Kernel]:
     yield Kernel("sum and sum of squares f32", sums, ("f32",), "f32")
 
 
+def from_memory(kernel: Kernel) -> Kernel:
+    """The same of operands that are taken to come from memory."""
+
+    def call(*operands: Any) -> Any:
+        os.environ["GPUBCAST_STREAMING"] = "on"
+        return kernel.call(*operands)
+
+    return kernel._replace(label=f"{kernel.label}, from memory", call=call)
+
+
 def loops(assembly: str) -> list[tuple[int, int, int]]:
     """Of each innermost loop with a number that LLVM does not know: vector operations, scalar ones,
     and accesses of the stack."""
@@ -82,7 +93,8 @@ def told(target: str) -> dict[str, list[list[int]]]:
 
 def main(target: str) -> None:
     """Print what the loops of a processor are."""
-    every: list[Any] = list(kernels())
+    near = list(kernels())
+    every: list[Any] = [*near, *map(from_memory, near)]
     for kernel, assembly in vector_kernels.assemblies(target, (), every):
         print(json.dumps([kernel.label, loops(assembly)]), flush=True)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
+from gpubcast.schedules.cpu.cost import AHEAD
+
 # The extensions that decide how wide elementwise loops are and what f16 and bf16 cost.
 _TELLING = (
     *("avx", "avx2", "avx512f", "avx512bf16", "avx512fp16", "f16c", "fma"),
@@ -163,6 +165,19 @@ def prefetches_into_l1() -> bool:
     one: where that was measured to take less time. One of 32 KiB, as a Zen 4's, has no room for a
     row and the one that follows; a Zen 5's has 48 KiB."""
     return _target().llvm_name == "znver5"
+
+
+def reads_by_half_vectors() -> bool:
+    """Whether kernels are compiled for a processor that reads memory in less time by vectors half
+    as long as its registers: a Zen 4, which also computes them by halves."""
+    return has_avx512() and _target().llvm_name == "znver4"
+
+
+def bytes_ahead() -> int:
+    """How far ahead reductions ask for memory that they only read, in order. A Zen 4 loses up to
+    two fifths of its time to what is asked for 2 KiB ahead or more, by how much a kernel computes
+    meanwhile; up to 1 KiB it gains what it has left out itself."""
+    return 512 if _target().llvm_name == "znver4" else AHEAD
 
 
 def vector_bytes() -> int:

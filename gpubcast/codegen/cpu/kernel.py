@@ -29,8 +29,7 @@ def generate(plan: BroadcastPlan, schedule: CpuSchedule) -> KernelSource:
     entry = entry_name(key)
     plan, schedule = carried(plan, schedule)
     table = ParameterTable(plan, schedule)
-    expensive = any(map(plan.program.expensive, plan.program.code))
-    body = ["wide_vectors()"] * expensive + table.lines() + _loops(table, schedule)
+    body = _vectors(plan, schedule) + table.lines() + _loops(table, schedule)
     lines = [f"# {key}", f"def {entry}(table, low, high):", *(INDENT + line for line in body)]
     # A compiler that may reassociate would change the order in which a reduction adds.
     fast_math = plan.program.fast_math and not plan.sequences
@@ -40,6 +39,13 @@ def generate(plan: BroadcastPlan, schedule: CpuSchedule) -> KernelSource:
 def parameters(plan: BroadcastPlan, schedule: CpuSchedule) -> bytes:
     """The table with empty slots: 8 bytes per access come first, in slot order."""
     return ParameterTable(plan, schedule).packed()
+
+
+def _vectors(plan: BroadcastPlan, schedule: CpuSchedule) -> list[str]:
+    """What a kernel says of the vectors that it uses."""
+    if isinstance(schedule, RowReduction) and row_reduction.only_reads(plan, schedule):
+        return ["reading_vectors()"]
+    return ["wide_vectors()"] * any(map(plan.program.expensive, plan.program.code))
 
 
 def _loops(table: ParameterTable, schedule: CpuSchedule) -> list[str]:

@@ -148,14 +148,14 @@ class ReductionLoops:
             if all(self.table.moves(slot, axis) for axis in axes)
         ]
 
-    def asked(self, place: str, count: int, axes: tuple[int, ...], ahead: int = 0) -> list[str]:
+    def asked(self, place: str, count: int, axes: tuple[int, ...], ahead: str = "") -> list[str]:
         """Asks for memory of the reads that each of some axes moves: elements from a place on, or
-        so many bytes ahead of them."""
+        from where ``ahead`` adds to it."""
         lines = []
         for slot in self.far_reads(axes):
             size = self.plan.reads[slot].element_type.itemsize
             first = f"{size} * ({self.offset(slot)} + {place.format(slot)})"
-            lines.append(fetched(f"p{slot} + {first} + {ahead}", size * count))
+            lines.append(fetched(f"p{slot} + {first}{ahead}", size * count))
         return lines
 
 

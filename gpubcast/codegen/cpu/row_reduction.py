@@ -22,13 +22,30 @@ from gpubcast.codegen.cpu.combination import (
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.row_stores import RowStores
 from gpubcast.hlo.sequences import CHUNK, LANES
+from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.schedules.cpu.cost import BY_STORES, BY_TURNS, LONG_ROW, STRETCH, computes_much
 from gpubcast.schedules.cpu.row_reduction import RowReduction
+
+# Bytes of a lane, of which half of 32 registers hold all as vectors of 32 bytes.
+_LANES_OF_HALVES = 4
 
 
 def loops(table: ParameterTable, schedule: RowReduction) -> list[str]:
     """The loops of one kernel."""
     return _RowLoops(table, schedule).lines()
+
+
+def only_reads(plan: BroadcastPlan, schedule: RowReduction) -> bool:
+    """Whether a kernel does little but read memory, into lanes that half of the registers hold as
+    vectors half as long."""
+    program, base, depths, after = plan.program, len(plan.reads), plan.depths(), plan.passes()
+    lanes: dict[int, list[Combination]] = {}
+    for value, instruction in enumerate(program.code, base):
+        if depths[value] and program.expensive(instruction):
+            return False
+        if instruction.sequence:
+            lanes.setdefault(after[value], []).append(Combination(program, value))
+    return schedule.far and max(map(lane_bytes, lanes.values())) <= _LANES_OF_HALVES
 
 
 class _RowLoops(RowStores):

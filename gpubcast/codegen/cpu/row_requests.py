@@ -16,7 +16,7 @@ from __future__ import annotations
 from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.hlo.sequences import LANES
-from gpubcast.schedules.cpu.cost import AHEAD, BY_STORES, LONG_ROW, PART, ROW_AHEAD
+from gpubcast.schedules.cpu.cost import BY_STORES, LONG_ROW, PART, ROW_AHEAD
 
 
 class RowRequests(ReductionLoops):
@@ -110,7 +110,7 @@ class RowRequests(ReductionLoops):
         rows = () if self.plan.chunked else self.parallel[-1:]
         if rows and self.passes[-1]:
             return part
-        asked = self.asked(place, LANES, (*axes, *rows), AHEAD)
+        asked = self.asked(place, LANES, (*axes, *rows), " + BYTES_AHEAD")
         return [*part, "if FETCHES_AHEAD:", *indented(asked)] if asked else part
 
     def rest_ahead(self, chosen: list[Combination], place: str) -> list[str]:

@@ -35,15 +35,16 @@ def test_what_is_transposed_is_asked_for_the_second_cache(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("name", "nearest"), [("znver3", False), ("znver4", False), ("znver5", True)]
+    ("name", "nearest", "ahead"),
+    [("znver3", False, 3072), ("znver4", False, 512), ("znver5", True, 3072)],
 )
-def test_rows_are_asked_for_the_cache_that_has_room(
-    name: str, nearest: bool, monkeypatch: pytest.MonkeyPatch
+def test_rows_are_asked_for_the_cache_that_has_room_and_in_time(
+    name: str, nearest: bool, ahead: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = processor._Target("x86_64-unknown-linux-gnu", name, frozenset(("+avx2",)))
     monkeypatch.setattr(processor, "_target", lambda: target)
     found = prefetch.functions()
-    assert found["FETCHES_SECOND"] is not nearest
+    assert found["FETCHES_SECOND"] is not nearest and found["BYTES_AHEAD"] == ahead
     context = type("", (), {"get_dummy_value": lambda _: None})()
     word = ir.IntType(64)
     function = ir.Function(ir.Module(), ir.FunctionType(ir.VoidType(), [word]), "asks")

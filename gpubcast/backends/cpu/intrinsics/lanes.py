@@ -6,7 +6,8 @@ of sums, and returns what they come to. Extremes of floats are those of keys (``
 as they lie in memory (complex numbers, integers of 4 bits) have none: there are loops instead.
 
 ``LANES_OF_<n>`` is how many lanes of n bytes are combined at a time, and ``MASKS`` whether some of
-a vector's elements can be left out, of every size, at no cost.
+a vector's elements can be left out, of every size, at no cost. ``reading_vectors()`` lets a kernel
+use the vectors with which the processor reads memory in the least time.
 """
 
 from __future__ import annotations
@@ -21,8 +22,13 @@ from numba.core import cgutils
 
 from gpubcast.backends.cpu.intrinsics.memory import NUMBA_TYPES, from_memory, memory_type
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
-from gpubcast.backends.cpu.jit.llvm_passes import ROLLED
-from gpubcast.backends.cpu.processor import has_avx512, vector_bytes, vector_registers
+from gpubcast.backends.cpu.jit.llvm_passes import HALF, ROLLED
+from gpubcast.backends.cpu.processor import (
+    has_avx512,
+    reads_by_half_vectors,
+    vector_bytes,
+    vector_registers,
+)
 from gpubcast.hlo.sequences import LANES, has_lanes
 from gpubcast.shapes.element_types import ELEMENT_TYPES, Category, ElementType
 
@@ -116,6 +122,19 @@ def _opaque(typing_context: Any, number: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
+@Intrinsic
+def _reading_vectors(typing_context: Any) -> Any:
+    """Nothing, where the longest vectors are as good."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if reads_by_half_vectors():
+            # llvmlite knows no attributes with values.
+            set.add(builder.function.attributes, HALF)
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
 def _lanes_at_once(size: int) -> int:
     """How many lanes of so many bytes are kept in vector registers, half of which they fill: a
     power of two, and a few where many reductions share a pass."""
@@ -129,7 +148,8 @@ def _lanes(operation: str, element_type: ElementType) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             at = builder.inttoptr(args[0], ir.PointerType())
             # Vectors as they were stored, so that LLVM finds them in registers.
-            vector = ir.VectorType(memory, min(vector_bytes() // element_type.itemsize, LANES))
+            size = vector_bytes() // (2 if HALF in builder.function.attributes else 1)
+            vector = ir.VectorType(memory, min(size // element_type.itemsize, LANES))
             vectors = [
                 builder.load(
                     builder.gep(at, [ir.IntType(64)(first)], source_etype=memory),
@@ -177,7 +197,7 @@ def functions() -> dict[str, Any]:
     }
     at_once = {f"LANES_OF_{1 << n}": _lanes_at_once(1 << n) for n in range(13)}
     return (
-        {"opaque": _opaque, "rolled": _rolled}
+        {"opaque": _opaque, "rolled": _rolled, "reading_vectors": _reading_vectors}
         | {"MASKS": has_avx512()}
         | at_once
         | keys

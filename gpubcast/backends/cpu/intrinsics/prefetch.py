@@ -4,7 +4,8 @@
 lines, a constant: for the second cache where ``FETCHES_SECOND`` says so, and else for the nearest
 one. ``fetch_second(address, size)`` is for what that never has room for: rows of an operand that is
 transposed, which lie at a power of two behind each other. ``FETCHES_AHEAD`` is whether memory that
-is read in order is to be asked for, as the processor does not do that well enough by itself.
+is read in order is to be asked for, as the processor does not do that well enough by itself, and
+``BYTES_AHEAD`` how far ahead.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numba import types
 
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.lowering import Inlined
-from gpubcast.backends.cpu.processor import prefetches_into_l1, reads_ahead
+from gpubcast.backends.cpu.processor import bytes_ahead, prefetches_into_l1, reads_ahead
 from gpubcast.schedules.cpu.cost import VECTOR
 
 _WORD, _HALF = ir.IntType(64), ir.IntType(32)
@@ -73,6 +74,7 @@ def functions() -> dict[str, Any]:
     """The functions and constants under the names that generated code uses."""
     cache = _NEAREST if prefetches_into_l1() else _SECOND
     return {
+        "BYTES_AHEAD": bytes_ahead(),
         "FETCHES_AHEAD": not reads_ahead(),
         "FETCHES_SECOND": cache == _SECOND,
         "fetch": _bytes_for(_line_for(cache)),

@@ -13,8 +13,9 @@ from typing import Any
 from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED, with_nontemporal_accesses
 from gpubcast.backends.cpu.processor import has_avx2, has_avx512, has_sve, reads_ahead
 
-# What ``wide_vectors`` says of a kernel that computes much.
-WIDE = '"prefer-vector-width"="512"'
+# What ``wide_vectors`` says of a kernel that computes much, and ``reading_vectors`` of one that
+# reads memory, where half of a register is to be read at a time.
+WIDE, HALF = '"prefer-vector-width"="512"', '"prefer-vector-width"="256"'
 # What marks the innermost loop that it is called in (``intrinsics.lanes``).
 ROLLED = "gpubcast.rolled"
 _INTERLEAVED = '!"llvm.loop.interleave.count", i32 {}'
