@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from .measure.memory import available
+from .measure.threads import others_compute
 
 Call = Callable[[], Any]
 # Enough for percentiles, few enough for a report of minutes.
@@ -33,9 +34,9 @@ _MOST_LAUNCHES = 500
 # So many times as long is a sample where a library's results are waited for.
 _WAITED = 20
 WARM = 5_000  # so many calls, and one like them is as fast as it becomes
-# Threads are at rest that take less than this share of so many seconds. Waiting for it ends after
-# so many such looks: OpenMP's threads may be told to look for work for ever.
-_LOOK, _AT_REST, _MOST_LOOKS = 1e-3, 0.25, 100
+# Seconds between two looks whether threads are at rest, and how many looks there are at most:
+# OpenMP's threads may be told to look for work for ever.
+_LOOK, _MOST_LOOKS = 1e-3, 100
 
 
 class Machine:
@@ -68,10 +69,8 @@ class Machine:
     def rest(self) -> None:
         """Wait until no thread of this process computes, as far as they come to rest."""
         for _ in range(_MOST_LOOKS):
-            began, worked = time.perf_counter(), time.process_time()
             time.sleep(_LOOK)
-            worked, taken = time.process_time() - worked, time.perf_counter() - began
-            if worked < _AT_REST * taken:
+            if not others_compute():
                 return
 
     def release(self) -> None:
