@@ -171,11 +171,12 @@ class Combination:
         return text
 
 
-def lane_bytes(chosen: list[Combination]) -> int:
-    """Bytes of a lane of all reductions of a pass, rounded up to a power of two; keys take
-    further registers."""
-    every = sum(one.lane_bytes * (1 + one.has_key) for one in chosen)
-    return 1 << (every - 1).bit_length()
+def lanes_at_once(chosen: list[Combination]) -> str:
+    """The number of lanes of all reductions of a pass that are combined at a time, by the bytes of
+    one, rounded up to a power of two; keys take further registers."""
+    every = sum(one.lane_bytes for one in chosen)
+    kind = "KEYS" if any(one.has_key for one in chosen) else "LANES"
+    return f"{kind}_OF_{1 << (every - 1).bit_length()}"
 
 
 def full_chunk(

@@ -16,7 +16,7 @@ from gpubcast.codegen.cpu.combination import (
     Combination,
     full_chunk,
     indented,
-    lane_bytes,
+    lanes_at_once,
     short_chunk,
 )
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
@@ -26,8 +26,8 @@ from gpubcast.planning.plan import BroadcastPlan
 from gpubcast.schedules.cpu.cost import BY_STORES, BY_TURNS, LONG_ROW, STRETCH, computes_much
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 
-# Bytes of a lane, of which half of 32 registers hold all as vectors of 32 bytes.
-_LANES_OF_HALVES = 4
+# The lanes of which half of 32 registers hold all as vectors of 32 bytes.
+_FITTING = {f"LANES_OF_{size}" for size in (1, 2, 4)}
 
 
 def loops(table: ParameterTable, schedule: RowReduction) -> list[str]:
@@ -45,7 +45,7 @@ def only_reads(plan: BroadcastPlan, schedule: RowReduction) -> bool:
             return False
         if instruction.sequence:
             lanes.setdefault(after[value], []).append(Combination(program, value))
-    return schedule.far and max(map(lane_bytes, lanes.values())) <= _LANES_OF_HALVES
+    return schedule.far and _FITTING.issuperset(map(lanes_at_once, lanes.values()))
 
 
 class _RowLoops(RowStores):
@@ -149,7 +149,7 @@ class _RowLoops(RowStores):
             before += asked
             asked = []
         # From memory the order matters most.
-        at_once = str(LANES) if self.far else f"LANES_OF_{lane_bytes(chosen)}"
+        at_once = str(LANES) if self.far else lanes_at_once(chosen)
         full = full_chunk(chosen, elements, at_once, self.ahead(chosen, f"{begin} + step"))
 
         def rest_ahead(place: str) -> list[str]:
@@ -173,7 +173,7 @@ class _RowLoops(RowStores):
         def elements(place: str) -> list[str]:
             return [f"b{one.value} = {element(one, place)}" for one in chosen]
 
-        at_once = f"LANES_OF_{lane_bytes(chosen)}"
+        at_once = lanes_at_once(chosen)
         full = full_chunk(chosen, elements, at_once, [])
         return full, short_chunk(chosen, count, elements, at_once)
 
