@@ -230,6 +230,11 @@ class CpuScheduleBase(ScheduleBase):
         return 0
 
     @property
+    def asks_for_size(self) -> bool:
+        """Whether a kernel is told the size of the axis that is divided, beside its part of it."""
+        return False
+
+    @property
     def pattern_axes(self) -> range:
         """The axes along which an access moves as its pattern says."""
         return range(self.rank - 1 - self.joined_axes, self.rank)

@@ -54,3 +54,26 @@ def test_wide_columns(dtype: str, rows: int, columns: int, monkeypatch: pytest.M
     largest = x.max(0)
     assert np.array_equal(np.asarray(below(x)), largest + largest - x)
     assert np.array_equal(np.asarray(both(x)), x.sum(0, dtype=dtype) - largest)
+
+
+@gb.fuse("row col -> row col")
+def shares(x: Any) -> Any:
+    return x - gb.reduce_sum(x, "row")
+
+
+@pytest.mark.parametrize("dtype", ["i1", "f2", "f4", "f8"])
+@pytest.mark.parametrize("rows", [3, 130, 512, 1100])
+def test_arrays_that_begin_anywhere(dtype: str, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where results lie in the memory of the operand, too."""
+    size = np.dtype(dtype).itemsize
+    columns = 16384 // size
+    data = np.random.default_rng(rows).integers(-99, 99, rows * columns + 64).astype(dtype)
+    for first in (0, 1, 16 // size, 63 // size):
+        x = data[first : first + rows * columns].reshape(rows, columns)
+        monkeypatch.setenv("GPUBCAST_STREAMING", "off")
+        total, rest = gb.reduce_sum(x, axes=(0,)), shares(x)
+        monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+        assert np.array_equal(gb.reduce_sum(x, axes=(0,)), total)
+        assert np.array_equal(shares(x), rest)
+        y = data.copy()[first : first + rows * columns].reshape(rows, columns)
+        assert shares(y, out=y) is y and np.array_equal(y, rest)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 
-from gpubcast.codegen.cpu.column_requests import ColumnRequests
+from gpubcast.codegen.cpu.column_tiles import ColumnTiles
 from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.scalar_code import scratch_type
@@ -37,10 +37,9 @@ def loops(table: ParameterTable, schedule: ColumnReduction) -> list[str]:
     return _ColumnLoops(table, schedule).lines()
 
 
-class _ColumnLoops(ColumnRequests):
-    """Names: ``column`` is where a tile begins along the vector axis and ``width`` how many
-    sequences it has, ``c`` is a place in it; ``q<slot>_<r>`` is how far an access is at an element
-    of the sequence, in the tile's first sequence. ``x<slot>`` is the transposed tile of an access,
+class _ColumnLoops(ColumnTiles):
+    """Names: ``c`` is a place in a tile; ``q<slot>_<r>`` is how far an access is at an element of
+    the sequence, in the tile's first sequence. ``x<slot>`` is the transposed tile of an access,
     ``r<slot>`` that of a result as it lies in memory, ``y<value>`` the tile of a value that is
     stored; ``m_<r>`` is where an element of the sequence begins in them."""
 
@@ -82,11 +81,7 @@ class _ColumnLoops(ColumnRequests):
         for number in self.passes:
             body += self._pass(self.reduced_by(number))
             body += self._columns([v for v in self.waiting if self.after[v] == number + 1])
-        split = self.vector == self.split
-        low, high = ("low", "high") if split else ("0", f"n{self.vector}")
-        width = f"width = min({self.tile}, {high} - column)"
-        body = [width, *self._transposed(reads=True), *body, *self._stores()]
-        tiles = [f"for column in range({low}, {high}, {self.tile}):", *indented(body)]
+        tiles = self.tiles([*self._transposed(reads=True), *body, *self._stores()])
         fence = ["fence()"] * self.streamed
         return lines + self.values_at(0) + self.loop(0, tiles) + fence
 
@@ -145,8 +140,9 @@ class _ColumnLoops(ColumnRequests):
                 body.append(self._value(v, row))
         return [*lines, "for c in range(width):", *indented(body + ends)]
 
-    def _value(self, value: int, row: int) -> str:
-        """The statement that computes a value at a place of the tile."""
+    def _value(self, value: int, row: int, *, apart: bool = False) -> str:
+        """The statement that computes a value at a place of the tile, and reads ``apart`` from what
+        the same loop writes."""
         if value in self.combinations:
             one = self.combinations[value]
             return f"v{value} = {one.load_result(f'{_RESULT * self.tile} + c')}"
@@ -160,7 +156,7 @@ class _ColumnLoops(ColumnRequests):
             return f"v{value} = load_{self._element(value).name}(x{value}, m_{row} + c)"
         if value >= self.reads:
             return self.value(value, "")
-        return self.value(value, self._place(value, row))
+        return self.value(value, self._place(value, row), apart=apart)
 
     def _place(self, slot: int, row: int) -> str:
         """Where an access is at a place of the tile."""
@@ -201,12 +197,17 @@ class _ColumnLoops(ColumnRequests):
         """A walk over the sequences of a tile, and what some reductions make of it."""
         lanes = self._lanes(chosen)
         above = f"({_CHUNKS} + above) * {self.tile} + c"
+        further = [
+            *reversed_bits("other", "(q + 1)", "chunks"),
+            f"further = (other - chunk) * {CHUNK}",
+        ]
         moved = [one.store(above, one.load("c")) for one in chosen]
         chunk = [
             *reversed_bits("chunk", "q", "chunks"),
             f"begin = first + chunk * {CHUNK}",
             "if begin < last:",
             f"    count = min({CHUNK}, last - begin)",
+            *indented(further * self.far),
             *indented(lanes),
             "    for c in range(width):",
             *indented(moved, 2),
@@ -296,6 +297,10 @@ class _ColumnLoops(ColumnRequests):
             "    l = l * run",
             "    for side in range(run):",
             f"        top = {_RUN} * waits + side",
+            "        ahead = 1",
+            "        if side + 1 == run:",
+            *indented(reversed_bits("other", "(k + 1)", "runs"), 3),
+            "            ahead = other * run - l if k + 1 < runs else further - l",
             *indented(rows, 2),
             "        l = l + 1",
             "    pairs = k + 1",
@@ -366,7 +371,7 @@ class _ColumnLoops(ColumnRequests):
                 before.append(f"present{r} = {row} < count")
                 row = f"({row} if present{r} else l)"
             before += self._rows(slots, f"begin + {row}", r)
-            inside += [self._value(v, r) for v in values]
+            inside += [self._value(v, r, apart=True) for v in values]
             for one in chosen:
                 choice = f" if present{r} else {one.identity}" if r and not present else ""
                 inside.append(f"a{one.value}_{r} = {one.entered(f'v{one.operand}')}{choice}")
@@ -375,7 +380,7 @@ class _ColumnLoops(ColumnRequests):
             for count in tree:
                 groups = [left[k : k + count] for k in range(0, len(left), count)]
                 left = [functools.reduce(one.combined, group) for group in groups]
-            inside.append(one.store(f"top * {self.tile} + c", left[0]))
+            inside.append(one.written(f"top * {self.tile} + c", left[0]))
         rows = len(lanes) if present else 0
         return before + self.across_rows(slots, rows, inside)
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from gpubcast.codegen.cpu.combination import indented
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops, fetched
+from gpubcast.schedules.cpu.cost import VECTOR
 
 # Elements of a row between two requests for the next one (32: no better).
 _STEP = 64
 
 
 class ColumnRequests(ReductionLoops):
-    """Loops along columns, as far as they ask for memory. Names: those of COLUMN_REDUCTION; of the
-    places of a tile ``turns`` are walked ``_STEP`` at a time, from ``t`` on, the others one by one.
+    """Loops along columns, as far as they ask for memory. Names: those of COLUMN_REDUCTION;
+    ``asked`` places of the next row are asked for, of which ``turns`` are walked ``_STEP`` at a
+    time, from ``t`` on, and the others one by one.
 
     Attributes:
         vector: the axis that tiles divide.
@@ -37,24 +39,35 @@ class ColumnRequests(ReductionLoops):
         asked = [s for s in self.far_reads((*axes, self.vector)) if s in slots]
         if not rows or not asked or len(axes) != 1:
             return loop
-        requests = []
-        for slot in asked:
-            size = self.plan.reads[slot].element_type.itemsize
-            step = f"s{slot}_{axes[0]}"
-            requests += [
-                fetched(f"p{slot} + {size} * (q{slot}_{row} + {step} + column + t)", size * _STEP)
-                for row in range(rows)
-            ]
+
+        def requests(size: int) -> list[str]:
+            lines = []
+            for slot in asked:
+                each = self.plan.reads[slot].element_type.itemsize
+                step = f"ahead * s{slot}_{axes[0]}"
+                lines += [
+                    fetched(
+                        f"p{slot} + {each} * (q{slot}_{row} + {step} + column + t)", size * each
+                    )
+                    for row in range(rows)
+                ]
+            return lines
+
+        largest = max(self.plan.reads[slot].element_type.itemsize for slot in asked)
+        vector = VECTOR // largest
         return [
-            "turns = 0",
+            "asked = 0",
             "if FETCHES_AHEAD:",
             "    if FETCHES_SECOND:",
             f"        if s{asked[0]}_{axes[0]} > width:",
-            f"            turns = width & {-_STEP}",
+            "            asked = width",
+            f"turns = asked & {-_STEP}",
             f"for t in range(0, turns, {_STEP}):",
-            *indented(requests),
+            *indented(requests(_STEP)),
             f"    for e in range({_STEP}):",
             *indented(["c = t + e", *body], 2),
+            f"for t in range(turns, asked, {vector}):",
+            *indented(requests(vector + 1)),
             "for c in range(turns, width):",
             *indented(body),
         ]

@@ -91,6 +91,10 @@ class Combination:
     def store(self, index: str, text: str, name: str = "t") -> str:
         return f"store_{self._memory}({name}{self.value}, {index}, {text})"
 
+    def written(self, index: str, text: str) -> str:
+        """The statement that stores a value in a loop that reads operands apart from it."""
+        return f"write_own_{self._memory}(t{self.value}, {index}, {text})"
+
     def load_result(self, index: str) -> str:
         """The value of the reduction of a sequence, from the memory."""
         return f"load_{scratch_type(self.element_type)}(t{self.value}, {index})"

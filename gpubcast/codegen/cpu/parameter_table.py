@@ -52,7 +52,7 @@ class ParameterTable:
             word += 1
         fills = self.plan.fills
         for axis in range(self.rank):
-            if axis != self.schedule.split_axis or fills:
+            if axis != self.schedule.split_axis or fills or self.schedule.asks_for_size:
                 lines.append(f"n{axis} = load_s64(table, {word})")
             if fills:
                 lines.append(f"m{axis} = load_s64(table, {word + 1})")

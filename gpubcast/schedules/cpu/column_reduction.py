@@ -65,6 +65,10 @@ class ColumnReduction(CpuScheduleBase):
         return self.streamed
 
     @property
+    def asks_for_size(self) -> bool:
+        return self.far and self.split_axis == self.vector_axis
+
+    @property
     def pattern_axes(self) -> range:
         return range(self.vector_axis, self.vector_axis + 1)
 
