@@ -180,7 +180,7 @@ def bytes_ahead() -> int:
     return 512 if _target().llvm_name == "znver4" else AHEAD
 
 
-def loops_take_whole_vectors() -> bool:
+def loops_fill_registers() -> bool:
     """Whether LLVM makes loops of vectors of 64 bytes unasked: for processors of AMD's. Intel's may
     lower their clock for these, and have loops of half of them."""
     return has_avx512() and _target().llvm_name.startswith("znver")

@@ -26,7 +26,7 @@ from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.llvm_passes import HALF, ROLLED
 from gpubcast.backends.cpu.processor import (
     has_avx512,
-    loops_take_whole_vectors,
+    loops_fill_registers,
     reads_by_half_vectors,
     vector_bytes,
     vector_registers,
@@ -198,7 +198,7 @@ def functions() -> dict[str, Any]:
         )
     }
     # Where vectors fill half of a register, those that make keys of elements are as many again.
-    more = 0 if loops_take_whole_vectors() else 1
+    more = 0 if loops_fill_registers() else 1
     at_once = {f"LANES_OF_{1 << n}": _lanes_at_once(1 << n) for n in range(13)}
     at_once |= {f"KEYS_OF_{1 << n}": _lanes_at_once(1 << n + more) for n in range(13)}
     return (
