@@ -34,9 +34,9 @@ _MOST_LAUNCHES = 500
 # So many times as long is a sample where a library's results are waited for.
 _WAITED = 20
 WARM = 5_000  # so many calls, and one like them is as fast as it becomes
-# Seconds between two looks whether threads are at rest, and how many looks there are at most:
-# OpenMP's threads may be told to look for work for ever.
-_LOOK, _MOST_LOOKS = 1e-3, 100
+# Seconds between two looks whether threads are at rest, and for how long there are looks: OpenMP's
+# threads may be told to look for work for ever.
+_LOOK, _LONGEST_WAIT = 1e-3, 0.1
 
 
 class Machine:
@@ -68,10 +68,10 @@ class Machine:
 
     def rest(self) -> None:
         """Wait until no thread of this process computes, as far as they come to rest."""
-        for _ in range(_MOST_LOOKS):
+        until = time.perf_counter() + _LONGEST_WAIT
+        time.sleep(_LOOK)
+        while others_compute() and time.perf_counter() < until:
             time.sleep(_LOOK)
-            if not others_compute():
-                return
 
     def release(self) -> None:
         """Give memory that is no longer used back to the device."""

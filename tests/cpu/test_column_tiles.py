@@ -77,3 +77,26 @@ def test_arrays_that_begin_anywhere(dtype: str, rows: int, monkeypatch: pytest.M
         assert np.array_equal(shares(x), rest)
         y = data.copy()[first : first + rows * columns].reshape(rows, columns)
         assert shares(y, out=y) is y and np.array_equal(y, rest)
+
+
+@gb.fuse("row col, col -> col, col")
+def around(x: Any, b: Any) -> Any:
+    total = gb.reduce_sum(x, "row")
+    return total + b + b, total - b
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_results_in_the_memory_of_a_row(
+    rows: int, threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where sequences are empty the kernel itself writes over its operand, each column once."""
+    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+    monkeypatch.setenv("GPUBCAST_THREADS", threads)
+    columns = 8192
+    x = np.ones(4 * columns, np.float32)[3 : 3 + rows * columns].reshape(rows, columns)
+    b = np.arange(columns, dtype=np.float32)
+    first, second = 2 * b + rows, rows - b
+    c = np.empty_like(b)
+    around(x, b, out=(b, c))
+    assert np.array_equal(b, first) and np.array_equal(c, second)

@@ -180,9 +180,10 @@ def bytes_ahead() -> int:
     return 512 if _target().llvm_name == "znver4" else AHEAD
 
 
-def loops_fill_registers() -> bool:
-    """Whether LLVM makes loops of vectors of 64 bytes unasked: for processors of AMD's. Intel's may
-    lower their clock for these, and have loops of half of them."""
+def has_room_for_keys() -> bool:
+    """Whether elements are made keys in those registers that lanes do not fill: with AVX-512 on
+    processors of AMD's, where LLVM makes loops of all 64 bytes of 32 registers. For Intel's, which
+    may lower their clock for these, it takes half of each, and others have 16 or shorter ones."""
     return has_avx512() and _target().llvm_name.startswith("znver")
 
 

@@ -197,17 +197,13 @@ class _ColumnLoops(ColumnTiles):
         """A walk over the sequences of a tile, and what some reductions make of it."""
         lanes = self._lanes(chosen)
         above = f"({_CHUNKS} + above) * {self.tile} + c"
-        further = [
-            *reversed_bits("other", "(q + 1)", "chunks"),
-            f"further = (other - chunk) * {CHUNK}",
-        ]
         moved = [one.store(above, one.load("c")) for one in chosen]
         chunk = [
             *reversed_bits("chunk", "q", "chunks"),
             f"begin = first + chunk * {CHUNK}",
             "if begin < last:",
             f"    count = min({CHUNK}, last - begin)",
-            *indented(further * self.far),
+            *indented(self._next_chunk() * self.far),
             *indented(lanes),
             "    for c in range(width):",
             *indented(moved, 2),
@@ -233,6 +229,20 @@ class _ColumnLoops(ColumnTiles):
             *indented(chunk),
             "for c in range(width):",
             *indented(results),
+        ]
+
+    def _next_chunk(self) -> list[str]:
+        """How many rows and columns on the chunk begins that is walked next, which after the last
+        one is the next tile's first."""
+        present = f"first + other * {CHUNK} < last"
+        return [
+            "after = q + 1",
+            *reversed_bits("other", "after", "chunks"),
+            f"while (after < chunks) & (not ({present})):",
+            "    after = after + 1",
+            *indented(reversed_bits("other", "after", "chunks")),
+            f"further = (other - chunk) * {CHUNK}",
+            "across = 0 if after < chunks else width",
         ]
 
     def _absent(self, chosen: list[Combination], tile: str) -> list[str]:
@@ -298,9 +308,13 @@ class _ColumnLoops(ColumnTiles):
             "    for side in range(run):",
             f"        top = {_RUN} * waits + side",
             "        ahead = 1",
+            "        beside = 0",
             "        if side + 1 == run:",
             *indented(reversed_bits("other", "(k + 1)", "runs"), 3),
-            "            ahead = other * run - l if k + 1 < runs else further - l",
+            "            ahead = other * run - l",
+            "            if k + 1 == runs:",
+            "                ahead = further - l",
+            "                beside = across",
             *indented(rows, 2),
             "        l = l + 1",
             "    pairs = k + 1",

@@ -17,8 +17,9 @@ _STEP = 64
 
 class ColumnRequests(ReductionLoops):
     """Loops along columns, as far as they ask for memory. Names: those of COLUMN_REDUCTION;
-    ``asked`` places of the next row are asked for, of which ``turns`` are walked ``_STEP`` at a
-    time, from ``t`` on, and the others one by one.
+    the rows that are read next lie ``ahead`` rows and ``beside`` columns on; ``asked`` places of
+    each are asked for, of which ``turns`` are walked ``_STEP`` at a time, from ``t`` on, and the
+    others one by one.
 
     Attributes:
         vector: the axis that tiles divide.
@@ -40,17 +41,13 @@ class ColumnRequests(ReductionLoops):
         if not rows or not asked or len(axes) != 1:
             return loop
 
-        def requests(size: int) -> list[str]:
+        def requests(count: int) -> list[str]:
             lines = []
             for slot in asked:
-                each = self.plan.reads[slot].element_type.itemsize
-                step = f"ahead * s{slot}_{axes[0]}"
-                lines += [
-                    fetched(
-                        f"p{slot} + {each} * (q{slot}_{row} + {step} + column + t)", size * each
-                    )
-                    for row in range(rows)
-                ]
+                size = self.plan.reads[slot].element_type.itemsize
+                for row in range(rows):
+                    place = f"q{slot}_{row} + ahead * s{slot}_{axes[0]} + column + beside + t"
+                    lines.append(fetched(f"p{slot} + {size} * ({place})", size * count))
             return lines
 
         largest = max(self.plan.reads[slot].element_type.itemsize for slot in asked)

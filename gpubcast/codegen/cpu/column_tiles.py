@@ -3,8 +3,10 @@
 Vectors that begin at lines of memory read no line twice, and not all arrays begin at one: NumPy's
 large ones begin 16 bytes behind it. Where the rows of the first operand from memory all begin as
 far from a line, and are long, the columns before it are a tile of their own, and the others are
-divided from there on. That tile is a whole vector wide: some of its columns are reduced twice, but
-where results lie along the sequences as well, which may be the memory of operands.
+divided from there on. That tile is a vector wide and overlaps the next one, whose first columns are
+reduced twice. This must not be where results may lie in the memory of operands: where some lie
+along the sequences, it has only the columns before the line; where sequences are empty, and nothing
+is read, tiles begin anywhere.
 """
 
 from __future__ import annotations
@@ -50,10 +52,10 @@ class ColumnTiles(ColumnRequests):
 
     def _head(self, slot: int, size: int) -> list[str]:
         steps = [f"s{slot}_{axis}" for axis in self.plan.axes_of(1)]
-        lengths = " | ".join(steps)
         address = f"p{slot} + {size} * ({self.offset(slot)})"
         return [
             "head = 0",
-            f"if ({size} * n{self.vector} >= {_LONG}) & ({size} * ({lengths}) % {VECTOR} == 0):",
+            f"alike = {size} * ({' | '.join(steps)}) % {VECTOR} == 0",
+            f"if alike & ({size} * n{self.vector} >= {_LONG}) & ({self.length(1)} > 0):",
             f"    head = (-({address}) & {VECTOR - 1}) // {size}",
         ]

@@ -177,8 +177,9 @@ class Combination:
 
 def lanes_at_once(chosen: list[Combination]) -> str:
     """The number of lanes of all reductions of a pass that are combined at a time, by the bytes of
-    one, rounded up to a power of two; keys take further registers."""
-    every = sum(one.lane_bytes for one in chosen)
+    one, rounded up to a power of two; keys count twice, since elements are made keys in further
+    registers."""
+    every = sum(one.lane_bytes * (1 + one.has_key) for one in chosen)
     prefix = "KEYS" if any(one.has_key for one in chosen) else "LANES"
     return f"{prefix}_OF_{1 << (every - 1).bit_length()}"
 

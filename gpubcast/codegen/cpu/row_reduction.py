@@ -37,7 +37,9 @@ def loops(table: ParameterTable, schedule: RowReduction) -> list[str]:
 
 def only_reads(plan: BroadcastPlan, schedule: RowReduction) -> bool:
     """Whether a kernel does little but read memory, into lanes that half of the registers hold as
-    vectors half as long."""
+    vectors half as long. What is expensive outside of sequences is computed once for each."""
+    if not schedule.far or plan.along_sequence():
+        return False
     program, base, depths, after = plan.program, len(plan.reads), plan.depths(), plan.passes()
     lanes: dict[int, list[Combination]] = {}
     for value, instruction in enumerate(program.code, base):
@@ -45,7 +47,7 @@ def only_reads(plan: BroadcastPlan, schedule: RowReduction) -> bool:
             return False
         if instruction.sequence:
             lanes.setdefault(after[value], []).append(Combination(program, value))
-    return schedule.far and _FITTING.issuperset(map(lanes_at_once, lanes.values()))
+    return _FITTING.issuperset(map(lanes_at_once, lanes.values()))
 
 
 class _RowLoops(RowStores):

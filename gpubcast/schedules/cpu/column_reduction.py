@@ -77,7 +77,7 @@ class ColumnReduction(CpuScheduleBase):
         parts = [f"rank {self.rank}", f"sequences {' '.join(map(str, self.sequences))}"]
         if self.chunked:
             parts.append("by chunks")
-        parts.append(f"tiles of {self.tile} along {self.vector_axis}")
+        parts.append(f"tiles of {self.tile} along {self.vector_axis}{' far' * self.far}")
         if self.stored:
             parts.append(f"store {', '.join(f'%{value}' for value in self.stored)}")
         if self.streamed:

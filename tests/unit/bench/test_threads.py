@@ -22,7 +22,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone says which threads run")
-def test_a_thread_that_computes_is_seen_and_one_that_sleeps_is_not() -> None:
+def test_a_thread_runs_that_computes_and_none_that_sleeps() -> None:
     """It computes without the interpreter's lock, as libraries' threads do."""
     ended, sleeps = threading.Event(), threading.Event()
 
@@ -38,14 +38,30 @@ def test_a_thread_that_computes_is_seen_and_one_that_sleeps_is_not() -> None:
         own = threads._THREADS / str(thread.native_id)
         assert own.name not in before
         until(lambda: threads._runs(own))
-        until(threads.others_compute)
         ended.set()
         until(lambda: not threads._runs(own))
     finally:
         ended.set()
         sleeps.set()
         thread.join()
-    assert not threads._runs(own)
+    until(lambda: not threads._runs(own))  # the system takes a while to forget it
+
+
+@pytest.mark.parametrize(
+    ("states", "computes"),
+    [("", False), ("S", False), ("SSD", False), ("SRS", True), ("R", True)],
+)
+def test_any_other_thread_that_runs_is_seen(
+    states: str, computes: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The caller's, which runs, is not, nor one that ends meanwhile."""
+    own = tmp_path / str(threading.get_native_id())
+    for place, state in ((own, "R"), *((tmp_path / f"x{k}", s) for k, s in enumerate(states))):
+        place.mkdir()
+        (place / "stat").write_text(f"{place.name} (a R) (b) {state} 1 2 3")
+    (tmp_path / "ended").mkdir()
+    monkeypatch.setattr(threads, "_THREADS", tmp_path)
+    assert threads.others_compute() is computes
 
 
 @pytest.mark.parametrize(("share", "computes"), [(0.0, False), (0.2, False), (0.3, True)])

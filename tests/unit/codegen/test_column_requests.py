@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,11 +24,14 @@ class Recorded:
         asked, read: the numbers of lines, and when each was first asked for and first read.
     """
 
-    def __init__(self, rows: int, columns: int, low: int, high: int, offset: int) -> None:
+    def __init__(
+        self, rows: int, columns: int, low: int, high: int, offset: int, tile: int = 2048
+    ) -> None:
         plan = gb.plan("reduce_sum", f"f32[{rows},{columns}]", axes=(0,)).broadcast_plan
         chosen = schedule(plan, CpuTarget(2, 0), ())
         assert isinstance(chosen, ColumnReduction) and chosen.far
-        source = kernel.generate(plan, chosen)
+        assert chosen.tile == 2048
+        source = kernel.generate(plan, replace(chosen, tile=tile))
         self.asked: dict[int, int] = {}
         self.read: dict[int, int] = {}
         self.places: list[int] = []
@@ -70,28 +73,19 @@ class Recorded:
         own[at, k] = x
 
 
-def groups(recorded: Recorded, columns: int) -> Iterator[int]:
-    """The rows that are read, in order, without those that follow each other."""
-    before = -1
-    for place in recorded.places:
-        if place // columns != before:
-            before = place // columns
-            yield before
-
-
-def test_what_is_read_has_been_asked_for() -> None:
-    """All but the first rows, and little else."""
-    rows, columns, part = 1536, 256, 128
-    found = Recorded(rows, columns, 0, part, 0)
-    lines = rows * part // 16
+@pytest.mark.parametrize("rows", [512, 1024, 1536, 2560])
+def test_what_is_read_has_been_asked_for(rows: int) -> None:
+    """Of two tiles, all but the first rows of the first one, and little else."""
+    tile = 64
+    found = Recorded(rows, 256, 0, 2 * tile, 0, tile)
+    lines = 2 * rows * tile // 16
     assert len(found.read) == lines
     late = [line for line in found.read if found.asked.get(line, 1 << 60) > found.read[line]]
-    first = 8 * part // 16
-    assert len(late) == first and {*late} == {
-        *sorted(found.read, key=lambda x: found.read[x])[:first]
-    }
-    # A vector may have two lines. Behind the last chunk there are no rows.
-    assert len(found.asked.keys() - found.read.keys()) <= 2 * first + rows
+    first = 8 * tile // 16
+    in_order = sorted(found.read, key=lambda line: found.read[line])
+    assert len(late) == first and {*late} == {*in_order[:first]}
+    # The last rows ask for those that a third tile would begin with.
+    assert len(found.asked.keys() - found.read.keys()) == first
 
 
 @pytest.mark.parametrize("offset", [0, 16, 60])

@@ -61,7 +61,7 @@ def test_the_next_row_of_columns_is_asked_for(monkeypatch: pytest.MonkeyPatch) -
     x = np.empty((2048, 4096), np.float32)
     monkeypatch.setenv("GPUBCAST_STREAMING", "on")
     source = str(gb.plan("reduce_sum", x, axes=(0,)).explain(source=True))
-    place = r"p0 \+ 4 \* \(q0_(\d) \+ ahead \* s0_1 \+ column \+ t\)"
+    place = r"p0 \+ 4 \* \(q0_(\d) \+ ahead \* s0_1 \+ column \+ beside \+ t\)"
     for lines in (4, 2):  # of 64 elements at a time, and of a vector's, which may begin in a line
         asked = re.findall(rf"fetch_lines\({place}, {lines}\)", source)
         assert asked == [*"01234567"]

@@ -6,9 +6,9 @@ of sums, and returns what they come to. Extremes of floats are those of keys (``
 as they lie in memory (complex numbers, integers of 4 bits) have none: there are loops instead.
 
 ``LANES_OF_<n>`` is how many lanes of n bytes are combined at a time, ``KEYS_OF_<n>`` how many where
-some are keys, and ``MASKS`` whether some of a vector's elements can be left out, of every size, at
-no cost. ``reading_vectors()`` lets a kernel
-use the vectors with which the processor reads memory in the least time.
+some are keys, whose bytes count twice, and ``MASKS`` whether some of a vector's elements can be
+left out, of every size, at no cost. ``reading_vectors()`` lets a kernel use the vectors with which
+the processor reads memory in the least time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.llvm_passes import HALF, ROLLED
 from gpubcast.backends.cpu.processor import (
     has_avx512,
-    loops_fill_registers,
+    has_room_for_keys,
     reads_by_half_vectors,
     vector_bytes,
     vector_registers,
@@ -197,10 +197,9 @@ def functions() -> dict[str, Any]:
             ("of_key_below", False, True),
         )
     }
-    # Where vectors fill half of a register, those that make keys of elements are as many again.
-    more = 0 if loops_fill_registers() else 1
+    spare = 2 if has_room_for_keys() else 1
     at_once = {f"LANES_OF_{1 << n}": _lanes_at_once(1 << n) for n in range(13)}
-    at_once |= {f"KEYS_OF_{1 << n}": _lanes_at_once(1 << n + more) for n in range(13)}
+    at_once |= {f"KEYS_OF_{1 << n}": _lanes_at_once((1 << n) // spare) for n in range(1, 13)}
     return (
         {"opaque": _opaque, "rolled": _rolled, "reading_vectors": _reading_vectors}
         | {"MASKS": has_avx512()}
