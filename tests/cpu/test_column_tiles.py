@@ -94,7 +94,8 @@ def test_results_in_the_memory_of_a_row(
     monkeypatch.setenv("GPUBCAST_STREAMING", "on")
     monkeypatch.setenv("GPUBCAST_THREADS", threads)
     columns = 8192
-    x = np.ones(4 * columns, np.float32)[3 : 3 + rows * columns].reshape(rows, columns)
+    # Strides of an array that is made without elements are 0.
+    x = np.ones(5 * columns, np.float32)[3 : 3 + 4 * columns].reshape(4, columns)[:rows]
     b = np.arange(columns, dtype=np.float32)
     first, second = 2 * b + rows, rows - b
     c = np.empty_like(b)
