@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -82,6 +83,20 @@ def _whole(kind: str) -> Iterator[Made]:
         yield gb.plan("reduce_sum", gb.Shape(x.dtype, dims), axes=axes), (x,)
 
 
+def _from_memory(kind: str) -> Iterator[Made]:
+    """Of operands that are taken to come from memory, which processors read by vectors of their
+    own; and of long rows that do not begin at a line."""
+    os.environ["GPUBCAST_STREAMING"] = "on"
+    try:
+        yield from reduced("reduce_sum", kind)
+        yield from reduced("reduce_max", kind)
+        columns = 16384 // gb.element_type(kind).itemsize
+        x = operand(kind, 600 * columns + 1)[1:].reshape(600, columns)
+        yield gb.plan("reduce_sum", gb.Shape(x.dtype, x.shape), axes=(0,)), (x,)
+    finally:
+        os.environ["GPUBCAST_STREAMING"] = "off"
+
+
 CALLS: dict[str, Callable[[], Iterator[Made]]] = {
     f"{op} {kind}": lambda op=op, kind=kind: reduced(op, kind)  # type: ignore[misc]
     for op, kind in every_reduction()
@@ -92,6 +107,9 @@ for _kind in ("f32", "f64"):
         f"pairs {_kind}": lambda kind=_kind: _pairs(kind),  # type: ignore[misc]
         f"whole {_kind}": lambda kind=_kind: _whole(kind),  # type: ignore[misc]
     }
+
+
+CALLS |= {f"far {_kind}": lambda kind=_kind: _from_memory(kind) for _kind in ("f16", "f32", "f64")}  # type: ignore[misc]
 
 
 def main(target: str, *labels: str) -> int:
