@@ -173,11 +173,11 @@ def reads_by_half_vectors() -> bool:
     return has_avx512() and _target().llvm_name == "znver4"
 
 
-def bytes_ahead() -> int:
-    """How far ahead reductions ask for memory that they only read, in order. A Zen 4 loses up to
-    two fifths of its time to what is asked for 2 KiB ahead or more, by how much a kernel computes
-    meanwhile; up to 1 KiB it gains what it has left out itself."""
-    return 512 if _target().llvm_name == "znver4" else AHEAD
+def bytes_ahead(size: int) -> int:
+    """How far ahead reductions ask for memory that they only read, in order, by the bytes of an
+    element. A Zen 4 loses up to two fifths of its time to what loops that convert narrow elements
+    ask for 2 KiB ahead or more."""
+    return 512 if size < 4 and _target().llvm_name == "znver4" else AHEAD
 
 
 def has_room_for_keys() -> bool:

@@ -148,14 +148,17 @@ class ReductionLoops:
             if all(self.table.moves(slot, axis) for axis in axes)
         ]
 
-    def asked(self, place: str, count: int, axes: tuple[int, ...], ahead: str = "") -> list[str]:
+    def asked(
+        self, place: str, count: int, axes: tuple[int, ...], *, ahead: bool = False
+    ) -> list[str]:
         """Asks for memory of the reads that each of some axes moves: elements from a place on, or
-        from where ``ahead`` adds to it."""
+        as far ahead of them as is best."""
         lines = []
         for slot in self.far_reads(axes):
             size = self.plan.reads[slot].element_type.itemsize
             first = f"{size} * ({self.offset(slot)} + {place.format(slot)})"
-            lines.append(fetched(f"p{slot} + {first}{ahead}", size * count))
+            further = f" + BYTES_AHEAD_OF_{size}" if ahead else ""
+            lines.append(fetched(f"p{slot} + {first}{further}", size * count))
         return lines
 
 

@@ -110,7 +110,7 @@ class RowRequests(ReductionLoops):
         rows = () if self.plan.chunked else self.parallel[-1:]
         if rows and self.passes[-1]:
             return part
-        asked = self.asked(place, LANES, (*axes, *rows), " + BYTES_AHEAD")
+        asked = self.asked(place, LANES, (*axes, *rows), ahead=True)
         return [*part, "if FETCHES_AHEAD:", *indented(asked)] if asked else part
 
     def rest_ahead(self, chosen: list[Combination], place: str) -> list[str]:

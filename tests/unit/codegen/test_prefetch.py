@@ -44,7 +44,9 @@ def test_rows_are_asked_for_the_cache_that_has_room_and_in_time(
     target = processor._Target("x86_64-unknown-linux-gnu", name, frozenset(("+avx2",)))
     monkeypatch.setattr(processor, "_target", lambda: target)
     found = prefetch.functions()
-    assert found["FETCHES_SECOND"] is not nearest and found["BYTES_AHEAD"] == ahead
+    assert found["FETCHES_SECOND"] is not nearest
+    wanted = {1: ahead, 2: ahead, 4: 3072, 8: 3072, 16: 3072}
+    assert {size: found[f"BYTES_AHEAD_OF_{size}"] for size in wanted} == wanted
     context = type("", (), {"get_dummy_value": lambda _: None})()
     word = ir.IntType(64)
     function = ir.Function(ir.Module(), ir.FunctionType(ir.VoidType(), [word]), "asks")

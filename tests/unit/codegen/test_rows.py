@@ -82,7 +82,10 @@ def test_chunks_of_one_long_row_are_asked_for_ahead() -> None:
     found = str(plan.explain(source=True))
     assert asked(found) == ["p0"] * 4
     # Where processors do not read ahead.
-    assert len(re.findall(r"if FETCHES_AHEAD:\n.*fetch_lines\(.* \+ BYTES_AHEAD, 8\)", found)) == 4
+    assert (
+        len(re.findall(r"if FETCHES_AHEAD:\n.*fetch_lines\(.* \+ BYTES_AHEAD_OF_4, 8\)", found))
+        == 4
+    )
 
 
 def test_the_next_row_is_asked_for_while_one_pass_computes_much() -> None:

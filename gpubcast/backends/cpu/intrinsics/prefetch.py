@@ -5,7 +5,7 @@ lines, a constant: for the second cache where ``FETCHES_SECOND`` says so, and el
 one. ``fetch_second(address, size)`` is for what that never has room for: rows of an operand that is
 transposed, which lie at a power of two behind each other. ``FETCHES_AHEAD`` is whether memory that
 is read in order is to be asked for, as the processor does not do that well enough by itself, and
-``BYTES_AHEAD`` how far ahead.
+``BYTES_AHEAD_OF_<n>`` how far ahead that of elements of n bytes is.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def _bytes_for(line: Any) -> Any:
 def functions() -> dict[str, Any]:
     """The functions and constants under the names that generated code uses."""
     cache = _NEAREST if prefetches_into_l1() else _SECOND
-    return {
-        "BYTES_AHEAD": bytes_ahead(),
+    ahead = {f"BYTES_AHEAD_OF_{size}": bytes_ahead(size) for size in (1, 2, 4, 8, 16)}
+    return ahead | {
         "FETCHES_AHEAD": not reads_ahead(),
         "FETCHES_SECOND": cache == _SECOND,
         "fetch": _bytes_for(_line_for(cache)),
