@@ -7,8 +7,7 @@ as they lie in memory (complex numbers, integers of 4 bits) have none: there are
 
 ``LANES_OF_<n>`` is how many lanes of n bytes are combined at a time, ``KEYS_OF_<n>`` how many where
 some are keys, whose bytes count twice, and ``MASKS`` whether some of a vector's elements can be
-left out, of every size, at no cost. ``reading_vectors()`` lets a kernel use the vectors with which
-the processor reads memory in the least time.
+left out, of every size, at no cost.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from gpubcast.backends.cpu.jit.llvm_passes import HALF, ROLLED
 from gpubcast.backends.cpu.processor import (
     has_avx512,
     has_room_for_keys,
-    reads_by_half_vectors,
     vector_bytes,
     vector_registers,
 )
@@ -124,19 +122,6 @@ def _opaque(typing_context: Any, number: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
-@Intrinsic
-def _reading_vectors(typing_context: Any) -> Any:
-    """Nothing, where the longest vectors are as good."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if reads_by_half_vectors():
-            # llvmlite knows no attributes with values.
-            set.add(builder.function.attributes, HALF)
-        return context.get_dummy_value()
-
-    return types.void(), codegen
-
-
 def _lanes_at_once(size: int) -> int:
     """How many lanes of so many bytes are kept in vector registers, half of which they fill: a
     power of two, and a few where many reductions share a pass."""
@@ -201,7 +186,7 @@ def functions() -> dict[str, Any]:
     at_once = {f"LANES_OF_{1 << n}": _lanes_at_once(1 << n) for n in range(13)}
     at_once |= {f"KEYS_OF_{1 << n}": _lanes_at_once((1 << n) // spare) for n in range(1, 13)}
     return (
-        {"opaque": _opaque, "rolled": _rolled, "reading_vectors": _reading_vectors}
+        {"opaque": _opaque, "rolled": _rolled}
         | {"MASKS": has_avx512()}
         | at_once
         | keys

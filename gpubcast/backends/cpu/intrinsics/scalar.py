@@ -22,6 +22,8 @@ from gpubcast.backends.cpu.intrinsics.memory import (
 )
 from gpubcast.backends.cpu.intrinsics.saturation import saturated
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
+from gpubcast.backends.cpu.jit.llvm_passes import HALF, WIDE
+from gpubcast.backends.cpu.processor import reads_by_half_vectors
 from gpubcast.shapes.element_types import ELEMENT_TYPES, ElementType
 
 
@@ -333,17 +335,25 @@ def _odd_unsigned(x: Any) -> Any:
     return _odd_float(types.float64(types.int64(kept)) * (1.0 if small else 65536.0))
 
 
-@Intrinsic
-def _wide_vectors(typing_context: Any) -> Any:
-    """Lets the kernel use the widest vectors there are: what computes much gains more than the
-    clock that they cost; what only moves memory does not."""
+def _preferring(vectors: str, wanted: Callable[[], bool] = lambda: True) -> Any:
+    """What says which vectors LLVM makes the kernel's loops of, where that is wanted."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        # llvmlite knows no attributes with values.
-        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
-        return context.get_dummy_value()
+    def preferred(typing_context: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            if wanted():
+                # llvmlite knows no attributes with values.
+                set.add(builder.function.attributes, vectors)
+            return context.get_dummy_value()
 
-    return types.void(), codegen
+        return types.void(), codegen
+
+    return Intrinsic(preferred)
+
+
+# The widest ones there are: what computes much gains more than the clock that they cost; what only
+# moves memory does not. And those with which a processor reads memory in the least time.
+_wide_vectors = _preferring(WIDE)
+_reading_vectors = _preferring(HALF, reads_by_half_vectors)
 
 
 FUNCTIONS: dict[str, Any] = {
@@ -380,6 +390,7 @@ FUNCTIONS: dict[str, Any] = {
     "odd_signed": _odd_signed,
     "odd_unsigned": _odd_unsigned,
     "wide_vectors": _wide_vectors,
+    "reading_vectors": _reading_vectors,
     "sqrt": math.sqrt,
     "fabs": math.fabs,
     **{
