@@ -96,16 +96,15 @@ class Targets:
         found = []
         for row in self.cases:
             for dtype in row.dtypes:
-                for size in row.ratios:
+                for at, size in enumerate(self.sizes):
+                    if size not in row.ratios:
+                        continue
                     width = gb.Shape(dtype, ()).element_type.itemsize
                     elements = min(self.sizes[size], self.most_bytes // width)
                     peers = tuple(row.ratios[size])
-                    found.append(
-                        Unit(_CASES[row.case], dtype, size, False, elements, peers, (row.entry,))
-                    )
-        types = list(dict.fromkeys(dtype for row in self.cases for dtype in row.dtypes[:1]))
-        sizes = list(self.sizes)
-        return tuple(sorted(found, key=lambda u: (u.dtype not in types, sizes.index(u.size))))
+                    unit = Unit(_CASES[row.case], dtype, size, False, elements, peers, (row.entry,))
+                    found.append((dtype != row.dtypes[0], at, unit))
+        return tuple(unit for *_, unit in sorted(found, key=lambda one: one[:2]))
 
     def verdicts(self, report: Report) -> Iterator[Verdict]:
         """Every figure of a report that something is asked of, and shares of other types."""

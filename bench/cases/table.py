@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from .case import Case
+from .case import Case, Dimensions
 
 
 def _matrix(elements: int, widest: int = 4096) -> Mapping[str, int]:
@@ -46,6 +46,7 @@ def _six(elements: int) -> Mapping[str, int]:
     return {"a": a, "b": a + 1 if (a * (a + 1)) ** 3 <= elements else a}
 
 
+_PADDED = "$t[$m,$n]{1,0:pad($m,$pitch)}"
 _SAME = ("$t[$m,$n]", "$t[$m,$n]")
 _ROW = ("$t[$m,$n]", "$t[$n]")
 _BY_1: Mapping[str, Any] = {"broadcast_dimensions": (1,)}
@@ -56,6 +57,28 @@ _GELU_STEPS = (
     "out *= out; out *= 0.044715; out += 1.0; out *= {0}; out *= 0.7978845608028654; "
     "tanh(out, out=out); out += 1.0; out *= {0}; out *= 0.5"
 )
+
+# Sums of a matrix: labels, those that are reduced, and their axes.
+_SUMS = {
+    "row": ("m n -> m", "n", (1,)), "column": ("m n -> n", "m", (0,)),
+    "full": ("m n -> ", "m n", (0, 1)),
+}  # fmt: skip
+_LAYOUTS = (("transposed", "$t[$m,$n]{0,1}", _matrix), ("padded", _PADDED, _padded_matrix))
+
+
+def _sum(
+    name: str,
+    labels: str,
+    reduced: str,
+    axes: tuple[int, ...],
+    operand: str,
+    dimensions: Dimensions,
+) -> Case:
+    return Case(
+        name, labels, (operand,), f'x: sum(x, "{reduced}")', f'sum(x, "{reduced}", out=out)',
+        dimensions, "reduce_sum", {"axes": axes}, dtypes=("f32", "f64", "s32"),
+    )  # fmt: skip
+
 
 CASES: tuple[Case, ...] = (
     Case("same shape", "m n, m n -> m n", _SAME, *_ADD, _matrix, "add"),
@@ -92,8 +115,8 @@ CASES: tuple[Case, ...] = (
         ("$t[$a,$b,$a,$b,$a,$b]", "$t[$a,1,$a,1,$a,1]"), *_ADD, _six, "add",
     ),
     Case(
-        "padded rows", "m n, n -> m n", ("$t[$m,$n]{1,0:pad($m,$pitch)}", "$t[$n]"), *_ADD,
-        _padded_matrix, "add", _BY_1,
+        "padded rows", "m n, n -> m n", (_PADDED, "$t[$n]"), *_ADD, _padded_matrix, "add",
+        _BY_1,
     ),
     Case("broadcast copy", "n -> m n", ("$t[$n]",), *_MOVE, _matrix, "broadcast", {"sizes": "$m"}),
     Case(
@@ -128,19 +151,9 @@ CASES: tuple[Case, ...] = (
         "out -= highest; exp(out, out=out)",
         _box, dtypes=_FLOATS, ulps=16,
     ),
-    *(
-        Case(
-            f"{name} sum", labels, (operand,), f'x: sum(x, "{reduced}")',
-            f'sum(x, "{reduced}", out=out)', dimensions, "reduce_sum", {"axes": axes},
-            dtypes=("f32", "f64", "s32"),
-        )
-        for name, labels, operand, reduced, axes, dimensions in (
-            ("row", "m n -> m", "$t[$m,$n]", "n", (1,), _matrix),
-            ("column", "m n -> n", "$t[$m,$n]", "m", (0,), _matrix),
-            ("middle", "b m n -> b n", "$t[$b,$m,$n]", "m", (1,), _box),
-            ("full", "m n -> ", "$t[$m,$n]", "m n", (0, 1), _matrix),
-        )
-    ),
+    *(_sum(f"{name} sum", *_SUMS[name], "$t[$m,$n]", _matrix) for name in ("row", "column")),
+    _sum("middle sum", "b m n -> b n", "m", (1,), "$t[$b,$m,$n]", _box),
+    _sum("full sum", *_SUMS["full"], "$t[$m,$n]", _matrix),
     Case(
         "softmax", "row col -> row col", ("$t[$m,$n]",),
         'x: e = exp(x - max(x, "col")); e / sum(e, "col")',
@@ -199,13 +212,17 @@ TARGET_CASES: tuple[Case, ...] = (
         ("$t[$a,1,$a,1,$a,1]", "$t[1,$b,1,$b,1,$b]"), *_ADD, _six, "add",
     ),
     Case(
-        "padded rows (both)", "m n, m n -> m n",
-        ("$t[$m,$n]{1,0:pad($m,$pitch)}", "$t[$m,$n]{1,0:pad($m,$pitch)}"), *_ADD, _padded_matrix,
-        "add",
+        "padded rows (both)", "m n, m n -> m n", (_PADDED, _PADDED), *_ADD, _padded_matrix, "add",
     ),
     Case(
         "masked select (chain)", "m n, m n -> m n", _SAME,
         "x, y: where(x > y, x, 2 * y)", "copyto(out, where(x > y, x, 2 * y))", _matrix,
+    ),
+    _sum("column sum (N,3)", "m xyz -> xyz", "m", (0,), "$t[$m,3]", _points),
+    *(
+        _sum(f"{name} sum ({layout})", *said, operand, dimensions)
+        for layout, operand, dimensions in _LAYOUTS
+        for name, said in _SUMS.items()
     ),
     *(
         Case(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 
-from gpubcast.codegen.cpu.column_tiles import ColumnTiles
+from gpubcast.codegen.cpu.column_transposes import ColumnTransposes
 from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.scalar_code import scratch_type
@@ -22,7 +22,6 @@ from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
 from gpubcast.schedules.cpu.column_reduction import ColumnReduction
 from gpubcast.schedules.cpu.cost import MOST_SCRATCH
 from gpubcast.schedules.schedule import AccessPattern
-from gpubcast.shapes.element_types import ElementType
 
 # Tiles of a reduction's memory: those of lanes, those of chunks, and the result.
 _WAITING = LANES // 2
@@ -30,6 +29,8 @@ _CHUNKS, _RESULT = _WAITING, _WAITING + 7
 # How many groups of lanes are taken in the order of memory: processors ask in time for rows that
 # follow each other so (measured on Zen 5, where runs of two were no better than none).
 _RUN = 8
+# Whole rows of fewer bytes are walked in the order of memory.
+_NARROW = 128
 
 
 def loops(table: ParameterTable, schedule: ColumnReduction) -> list[str]:
@@ -37,11 +38,10 @@ def loops(table: ParameterTable, schedule: ColumnReduction) -> list[str]:
     return _ColumnLoops(table, schedule).lines()
 
 
-class _ColumnLoops(ColumnTiles):
+class _ColumnLoops(ColumnTransposes):
     """Names: ``c`` is a place in a tile; ``q<slot>_<r>`` is how far an access is at an element of
-    the sequence, in the tile's first sequence. ``x<slot>`` is the transposed tile of an access,
-    ``r<slot>`` that of a result as it lies in memory, ``y<value>`` the tile of a value that is
-    stored; ``m_<r>`` is where an element of the sequence begins in them."""
+    the sequence, in the tile's first sequence. ``y<value>`` is the tile of a value that is stored;
+    ``m_<r>`` is where an element of the sequence begins in it, and in transposed tiles."""
 
     def __init__(self, table: ParameterTable, schedule: ColumnReduction) -> None:
         self.vector, self.tile, self.far = schedule.vector_axis, schedule.tile, schedule.far
@@ -59,6 +59,7 @@ class _ColumnLoops(ColumnTiles):
         every = enumerate(self.table.patterns)
         self.crossed = [slot for slot, pattern in every if pattern is AccessPattern.CROSSED]
         self.stored, self.streamed = schedule.stored, schedule.streamed
+        self.contiguous = schedule.contiguous
         self.available = set[int]()  # the values that are stored by now
         self.waiting = [
             v
@@ -72,16 +73,16 @@ class _ColumnLoops(ColumnTiles):
         lines = [one.allocation(memory) for one in every]
         lines += [f"t{v} = scratch_{scratch_type(self.program.type_of(v))}()" for v in self.waiting]
         lines += [f"g{slot} = scratch_{self._type(slot)}()" for slot in self.copied]
-        lines += [f"x{slot} = scratch_{self._element(slot).name}()" for slot in self.crossed]
+        lines += [f"x{slot} = scratch_{self.element(slot).name}()" for slot in self.crossed]
         if self.streamed:
             slots = [slot for slot in self.crossed if slot >= self.reads]
-            lines += [f"r{slot} = scratch_{self._element(slot).name}()" for slot in slots]
+            lines += [f"r{slot} = scratch_{self.element(slot).name}()" for slot in slots]
         lines += [f"y{v} = scratch_{scratch_type(self.program.type_of(v))}()" for v in self.stored]
         body = self.span()
         for number in self.passes:
             body += self._pass(self.reduced_by(number))
             body += self._columns([v for v in self.waiting if self.after[v] == number + 1])
-        tiles = self.tiles([*self._transposed(reads=True), *body, *self._stores()])
+        tiles = self.tiles([*self.transposed(reads=True), *body, *self._stores()])
         fence = ["fence()"] * self.streamed
         return lines + self.values_at(0) + self.loop(0, tiles) + fence
 
@@ -91,54 +92,19 @@ class _ColumnLoops(ColumnTiles):
         value = slot if slot < self.reads else self.program.results[slot - self.reads]
         return scratch_type(self.program.type_of(value))
 
-    def _element(self, slot: int) -> ElementType:
-        """The type of an access in memory."""
-        return self.plan.accesses[slot].element_type
-
-    def _transposed(self, *, reads: bool) -> list[str]:
-        """The tiles of all reads made from memory, or memory from those of all writes. Where these
-        go past the caches, the next tile is asked for: its rows follow each other."""
-        lines = []
-        for slot in self.crossed:
-            if (slot < self.reads) != reads:
-                continue
-            (axis,), size = self.plan.axes_of(1), self._element(slot).itemsize
-            place = self.along(slot, self.offset(slot), {self.vector: "column"})
-            at, step = f"p{slot} + {size} * ({place})", f"{size} * s{slot}_{self.vector}"
-            pitch = size * self.tile
-            length, verb = f"n{axis}", f"transpose_{size}"
-            if reads:
-                given = f"{at}, s{slot}_{axis}, {step}, x{slot}, {pitch}, {length}, width"
-                lines.append(f"{verb}({given})")
-                if self.streamed:
-                    ahead = f"fetch_second({at} + {self.tile} * {step}, {self.tile} * {step})"
-                    lines += [f"if s{slot}_{self.vector} == {length}:", f"    {ahead}"]
-                continue
-            direct = f"{verb}(x{slot}, 1, {pitch}, {at}, {step}, width, {length})"
-            if not self.streamed:
-                lines.append(direct)
-                continue
-            row = f"{size} * {length}"
-            lines += [
-                f"if s{slot}_{self.vector} == {length}:",
-                f"    {verb}(x{slot}, 1, {pitch}, r{slot}, {row}, width, {length})",
-                f"    stream({at}, r{slot}, {row} * width)",
-                "else:",
-                f"    {direct}",
-            ]
-        return lines
-
-    def _across(self, values: list[int], row: int, ends: list[str]) -> list[str]:
-        """Values at each place of the tile, and what is done with them."""
+    def _across(
+        self, values: list[int], row: int, ends: list[str], places: str = "width"
+    ) -> list[str]:
+        """Values at so many places of the tile, and what is done with them."""
         lines, body = [], []
         for v in values:
             if v < self.reads and v in self.copied:
                 store = f"store_{self._type(v)}(g{v}, c, v{v})"
-                lines += ["for c in range(width):", *indented([self._value(v, row), store])]
+                lines += [f"for c in range({places}):", *indented([self._value(v, row), store])]
                 body.append(f"v{v} = load_{self._type(v)}(g{v}, c)")
             else:
                 body.append(self._value(v, row))
-        return [*lines, "for c in range(width):", *indented(body + ends)]
+        return [*lines, f"for c in range({places}):", *indented(body + ends)]
 
     def _value(self, value: int, row: int, *, apart: bool = False) -> str:
         """The statement that computes a value at a place of the tile, and reads ``apart`` from what
@@ -153,7 +119,7 @@ class _ColumnLoops(ColumnTiles):
             name = scratch_type(self.program.type_of(value))
             return f"v{value} = load_{name}(y{value}, m_{row} + c)"
         if value < self.reads and value in self.crossed:
-            return f"v{value} = load_{self._element(value).name}(x{value}, m_{row} + c)"
+            return f"v{value} = load_{self.element(value).name}(x{value}, m_{row} + c)"
         if value >= self.reads:
             return self.value(value, "")
         return self.value(value, self._place(value, row), apart=apart)
@@ -181,6 +147,11 @@ class _ColumnLoops(ColumnTiles):
             v for v in self.program.needed(tuple(results), stop) if self.level(v) < 0 or v in stop
         ]
 
+    def _operands(self, chosen: list[Combination]) -> tuple[list[int], list[int]]:
+        """The values of a tile that some reductions take, in order, and which of them are reads."""
+        values = self._below([one.operand for one in chosen])
+        return values, [v for v in values if v < self.reads]
+
     def _columns(self, values: list[int]) -> list[str]:
         """What is computed once for each sequence, between two passes."""
         lines = []
@@ -203,7 +174,7 @@ class _ColumnLoops(ColumnTiles):
             f"begin = first + chunk * {CHUNK}",
             "if begin < last:",
             f"    count = min({CHUNK}, last - begin)",
-            *indented(self._next_chunk() * self.far),
+            *indented(self.next_chunk() * (self.far and not self.contiguous)),
             *indented(lanes),
             "    for c in range(width):",
             *indented(moved, 2),
@@ -231,20 +202,6 @@ class _ColumnLoops(ColumnTiles):
             *indented(results),
         ]
 
-    def _next_chunk(self) -> list[str]:
-        """How many rows and columns on the chunk begins that is walked next, which after the last
-        one is the next tile's first."""
-        present = f"first + other * {CHUNK} < last"
-        return [
-            "after = q + 1",
-            *reversed_bits("other", "after", "chunks"),
-            f"while (after < chunks) & (not ({present})):",
-            "    after = after + 1",
-            *indented(reversed_bits("other", "after", "chunks")),
-            f"further = (other - chunk) * {CHUNK}",
-            "across = 0 if after < chunks else width",
-        ]
-
     def _absent(self, chosen: list[Combination], tile: str) -> list[str]:
         body = [one.store(f"{tile} * {self.tile} + c", one.identity) for one in chosen]
         return ["for c in range(width):", *indented(body)]
@@ -267,6 +224,8 @@ class _ColumnLoops(ColumnTiles):
             *indented(tree, 3),
             "    half = half // 2",
         ]
+        if self.contiguous:
+            return self._contiguous(chosen)
         if not self.cheap:
             return [*alone, f"held = min(count, {_WAITING})", *steps]
         return [
@@ -281,6 +240,36 @@ class _ColumnLoops(ColumnTiles):
             "else:",
             f"    held = min(count, {_WAITING})",
             *indented(self._depth_first(chosen, "held", self._pair(chosen, present=False))),
+        ]
+
+    def _contiguous(self, chosen: list[Combination]) -> list[str]:
+        """The lanes of a chunk whose rows follow each other in memory: what is done of neighbouring
+        lanes is done of neighbouring places. Narrow rows, and those of less than a chunk, are added
+        to the lanes in the order of memory, which processors read ahead; of wider ones the lanes
+        would not stay in the nearest cache, and their elements are combined as they are read."""
+        values, slots = self._operands(chosen)
+        first = [one.store("c", one.entered(f"v{one.operand}")) for one in chosen]
+        more = [one.taken("c", one.entered(f"v{one.operand}")) for one in chosen]
+        other = [one.taken("c", one.load("c + half * width")) for one in chosen]
+        rest = self._across(values, 0, more, f"min({LANES}, count - r) * width")
+        narrow = _NARROW // max(self.plan.reads[slot].element_type.itemsize for slot in slots)
+        return [
+            f"if (count == {CHUNK}) & (width >= {narrow}):",
+            "    l = 0",
+            "    top = 0",
+            *indented(self._pair(chosen, present=True, places=f"{_WAITING} * width")),
+            f"    held = {_WAITING}",
+            "else:",
+            f"    held = min(count, {LANES})",
+            *indented(self._rows(slots, "begin", 0)),
+            *indented(self._across(values, 0, first, "held * width")),
+            f"    for r in range({LANES}, count, {LANES}):",
+            *indented(self._rows(slots, "begin + r", 0) + rest, 2),
+            f"half = {_WAITING}",
+            "while half > 0:",
+            "    for c in range(min(half, held - half) * width):",
+            *indented(other, 2),
+            "    half = half // 2",
         ]
 
     def _depth_first(self, chosen: list[Combination], count: str, rows: list[str]) -> list[str]:
@@ -339,8 +328,7 @@ class _ColumnLoops(ColumnTiles):
 
     def _lane(self, chosen: list[Combination]) -> list[str]:
         """The elements of a lane combined in their order, and with the lane that waits for it."""
-        values = self._below([one.operand for one in chosen])
-        slots = [v for v in values if v < self.reads]
+        values, slots = self._operands(chosen)
         new = [v for v in self.stored if v in values and v not in self.available]
         kept = [f"store_{scratch_type(self.program.type_of(v))}(y{v}, m_0 + c, v{v})" for v in new]
         place, buffer = f"lane * {self.tile} + c", f"{_RESULT * self.tile} + c"
@@ -364,7 +352,13 @@ class _ColumnLoops(ColumnTiles):
         return lines
 
     def _combined_rows(
-        self, chosen: list[Combination], lanes: list[str], tree: list[int], *, present: bool
+        self,
+        chosen: list[Combination],
+        lanes: list[str],
+        tree: list[int],
+        places: str = "width",
+        *,
+        present: bool,
     ) -> list[str]:
         """Elements of some lanes at every place of the tile combined, and stored as tile ``top``.
 
@@ -373,10 +367,10 @@ class _ColumnLoops(ColumnTiles):
             lanes: how far the elements are behind the group's own, which is ``l`` of the chunk.
             tree: how many of them, in order, are combined with each other before the next are, and
                 so on until one is left.
+            places: how many places there are.
             present: whether all are there; the first always is.
         """
-        values = self._below([one.operand for one in chosen])
-        slots = [v for v in values if v < self.reads]
+        values, slots = self._operands(chosen)
         # What is not there is row l again, and counts as what changes nothing.
         before, inside = [], []
         for r, lane in enumerate(lanes):
@@ -395,13 +389,17 @@ class _ColumnLoops(ColumnTiles):
                 groups = [left[k : k + count] for k in range(0, len(left), count)]
                 left = [functools.reduce(one.combined, group) for group in groups]
             inside.append(one.written(f"top * {self.tile} + c", left[0]))
+        if places != "width":
+            return [*before, f"for c in range({places}):", *indented(inside)]
         rows = len(lanes) if present else 0
         return before + self.across_rows(slots, rows, inside)
 
-    def _pair(self, chosen: list[Combination], *, present: bool) -> list[str]:
+    def _pair(
+        self, chosen: list[Combination], *, present: bool, places: str = "width"
+    ) -> list[str]:
         """Lane l and the one that it is combined with first."""
         lanes = [str(LANES * r + k) for k in (0, _WAITING) for r in range(PER_LANE)]
-        return self._combined_rows(chosen, lanes, [PER_LANE, 2], present=present)
+        return self._combined_rows(chosen, lanes, [PER_LANE, 2], places, present=present)
 
     def _quarters(self, chosen: list[Combination]) -> list[str]:
         """The first two steps of the tree of lanes of one element each."""
@@ -424,7 +422,7 @@ class _ColumnLoops(ColumnTiles):
             for k in outputs:
                 text, slot = f"v{self.program.results[k]}", self.reads + k
                 if slot in self.crossed:
-                    name = self._element(slot).name
+                    name = self.element(slot).name
                     ends.append(f"store_{name}(x{slot}, m_0 + c, {text})")
                     continue
                 store = self.table.store(k, self._place(slot, 0), text)
@@ -438,4 +436,4 @@ class _ColumnLoops(ColumnTiles):
             if inside:
                 tile = ["for s in range(length):", *indented(self._rows(slots, "s", 0) + tile)]
             lines += tile
-        return lines + self._transposed(reads=False)
+        return lines + self.transposed(reads=False)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from gpubcast.codegen.cpu.combination import indented
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops, fetched
+from gpubcast.codegen.cpu.tile_tree import reversed_bits
+from gpubcast.hlo.sequences import CHUNK
 from gpubcast.schedules.cpu.cost import VECTOR
 
 # Elements of a row between two requests for the next one (32: no better).
@@ -67,4 +69,18 @@ class ColumnRequests(ReductionLoops):
             *indented(requests(vector + 1)),
             "for c in range(turns, width):",
             *indented(body),
+        ]
+
+    def next_chunk(self) -> list[str]:
+        """How many rows and columns on the chunk begins that is walked next, which after the last
+        one is the next tile's first."""
+        present = f"first + other * {CHUNK} < last"
+        return [
+            "after = q + 1",
+            *reversed_bits("other", "after", "chunks"),
+            f"while (after < chunks) & (not ({present})):",
+            "    after = after + 1",
+            *indented(reversed_bits("other", "after", "chunks")),
+            f"further = (other - chunk) * {CHUNK}",
+            "across = 0 if after < chunks else width",
         ]

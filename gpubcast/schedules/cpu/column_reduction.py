@@ -30,6 +30,11 @@ FEWEST = 4
 LONGEST_ACROSS, FEW = 64, 16
 # The bytes of the shortest sequence that is transposed in registers.
 _TRANSPOSED_BYTES = 16
+# Rows of at most so many bytes are not divided among threads: on one, with all of a row at hand,
+# they take less time.
+_NARROW = 256
+# Sequences of at least so many elements are worth while in rows of fewer columns than FEWEST.
+_LONG = 64
 # Parts are multiples of so many columns, whole lines of memory, and at least this share of the
 # threads has one.
 _UNIT, _BUSY = 64, 0.75
@@ -46,6 +51,7 @@ class ColumnReduction(CpuScheduleBase):
         vector_axis: the parallel axis along which sequences lie beside each other.
         stored: values along the sequence that are stored for a later pass over it.
         streamed: whether tiles of results are written past the caches.
+        contiguous: whether a tile has all of a row, and the next row follows it in memory.
     """
 
     name: ClassVar[str] = "COLUMN_REDUCTION"
@@ -58,6 +64,7 @@ class ColumnReduction(CpuScheduleBase):
     vector_axis: int
     stored: tuple[int, ...]
     streamed: bool
+    contiguous: bool
 
     @property
     def streams(self) -> bool:
@@ -82,6 +89,8 @@ class ColumnReduction(CpuScheduleBase):
             parts.append(f"store {', '.join(f'%{value}' for value in self.stored)}")
         if self.streamed:
             parts.append("streamed")
+        if self.contiguous:
+            parts.append("contiguous")
         return " | ".join([*parts, *self.split_key])
 
 
@@ -91,8 +100,6 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
     axis = _vector_axis(plan, large=large)
     if axis is None:
         return None
-    split, iterations, parts = divided(plan, target, plan.num_parallel)
-
     reductions = sum(one.sequence > 0 for one in plan.program.code)
     costly = any(map(plan.program.expensive, plan.program.code))
     crossed = _crossed(plan, axis, large=large)
@@ -103,6 +110,9 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
     if crossed:
         few = plan.axes[plan.axes_of(1)[0]].size <= FEW
         tile = min(tile, STRETCH // (FEW if few else LONGEST_ACROSS))
+    contiguous = _has_contiguous_rows(plan, axis, tile)
+    split, iterations, parts = _shared(plan, target, axis, contiguous=contiguous)
+    contiguous &= split != axis or parts == 1
     unit = _UNIT if split == axis else 1
     if split == axis and (far or not costly):
         # Parts of less than a tile would read memory in shorter runs; each thread has as many.
@@ -138,6 +148,37 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
         vector_axis=axis,
         stored=stored_values(plan)[: MOST_SCRATCH - len(crossed)] if crossed else (),
         streamed=large and any(slot >= len(plan.reads) for slot in crossed),
+        contiguous=contiguous,
+    )
+
+
+def _shared(
+    plan: BroadcastPlan, target: CpuTarget, axis: int, *, contiguous: bool
+) -> tuple[int, int, int]:
+    """The axis that threads share, its extent, and in how many parts it is cut: not the one along
+    which vectors go where there are chunks to share, or others of whole rows; parts of a row are
+    further from each other in memory than those of a chunk."""
+    others = [k for k in range(plan.num_parallel) if k != axis]
+    enough = any(plan.axes[k].extent >= target.threads for k in others)
+    if plan.chunked or (contiguous and enough):
+        return divided(plan, target, others)
+    if contiguous and plan.axes[axis].size * _largest(plan) <= _NARROW:
+        return axis, plan.axes[axis].extent, 1
+    return divided(plan, target, range(plan.num_parallel))
+
+
+def _has_contiguous_rows(plan: BroadcastPlan, axis: int, tile: int) -> bool:
+    """Whether rows of everything that is reduced, in one pass, follow each other in memory with
+    nothing between them, and all lanes' fit the tiles."""
+    sequence, size = plan.axes_of(1), plan.axes[axis].size
+    if len(sequence) != 1 or max(plan.passes()) > 1 or plan.along_sequence():
+        return False
+    if 2 * size > tile or any(map(plan.program.expensive, plan.program.code)):
+        return False
+    moved = [read for read in plan.reads if read.strides[axis] or read.strides[sequence[0]]]
+    return all(
+        not read.generated and (read.strides[axis], read.strides[sequence[0]]) == (1, size)
+        for read in moved
     )
 
 
@@ -178,8 +219,12 @@ def _crossed(plan: BroadcastPlan, vector: int, *, large: bool) -> tuple[int, ...
 def _tile(plan: BroadcastPlan, size: int) -> int:
     """How many values of the largest type make a tile of so many bytes, and no more than what waits
     between passes has room for."""
-    largest = max(_bytes(one.element_type) for one in plan.program.code)
-    return min(size // largest, STRETCH)
+    return min(size // _largest(plan), STRETCH)
+
+
+def _largest(plan: BroadcastPlan) -> int:
+    """The size of the largest value as it is computed."""
+    return max(_bytes(one.element_type) for one in plan.program.code)
 
 
 def _bytes(element_type: ElementType) -> int:
@@ -203,11 +248,15 @@ def _vector_axis(plan: BroadcastPlan, *, large: bool) -> int | None:
             math.prod(plan.axes[k].size for k in along(read)) * read.element_type.itemsize
         ),
     )
-    parallel = [k for k in range(plan.num_parallel - plan.chunked) if plan.axes[k].size >= FEWEST]
+    every = range(plan.num_parallel - plan.chunked)
+    length = math.prod(plan.axes[k].size for k in sequence)
     if not sequence or abs(largest.strides[sequence[-1]]) == 1:
+        parallel = [k for k in every if plan.axes[k].size >= FEWEST]
         found = max(parallel, key=lambda k: plan.axes[k].size, default=None)
-        length = math.prod(plan.axes[k].size for k in sequence)
         if length <= FEW or found is None:
             return found
         return found if length <= LONGEST_ACROSS and _crossed(plan, found, large=large) else None
-    return next((k for k in parallel if largest.strides[k] == 1), None)
+    found = next((k for k in every if largest.strides[k] == 1 and plan.axes[k].size > 1), None)
+    if found is None or plan.axes[found].size >= FEWEST:
+        return found
+    return found if length >= _LONG and _has_contiguous_rows(plan, found, 2 * FEWEST) else None

@@ -108,19 +108,20 @@ def along(access: Access) -> tuple[int, ...]:
     return tuple(k for k, stride in enumerate(access.strides) if stride)
 
 
-def divided(plan: BroadcastPlan, target: CpuTarget, axes: int) -> tuple[int, int, int]:
-    """The axis that threads share, among so many outermost ones, its extent, and in how many parts
-    it is cut: the outermost axis that can be cut evenly, or else the one that comes closest."""
+def divided(plan: BroadcastPlan, target: CpuTarget, axes: Sequence[int]) -> tuple[int, int, int]:
+    """The axis that threads share, of some, its extent, and in how many parts it is cut: the first
+    that can be cut evenly, or else the one that comes closest."""
     # A plan of rank 0 is walked as one axis with one index.
-    extents = [axis.extent for axis in plan.axes[:axes]] or [1]
+    extents = {k: plan.axes[k].extent for k in axes if k < plan.rank} or {0: 1}
     if parts_of(plan, target, target.threads) == 1:
-        return 0, extents[0], 1
+        first = next(iter(extents))
+        return first, extents[first], 1
 
     def unevenness(axis: int) -> float:
         share = extents[axis] / target.threads
         return max(math.ceil(share) / share, EVEN)
 
-    split = min(range(len(extents)), key=unevenness)
+    split = min(extents, key=unevenness)
     return split, extents[split], parts_of(plan, target, extents[split])
 
 

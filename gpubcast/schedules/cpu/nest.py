@@ -62,7 +62,7 @@ def nest(plan: BroadcastPlan, target: CpuTarget) -> Nest:
     told = [bool(hoisted) or (leaves and walked is AccessPattern.SCALAR) for walked in reads]
     moved = [along(a) if tell else None for a, tell in zip(plan.reads, told, strict=True)]
     moved += [along(write) if plan.lacks(write) else None for write in plan.writes]
-    split, iterations, parts = divided(plan, target, max(plan.rank - 1, 1))
+    split, iterations, parts = divided(plan, target, range(max(plan.rank - 1, 1)))
     return Nest(
         reads=reads,
         writes=tuple(map(written, plan.writes)),

@@ -74,7 +74,7 @@ class RowReduction(CpuScheduleBase):
 def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
     """The schedule of any plan with a sequence."""
     parallel = plan.num_parallel
-    split, iterations, parts = divided(plan, target, parallel) if parallel else (-1, 1, 1)
+    split, iterations, parts = divided(plan, target, range(parallel)) if parallel else (-1, 1, 1)
     found = stored_values(plan)
     long = bool(found) and plan.axes[-1].size > STRETCH
     results = _streamed(plan, target)

@@ -102,7 +102,7 @@ def runs(plan: BroadcastPlan, target: CpuTarget) -> Runs | None:
     # A streamed kernel asks for memory ahead, but not for what is read again in every row.
     told = streams or bool(best.inner) or _leaves(plan, block)
     moved = tuple(along(read) if told else None for read in plan.reads)
-    split, iterations, parts = divided(plan, target, block + 1)
+    split, iterations, parts = divided(plan, target, range(block + 1))
     whole = granularity(plan) if best.inner == 0 else _rows_per_vector(plan, best.inner)
     return Runs(
         reads=tuple(_pattern(plan, read, block) for read in plan.reads),

@@ -1,0 +1,108 @@
+"""Narrow columns whose rows follow each other in memory, which are reduced as if they were one."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from gpubcast.schedules.choose import schedule
+from gpubcast.schedules.cpu.column_reduction import ColumnReduction
+from gpubcast.schedules.schedule import CpuTarget
+from tests.support.reduced_values import reduced, same
+from tests.support.reduction_calls import values
+
+# Where lanes and chunks begin and end; more than 32,768 elements are reduced by chunks.
+LENGTHS = (64, 127, 128, 129, 300, 511, 512, 513, 1100, 33_000)
+# Less than a vector, what is no vector, and rows of more than 128 bytes.
+COLUMNS = (2, 3, 8, 33, 70)
+
+
+def chosen(function: Any, *shapes: str, threads: int = 2) -> ColumnReduction:
+    kernel = gb.fuse(function[0])(function[1]).plan(*shapes).broadcast_plans[0]
+    found = schedule(kernel, CpuTarget(threads), ())
+    assert isinstance(found, ColumnReduction)
+    return found
+
+
+SUM = "r c -> c", lambda x: gb.reduce_sum(x, "r")
+DIFFERENCE = "r c, r c -> c", lambda x, y: gb.reduce_sum(x * x - y, "r")
+BESIDE = "r c, c -> c", lambda x, y: gb.reduce_sum(x - y, "r")
+WEIGHTED = "r c, r -> c", lambda x, y: gb.reduce_sum(x * y, "r")
+TWICE = "r c -> c", lambda x: gb.reduce_sum(x - gb.reduce_max(x, "r"), "r")
+SCALED = "b r c, b -> b c", lambda x, y: gb.reduce_sum(x * y, "r")
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "whole"),
+    [
+        (SUM, ("f32[1000,3]",), True),
+        (SUM, ("f32[1000,64]",), True),
+        (SUM, ("f32[60000,128]",), True),
+        (SUM, ("f32[1000,2048]",), False),  # of two threads each has half of a row
+        (SUM, ("f32[1000,8]{1,0:pad(1000,10)}",), False),
+        (SUM, ("f32[60000,8]{1,0:pad(60000,10)}",), False),
+        (DIFFERENCE, ("f32[1000,3]", "f32[1000,3]"), True),
+        (DIFFERENCE, ("f32[1000,8]", "f32[1000,8]{1,0:pad(1000,9)}"), False),
+        (BESIDE, ("f32[1000,8]", "f32[8]"), False),
+        (WEIGHTED, ("f32[1000,8]", "f32[1000]"), False),
+        (TWICE, ("f32[1000,8]",), False),
+        (SCALED, ("f32[9,1000,3]", "f32[9]"), True),
+    ],
+)
+def test_which_rows_are_walked_as_one(function: Any, shapes: Any, whole: bool) -> None:
+    assert chosen(function, *shapes).contiguous == whole
+
+
+@pytest.mark.parametrize("columns", [30, 64, 1000])
+def test_threads_share_chunks_and_not_rows(columns: int) -> None:
+    found = chosen(SUM, f"f32[60000,{columns}]{{1,0:pad(60000,{columns + 24})}}", threads=4)
+    assert found.vector_axis == 0 and found.split_axis == 1 and found.parts > 4
+
+
+@pytest.mark.parametrize(
+    ("op", "kind"),
+    [
+        *(("reduce_sum", kind) for kind in ("f32", "f64", "bf16", "f8e5m2", "c64", "s8", "u4")),
+        *(("reduce_max", "f32"), ("reduce_min", "f16"), ("reduce_prod", "c128")),
+        *(("reduce_xor", "u16"), ("reduce_and", "pred")),
+    ],
+)
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_bits(op: str, kind: str, threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUBCAST_THREADS", threads)
+    for length, columns in itertools.product(LENGTHS, COLUMNS):
+        x = values(np.random.default_rng(length), kind, (length, columns))
+        assert same(getattr(gb, op)(x, axes=(0,)), reduced(op, x, (0,))), (length, columns)
+
+
+@pytest.mark.parametrize("streaming", ["on", "off"])
+def test_bits_of_several_reductions_and_of_batches(
+    streaming: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPUBCAST_STREAMING", streaming)
+
+    @gb.fuse("b r c, b -> b c, b c")
+    def both(x: Any, y: Any) -> Any:
+        z = x * y
+        return gb.reduce_sum(z, "r") + y, gb.reduce_max(z, "r")
+
+    for length, columns in itertools.product(LENGTHS[:-1], COLUMNS):
+        rng = np.random.default_rng(length)
+        x, y = values(rng, "f32", (5, length, columns)), values(rng, "f32", (5,))
+        with np.errstate(all="ignore"):
+            z = x * y[:, None, None]
+            total = reduced("reduce_sum", z, (1,)) + y[:, None]
+        found = both(x, y)
+        assert same(found[0], total) and same(found[1], reduced("reduce_max", z, (1,)))
+
+
+def test_results_in_the_memory_of_the_first_row() -> None:
+    for length in (64, 513):
+        x = np.arange(length * 3, dtype=np.float32).reshape(length, 3)
+        total = x.sum(0)
+        assert np.array_equal(gb.reduce_sum(x, axes=(0,), out=x[0]), total)
+        assert np.array_equal(x[0], total)
