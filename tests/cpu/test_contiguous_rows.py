@@ -33,6 +33,8 @@ DIFFERENCE = "r c, r c -> c", lambda x, y: gb.reduce_sum(x * x - y, "r")
 BESIDE = "r c, c -> c", lambda x, y: gb.reduce_sum(x - y, "r")
 WEIGHTED = "r c, r -> c", lambda x, y: gb.reduce_sum(x * y, "r")
 TWICE = "r c -> c", lambda x: gb.reduce_sum(x - gb.reduce_max(x, "r"), "r")
+BEHIND = "r c, c -> c", lambda x, y: gb.exp(gb.reduce_sum(x, "r") * y)
+COSTLY = "r c -> c", lambda x: gb.reduce_sum(gb.exp(x), "r")
 SCALED = "b r c, b -> b c", lambda x, y: gb.reduce_sum(x * y, "r")
 
 
@@ -50,6 +52,8 @@ SCALED = "b r c, b -> b c", lambda x, y: gb.reduce_sum(x * y, "r")
         (BESIDE, ("f32[1000,8]", "f32[8]"), False),
         (WEIGHTED, ("f32[1000,8]", "f32[1000]"), False),
         (TWICE, ("f32[1000,8]",), False),
+        (BEHIND, ("f32[1000,8]", "f32[8]"), True),
+        (COSTLY, ("f32[1000,8]",), False),
         (SCALED, ("f32[9,1000,3]", "f32[9]"), True),
     ],
 )
@@ -85,18 +89,19 @@ def test_bits_of_several_reductions_and_of_batches(
 ) -> None:
     monkeypatch.setenv("GPUBCAST_STREAMING", streaming)
 
-    @gb.fuse("b r c, b -> b c, b c")
-    def both(x: Any, y: Any) -> Any:
+    @gb.fuse("b r c, b, c -> b c, b c")
+    def both(x: Any, y: Any, w: Any) -> Any:
         z = x * y
-        return gb.reduce_sum(z, "r") + y, gb.reduce_max(z, "r")
+        return gb.reduce_sum(z, "r") + w, gb.reduce_max(z, "r")
 
     for length, columns in itertools.product(LENGTHS[:-1], COLUMNS):
         rng = np.random.default_rng(length)
         x, y = values(rng, "f32", (5, length, columns)), values(rng, "f32", (5,))
+        w = values(rng, "f32", (columns,))
         with np.errstate(all="ignore"):
             z = x * y[:, None, None]
-            total = reduced("reduce_sum", z, (1,)) + y[:, None]
-        found = both(x, y)
+            total = reduced("reduce_sum", z, (1,)) + w
+        found = both(x, y, w)
         assert same(found[0], total) and same(found[1], reduced("reduce_max", z, (1,)))
 
 

@@ -171,11 +171,14 @@ def _has_contiguous_rows(plan: BroadcastPlan, axis: int, tile: int) -> bool:
     """Whether rows of everything that is reduced, in one pass, follow each other in memory with
     nothing between them, and all lanes' fit the tiles."""
     sequence, size = plan.axes_of(1), plan.axes[axis].size
-    if len(sequence) != 1 or max(plan.passes()) > 1 or plan.along_sequence():
+    if len(sequence) != 1 or max(plan.passes()) > 1 or plan.along_sequence() or 2 * size > tile:
         return False
-    if 2 * size > tile or any(map(plan.program.expensive, plan.program.code)):
+    base, program = len(plan.reads), plan.program
+    taken = program.needed(tuple(one.args[0] for one in program.code if one.sequence))
+    if any(program.expensive(program.code[v - base]) for v in taken if v >= base):
         return False
-    moved = [read for read in plan.reads if read.strides[axis] or read.strides[sequence[0]]]
+    moved = [plan.reads[v] for v in taken if v < base]
+    moved = [read for read in moved if read.strides[axis] or read.strides[sequence[0]]]
     return all(
         not read.generated and (read.strides[axis], read.strides[sequence[0]]) == (1, size)
         for read in moved
