@@ -25,9 +25,17 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENTS = ROOT / ".matrix"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 BUSY = 12
-# What versions decide: compiled code, and what arrays of NumPy, ml_dtypes and CuPy are and do.
+# What versions decide: compiled code, and what arrays of NumPy, ml_dtypes and CuPy are and do. Of
+# loops and threads that other tests of the same kernels have, too, lengths and places are left out.
 _OF_VERSIONS = (
     "tests/cpu",
+    *(
+        f"--ignore=tests/cpu/test_{name}.py"
+        for name in (
+            *("common_lines", "column_tiles", "contiguous_rows", "endurance", "replay", "signs"),
+            *("result_pool", "thread_team", "vector_loops", "waiting_results"),
+        )
+    ),
     *(
         f"tests/calls/test_{name}.py"
         for name in (

@@ -12,6 +12,7 @@ from gpubcast.schedules.choose import schedule
 from gpubcast.schedules.cpu.column_reduction import ColumnReduction
 from gpubcast.schedules.cpu.cost import FAR_TILE_BYTES, STRETCH
 from gpubcast.schedules.schedule import CpuTarget
+from tests.cpu.test_reductions import LENGTHS, SHORT, check_call, numbers
 
 
 @gb.fuse("row col -> row col")
@@ -54,6 +55,18 @@ def test_wide_columns(dtype: str, rows: int, columns: int, monkeypatch: pytest.M
     largest = x.max(0)
     assert np.array_equal(np.asarray(below(x)), largest + largest - x)
     assert np.array_equal(np.asarray(both(x)), x.sum(0, dtype=dtype) - largest)
+
+
+@pytest.mark.parametrize("op, kind", [*SHORT[:3], ("reduce_sum", "c64"), ("reduce_min", "s8")])
+@pytest.mark.parametrize("columns", [5, 40, 300])
+def test_columns_from_memory(op: str, kind: str, columns: int, monkeypatch: Any) -> None:
+    """In runs of rows that follow each other: as many as a run has, fewer, and none."""
+    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+    for length in (*LENGTHS[1:-2], 5, 9, 17, 33, 65, 300, 1536):
+        wide = numbers(kind, length, columns + 1)
+        check_call(op, wide[:, 1:], (0,))
+        if length in (129, 1536):  # rows that follow each other
+            check_call(op, wide, (0,))
 
 
 @gb.fuse("row col -> row col")

@@ -38,7 +38,9 @@ def test_some_loops_are_as_documented(target: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("target", TARGETS)
 def test_loops_are_as_documented(target: str) -> None:
-    held(target)
+    """Each kernel on every other processor."""
+    turn = list(TARGETS).index(target)
+    held(target, *list(vector_kernels.documented()[target])[turn % 2 :: 2])
 
 
 # From memory all lanes of a chunk are filled in the order of elements: those of four bytes or less,

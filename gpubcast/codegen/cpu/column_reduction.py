@@ -217,7 +217,7 @@ class _ColumnLoops(ColumnTransposes):
             *indented(self._lane(chosen)),
         ]
         steps = [
-            f"half = {_WAITING // 2}",
+            f"half = opaque({_WAITING // 2})",
             "while half > 0:",
             "    for l in range(min(half, held - half)):",
             "        for c in range(width):",
@@ -265,7 +265,7 @@ class _ColumnLoops(ColumnTransposes):
             *indented(self._across(values, 0, first, "held * width")),
             f"    for r in range({LANES}, count, {LANES}):",
             *indented(self._rows(slots, "begin + r", 0) + rest, 2),
-            f"half = {_WAITING}",
+            f"half = opaque({_WAITING})",
             "while half > 0:",
             "    for c in range(min(half, held - half) * width):",
             *indented(other, 2),
