@@ -12,9 +12,10 @@ from gpubcast.shapes.element_types import ElementType
 
 # Work is counted in bytes that a plain operation moves meanwhile. From PARALLEL_BYTES on it is cut
 # into parts, one per thread, of PART_BYTES or more: two threads that look for work end sooner than
-# one. From LARGE_BYTES on it pays to wake threads that sleep; there are OFTEN parts per thread
-# then, since some come late.
-PARALLEL_BYTES, PART_BYTES, LARGE_BYTES, OFTEN = 192 << 10, 96 << 10, 3 << 20, 32
+# one. From LARGE_BYTES on it pays to wake threads that sleep; there are at least SEVERAL parts per
+# thread then, since some come late, and OFTEN where they have LARGE_PART_BYTES: each takes a time.
+PARALLEL_BYTES, PART_BYTES = 192 << 10, 96 << 10
+LARGE_BYTES, LARGE_PART_BYTES, SEVERAL, OFTEN = 3 << 20, 512 << 10, 4, 32
 # How often an expensive operation takes longer than moving its operand and its result.
 _EXPENSIVE = 2
 # Elements of the inner axis for which values are hoisted at a time: they stay in the cache.
@@ -84,7 +85,8 @@ def parts_of(plan: BroadcastPlan, target: CpuTarget, outer: int) -> int:
         return 1
     if cost < LARGE_BYTES:
         return min(target.threads, cost // PART_BYTES, outer)
-    most = min(target.threads * OFTEN, cost // PART_BYTES, outer)
+    several = min(target.threads * SEVERAL, cost // PART_BYTES)
+    most = min(target.threads * OFTEN, max(cost // LARGE_PART_BYTES, several), outer)
     return most if outer > target.threads else target.threads + 1
 
 

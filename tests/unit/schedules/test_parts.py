@@ -12,9 +12,11 @@ from gpubcast.planning.planner import plan_for
 from gpubcast.schedules.cpu.column_reduction import column_reduction
 from gpubcast.schedules.cpu.cost import (
     LARGE_BYTES,
+    LARGE_PART_BYTES,
     OFTEN,
     PARALLEL_BYTES,
     PART_BYTES,
+    SEVERAL,
     parts_of,
     work,
 )
@@ -39,7 +41,8 @@ def plan(op: str, moved: int) -> BroadcastPlan:
         (PARALLEL_BYTES, 2, 1 << 20, 2),
         (PARALLEL_BYTES, 64, 1 << 20, PARALLEL_BYTES // PART_BYTES),
         (LARGE_BYTES - 8, 2, 1 << 20, 2),
-        (LARGE_BYTES, 2, 1 << 20, LARGE_BYTES // PART_BYTES),
+        (LARGE_BYTES, 2, 1 << 20, 2 * SEVERAL),
+        (16 << 20, 2, 1 << 20, (16 << 20) // LARGE_PART_BYTES),
         (1 << 30, 2, 1 << 20, 2 * OFTEN),
         (LARGE_BYTES, 64, 1 << 20, LARGE_BYTES // PART_BYTES),
         (1 << 30, 64, 1 << 20, 64 * OFTEN),
