@@ -118,7 +118,8 @@ class Targets:
                     for library, ratio in ratios.items():
                         other = known.get((row.case, dtype, size, library, row.entry))
                         if ours is not None and other is not None:
-                            least = ratio * self.part_of_ratios.get(dtype, 1.0)
+                            others = self.part_of_ratios if dtype != row.dtypes[0] else {}
+                            least = ratio * others.get(dtype, 1.0)
                             yield _ratio(line, f"{size} x {library}", ours, other, least)
                 ours = known.get((row.case, dtype, largest, OURS, row.entry))
                 if ours is not None and ours.fraction is not None:
