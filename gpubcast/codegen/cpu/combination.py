@@ -175,12 +175,13 @@ class Combination:
         return text
 
 
-def lanes_at_once(chosen: list[Combination]) -> str:
+def lanes_at_once(chosen: list[Combination], *, reads: bool = False) -> str:
     """The number of lanes of all reductions of a pass that are combined at a time, by the bytes of
     one, rounded up to a power of two; keys count twice, since elements are made keys in further
-    registers."""
+    registers. Elements that are ``reads`` alone need no registers beside those of lanes."""
     every = sum(one.lane_bytes * (1 + one.has_key) for one in chosen)
-    prefix = "KEYS" if any(one.has_key for one in chosen) else "LANES"
+    keys = any(one.has_key for one in chosen)
+    prefix = "KEYS" if keys else "READS" if reads and len(chosen) == 1 else "LANES"
     return f"{prefix}_OF_{1 << (every - 1).bit_length()}"
 
 

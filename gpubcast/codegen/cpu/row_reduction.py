@@ -150,8 +150,9 @@ class _RowLoops(RowStores):
         if before:
             before += asked
             asked = []
+        reads = all(value < self.reads for value in values)
         # From memory the order matters most.
-        at_once = str(LANES) if self.far else lanes_at_once(chosen)
+        at_once = str(LANES) if self.far else lanes_at_once(chosen, reads=reads)
         full = full_chunk(chosen, elements, at_once, self.ahead(chosen, f"{begin} + step"))
 
         def rest_ahead(place: str) -> list[str]:

@@ -24,6 +24,7 @@ from gpubcast.backends.cpu.intrinsics.memory import NUMBA_TYPES, from_memory, me
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.llvm_passes import HALF, ROLLED
 from gpubcast.backends.cpu.processor import (
+    has_avx2,
     has_avx512,
     has_room_for_keys,
     vector_bytes,
@@ -122,10 +123,10 @@ def _opaque(typing_context: Any, number: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
-def _lanes_at_once(size: int) -> int:
-    """How many lanes of so many bytes are kept in vector registers, half of which they fill: a
-    power of two, and a few where many reductions share a pass."""
-    return min(max(vector_registers() * vector_bytes() // 2 // size, 8), LANES)
+def _lanes_at_once(size: int, share: int = 2) -> int:
+    """How many lanes of so many bytes are kept in vector registers, of which they fill one of
+    ``share``: a power of two, and a few where many reductions share a pass."""
+    return min(max(vector_registers() * vector_bytes() // share // size, 8), LANES)
 
 
 def _lanes(operation: str, element_type: ElementType) -> Any:
@@ -184,6 +185,11 @@ def functions() -> dict[str, Any]:
     }
     spare = 2 if has_room_for_keys() else 1
     at_once = {f"LANES_OF_{1 << n}": _lanes_at_once(1 << n) for n in range(13)}
+    # All of AVX2's 16 registers where they hold all lanes: elements are operands in memory then.
+    full = 4 if has_avx2() and not has_avx512() else 0
+    at_once |= {
+        f"READS_OF_{1 << n}": _lanes_at_once(1 << n, 1 + (1 << n > full)) for n in range(13)
+    }
     at_once |= {f"KEYS_OF_{1 << n}": _lanes_at_once((1 << n) // spare) for n in range(1, 13)}
     return (
         {"opaque": _opaque, "rolled": _rolled}
