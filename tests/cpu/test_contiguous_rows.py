@@ -68,6 +68,56 @@ def test_threads_share_chunks_and_not_rows(columns: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("shape", "threads", "axis", "parts"),
+    [
+        (
+            "f32[15,30000,64]",
+            16,
+            0,
+            17,
+        ),  # narrow rows: one thread has all of each, as even as may be
+        ("f32[2,30000,64]", 4, 0, 5),
+        ("f32[1,30000,64]", 4, 0, 1),
+        ("f32[4,20000,1000]", 2, 0, 4),
+        ("f32[3,20000,1000]", 2, 1, 3),  # of three matrices one thread would have two
+        ("f32[65,20000,1000]", 64, 1, 65),
+    ],
+)
+def test_what_threads_share(shape: str, threads: int, axis: int, parts: int) -> None:
+    found = chosen(("b r c -> b c", SUM[1]), shape, threads=threads)
+    assert (found.split_axis, found.parts) == (axis, parts)
+
+
+@gb.fuse("b r c -> b c")
+def any_above(x: Any) -> Any:
+    return gb.reduce_or(x > 0.999, "r")
+
+
+@gb.fuse("b r c -> b c")
+def narrowed(x: Any) -> Any:
+    return gb.reduce_sum(gb.convert_element_type(x, "s16"), "r")
+
+
+@pytest.mark.parametrize("dims", [(3, 300, 2048), (1, 300, 2048)])
+@pytest.mark.parametrize("first", [0, 2])
+def test_rows_longer_in_memory_than_as_values(
+    dims: tuple[int, ...], first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever they begin: other tiles of rows so long begin at lines of memory."""
+    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+    monkeypatch.setenv("GPUBCAST_THREADS", "1")
+    size = int(np.prod(dims))
+    rng = np.random.default_rng(first)
+    x = np.empty(size + 16)
+    begin = -x.ctypes.data % 64 // 8 + first
+    x = x[begin : begin + size].reshape(dims)
+    x[...] = rng.random(dims)
+    assert np.array_equal(np.asarray(any_above(x)), (x > 0.999).any(1))
+    y = x.view(np.int64)
+    assert np.array_equal(narrowed(y), y.astype(np.int16).sum(1, dtype=np.int16))
+
+
+@pytest.mark.parametrize(
     ("op", "kind"),
     [
         *(("reduce_sum", kind) for kind in ("f32", "f64", "bf16", "f8e5m2", "c64", "s8", "u4")),

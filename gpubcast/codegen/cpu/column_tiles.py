@@ -25,16 +25,18 @@ class ColumnTiles(ColumnRequests):
 
     Attributes:
         tile: how many sequences a tile has at most.
+        contiguous: whether a tile has all of a row, wherever that begins.
     """
 
     tile: int
+    contiguous: bool
 
     def tiles(self, body: list[str]) -> list[str]:
         """The tiles of a range of columns, in each of which something is done."""
         name, split = f"n{self.vector}", self.vector == self.split
         low, high = ("low", "high") if split else ("0", name)
         slots = self.far_reads((*self.plan.axes_of(1), self.vector))
-        if not slots:
+        if not slots or self.contiguous:
             lines = [f"width = min({self.tile}, {high} - column)", *body]
             return [f"for column in range({low}, {high}, {self.tile}):", *indented(lines)]
         size = self.plan.reads[slots[0]].element_type.itemsize

@@ -16,6 +16,7 @@ from gpubcast.schedules.cpu.cost import (
     along,
     divided,
     said_of,
+    unevenness,
 )
 from gpubcast.schedules.cpu.row_reduction import stored_values
 from gpubcast.schedules.cpu.tiles import MOST_CROSSED
@@ -30,9 +31,11 @@ FEWEST = 4
 LONGEST_ACROSS, FEW = 64, 16
 # The bytes of the shortest sequence that is transposed in registers.
 _TRANSPOSED_BYTES = 16
-# Rows of at most so many bytes are not divided among threads: on one, with all of a row at hand,
-# they take less time.
+# Rows of which reads have at most so many bytes are not divided among threads: on one, with all of
+# a row at hand, they take less time.
 _NARROW = 256
+# How much longer parts of rows take than whole ones: those of two threads, of 1,000 columns.
+_UNEVEN = 1.25
 # Sequences of at least so many elements are worth while in rows of fewer columns than FEWEST.
 _LONG = 64
 # Parts are multiples of so many columns, whole lines of memory, and at least this share of the
@@ -156,13 +159,15 @@ def _shared(
     plan: BroadcastPlan, target: CpuTarget, axis: int, *, contiguous: bool
 ) -> tuple[int, int, int]:
     """The axis that threads share, its extent, and in how many parts it is cut: not the one along
-    which vectors go where there are chunks to share, or others of whole rows; parts of a row are
-    further from each other in memory than those of a chunk."""
-    others = [k for k in range(plan.num_parallel) if k != axis]
-    enough = any(plan.axes[k].extent >= target.threads for k in others)
-    if plan.chunked or (contiguous and enough):
+    which vectors go where rows are narrow, nor where there are chunks to share, or others of whole
+    rows, unless that is less even than parts of rows are slow."""
+    others = [k for k in range(plan.num_parallel) if k != axis and plan.axes[k].extent > 1]
+    reads = [read.element_type.itemsize for read in plan.reads if read.strides[axis]]
+    narrow = plan.axes[axis].size * max(reads, default=1) <= _NARROW
+    even = any(unevenness(plan.axes[k].extent, target) <= _UNEVEN for k in others)
+    if others and (narrow or (even and (plan.chunked or contiguous))):
         return divided(plan, target, others)
-    if contiguous and plan.axes[axis].size * _largest(plan) <= _NARROW:
+    if contiguous and narrow:
         return axis, plan.axes[axis].extent, 1
     return divided(plan, target, range(plan.num_parallel))
 
@@ -259,7 +264,8 @@ def _vector_axis(plan: BroadcastPlan, *, large: bool) -> int | None:
         if length <= FEW or found is None:
             return found
         return found if length <= LONGEST_ACROSS and _crossed(plan, found, large=large) else None
-    found = next((k for k in every if largest.strides[k] == 1 and plan.axes[k].size > 1), None)
-    if found is None or plan.axes[found].size >= FEWEST:
+    beside = [k for k in every if largest.strides[k] == 1 and plan.axes[k].size > 1]
+    found = next((k for k in beside if plan.axes[k].size >= FEWEST), None)
+    if found is not None or length < _LONG:
         return found
-    return found if length >= _LONG and _has_contiguous_rows(plan, found, 2 * FEWEST) else None
+    return next((k for k in beside if _has_contiguous_rows(plan, k, 2 * FEWEST)), None)

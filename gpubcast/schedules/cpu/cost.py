@@ -110,6 +110,12 @@ def along(access: Access) -> tuple[int, ...]:
     return tuple(k for k, stride in enumerate(access.strides) if stride)
 
 
+def unevenness(extent: int, target: CpuTarget) -> float:
+    """How much longer than the average the longest part of an axis is, with one for each thread."""
+    share = extent / target.threads
+    return math.ceil(share) / share
+
+
 def divided(plan: BroadcastPlan, target: CpuTarget, axes: Sequence[int]) -> tuple[int, int, int]:
     """The axis that threads share, of some, its extent, and in how many parts it is cut: the first
     that can be cut evenly, or else the one that comes closest."""
@@ -119,11 +125,7 @@ def divided(plan: BroadcastPlan, target: CpuTarget, axes: Sequence[int]) -> tupl
         first = next(iter(extents))
         return first, extents[first], 1
 
-    def unevenness(axis: int) -> float:
-        share = extents[axis] / target.threads
-        return max(math.ceil(share) / share, EVEN)
-
-    split = min(extents, key=unevenness)
+    split = min(extents, key=lambda axis: max(unevenness(extents[axis], target), EVEN))
     return split, extents[split], parts_of(plan, target, extents[split])
 
 
