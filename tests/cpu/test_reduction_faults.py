@@ -82,19 +82,31 @@ FAULTS = {
         (4_000, 9), (0,),
     ),
     "an element of a column twice": Fault(
-        r"(a1_5 = v0) if present5 else float32\(0\.0\)", r"\1", (200, 9), (0,)
+        r"(a1_5 = v0) if present5 else float32\(0\.0\)", r"\1", (200, 300), (0,)
     ),
     "an element of a short column twice": Fault(
-        r"(a1_3 = v0) if present3 else float32\(0\.0\)", r"\1", (99, 9), (0,)
+        r"(a1_3 = v0) if present3 else float32\(0\.0\)", r"\1", (99, 300), (0,)
     ),
     "lanes of a short column in their order": Fault(
-        _REVERSED.format("quarter"), "l = k\n", (99, 9), (0,)
+        _REVERSED.format("quarter"), "l = k\n", (99, 300), (0,)
     ),
     "lanes of a column in their order": Fault(
-        _REVERSED.format("held"), "l = k\n", (200, 9), (0,)
+        _REVERSED.format("held"), "l = k\n", (200, 300), (0,)
     ),
     "lanes of a whole column in their order": Fault(
-        _REVERSED.format("64"), "l = k\n", (512, 9), (0,)
+        _REVERSED.format("64"), "l = k\n", (512, 300), (0,)
+    ),
+    "lanes of rows as one that are left out": Fault(
+        r"half = opaque\(64\)", "half = opaque(4)", (9, 9), (0,)
+    ),
+    "a lane of rows as one is never combined": Fault(
+        r"min\(half, held - half\) \* width", "min(half, held - half) * width - 1", (200, 9), (0,)
+    ),
+    "no second elements of rows as one": Fault(
+        r"for r in range\(128, count, 128\)", "for r in range(256, count, 128)", (200, 9), (0,)
+    ),
+    "wide rows as one in another order": Fault(
+        r"l \+ 448", "l + 320", (512, 40), (0,)
     ),
     "chunk results in their order": Fault(
         r"( +)c1 = lanes_reduce_sum_f32\(t1 \+ 512\)",

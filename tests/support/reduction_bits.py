@@ -52,9 +52,9 @@ def reduced(op: str, kind: str) -> Iterator[Made]:
         for array, axis in ((x, 1), (np.ascontiguousarray(x.T), 0)):
             said = {"axis": axis} if op in ("argmax", "argmin") else {"axes": (axis,)}
             yield gb.plan(op, gb.Shape(array.dtype, array.shape), **said), (array,)
-        if op == "reduce_sum":  # rows that do not follow each other
-            apart = gb.array(x.T, layout=gb.Layout((1, 0), (sizes[1], sizes[0] + 1)))
-            yield gb.plan(op, apart.xla_shape, axes=(0,)), (apart,)
+    if op == "reduce_sum":  # rows that are too long to be reduced as one
+        x = operand(kind, 600, 600)
+        yield gb.plan(op, gb.Shape(x.dtype, x.shape), axes=(0,)), (x,)
 
 
 def _normalised(kind: str) -> Iterator[Made]:

@@ -120,11 +120,11 @@ def divided(plan: BroadcastPlan, target: CpuTarget, axes: Sequence[int]) -> tupl
     """The axis that threads share, of some, its extent, and in how many parts it is cut: the first
     that can be cut evenly, or else the one that comes closest."""
     # A plan of rank 0 is walked as one axis with one index.
-    extents = {k: plan.axes[k].extent for k in axes if k < plan.rank} or {0: 1}
+    every = [axis.extent for axis in plan.axes] or [1]
     if parts_of(plan, target, target.threads) == 1:
-        first = next(iter(extents))
-        return first, extents[first], 1
+        return 0, every[0], 1
 
+    extents = {k: every[k] for k in axes if k < len(every)} or {0: every[0]}
     split = min(extents, key=lambda axis: max(unevenness(extents[axis], target), EVEN))
     return split, extents[split], parts_of(plan, target, extents[split])
 

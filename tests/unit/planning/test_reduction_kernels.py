@@ -388,7 +388,8 @@ def test_the_shape_of_a_result(
         ("f32[4,64]", (1,), ColumnReduction), ("f32[3,64]", (1,), RowReduction),
         ("f32[700,30]", (0,), ColumnReduction), ("f32[30,700]{0,1}", (1,), ColumnReduction),
         ("f32[4,30,700]", (1,), ColumnReduction), ("f32[4,30,700]", (0, 2), RowReduction),
-        ("f32[700,2]", (0,), RowReduction),
+        ("f32[700,2]", (0,), ColumnReduction), ("f32[63,2]", (0,), RowReduction),
+        ("f32[700,2]{1,0:pad(700,3)}", (0,), RowReduction),
     ],
 )  # fmt: skip
 def test_vectors_go_where_elements_are_neighbours(

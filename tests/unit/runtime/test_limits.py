@@ -402,7 +402,7 @@ def test_alignment_is_the_addresses_modulo_16() -> None:
 
 
 def test_the_target_is_part_of_a_launch(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
-    large = whole(f"f32[{2**21}]")
+    large = whole(f"f32[{2**24}]")
     launches = []
     for threads in ("2", "3"):
         monkeypatch.setenv("GPUBCAST_THREADS", threads)
