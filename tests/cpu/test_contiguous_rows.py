@@ -70,12 +70,8 @@ def test_threads_share_chunks_and_not_rows(columns: int) -> None:
 @pytest.mark.parametrize(
     ("shape", "threads", "axis", "parts"),
     [
-        (
-            "f32[15,30000,64]",
-            16,
-            0,
-            17,
-        ),  # narrow rows: one thread has all of each, as even as may be
+        # Narrow rows: one thread has all of each, as evenly as may be.
+        ("f32[15,30000,64]", 16, 0, 17),
         ("f32[2,30000,64]", 4, 0, 5),
         ("f32[1,30000,64]", 4, 0, 1),
         ("f32[4,20000,1000]", 2, 0, 4),

@@ -111,9 +111,10 @@ def along(access: Access) -> tuple[int, ...]:
 
 
 def unevenness(extent: int, target: CpuTarget) -> float:
-    """How much longer than the average the longest part of an axis is, with one for each thread."""
+    """How much longer than the average the longest part of an axis is, with one for each thread;
+    EVEN where it is no more than that."""
     share = extent / target.threads
-    return math.ceil(share) / share
+    return max(math.ceil(share) / share, EVEN)
 
 
 def divided(plan: BroadcastPlan, target: CpuTarget, axes: Sequence[int]) -> tuple[int, int, int]:
@@ -125,7 +126,7 @@ def divided(plan: BroadcastPlan, target: CpuTarget, axes: Sequence[int]) -> tupl
         return 0, every[0], 1
 
     extents = {k: every[k] for k in axes if k < len(every)} or {0: every[0]}
-    split = min(extents, key=lambda axis: max(unevenness(extents[axis], target), EVEN))
+    split = min(extents, key=lambda axis: unevenness(extents[axis], target))
     return split, extents[split], parts_of(plan, target, extents[split])
 
 

@@ -14,13 +14,13 @@ from typing import ClassVar
 
 from gpubcast.planning.plan import Access, BroadcastPlan
 from gpubcast.schedules.cpu.cost import (
-    EVEN,
     STRETCH,
     VECTOR,
     along,
     hoisted_values,
     parts_of,
     streamed,
+    unevenness,
     walk_pattern,
 )
 from gpubcast.schedules.schedule import AccessPattern, CpuScheduleBase, CpuTarget, Patterns
@@ -192,9 +192,5 @@ def _divided(
     if parts_of(plan, target, target.threads) == 1:
         return 0, 1, 1
 
-    def unevenness(axis: int) -> float:
-        share = steps[axis] / target.threads
-        return max(math.ceil(share) / share, EVEN)
-
-    split = min(steps, key=unevenness)
+    split = min(steps, key=lambda axis: unevenness(steps[axis], target))
     return split, parts_of(plan, target, steps[split]), lengths.get(split, 1)
