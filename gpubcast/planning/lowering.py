@@ -5,7 +5,9 @@ A graph with reductions becomes one with the same results in which a reduction h
 - f32 for f8, f16 and bf16 where elements are added or multiplied, so that they are rounded once;
 - the axes of one sequence of the law of sums (``hlo.sequences``), with two elements or more;
 - at most ``LONGEST_SEQUENCE`` elements to a sequence: a longer one is reduced chunk by chunk
-  (``CHUNKS``) first, and its chunks' results are a sequence that is reduced next.
+  (``CHUNKS``) first, and its chunks' results are a sequence that is reduced next. Of a few columns,
+  which would keep few processors busy, that is done from ``LONGEST_COLUMN`` elements on, where
+  they are reduced once and not needed again.
 
 The index of an extreme element is the least among those of elements that equal the extreme.
 """
@@ -18,7 +20,15 @@ from dataclasses import replace
 from typing import Any
 
 from gpubcast.hlo import ops, rules
-from gpubcast.hlo.expression import Apply, Constant, Expression, Node, Place
+from gpubcast.hlo.expression import (
+    Apply,
+    Constant,
+    Expression,
+    Node,
+    Place,
+    arguments_of,
+    reduces,
+)
 from gpubcast.hlo.inference import infer
 from gpubcast.hlo.op import Inferred
 from gpubcast.hlo.reductions import without
@@ -28,6 +38,10 @@ from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.scalar_bits import scalar_bits
 from gpubcast.shapes.shape import Shape
 
+# The most elements of a sequence whose own are no neighbours in memory, beside at most so many
+# others: a block of a GPU takes a microsecond for each chunk of its columns, and each multiprocessor
+# has a block of 4,096 of them.
+LONGEST_COLUMN, FEW_COLUMNS = 2048, 2048
 # The keyword of a reduction whose result has one element per chunk, along a new last dimension.
 CHUNKS = "chunks"
 _SUMS = ("reduce_sum", "reduce_prod")
@@ -42,7 +56,7 @@ def lowered(
     expression: Expression, nodes: tuple[Inferred, ...]
 ) -> tuple[Expression, tuple[Inferred, ...]]:
     """The graph that kernels are made for, and what its nodes are."""
-    made = _LoweredGraph()
+    made = _LoweredGraph(reduces_once(expression, nodes))
     new: list[int] = []
     for node, inferred in zip(expression.nodes, nodes, strict=True):
         if isinstance(node, Place):
@@ -68,17 +82,59 @@ def lowered(
     return graph, tuple(made.inferred)
 
 
-class _LoweredGraph:
-    """A graph being made, with what is known of its nodes."""
+def reduces_once(expression: Expression, nodes: tuple[Inferred, ...]) -> bool:
+    """Whether a graph has one reduction, and the elements that are reduced are not needed again:
+    nothing varies along more than it, and is computed from it."""
+    varies: list[set[int]] = []  # the dimensions along which a node does
+    behind: list[bool] = []  # whether a node depends on the reduction, or is it
+    least = math.inf
+    for node, inferred in zip(expression.nodes, nodes, strict=True):
+        args, sizes = arguments_of(node), inferred.shape.dimensions
+        moved = zip(args, inferred.maps, strict=False)
+        places = {place[d] for arg, place in moved for d in varies[arg] if d < len(place)}
+        varies.append({d for d in places if d is not None} if args else {*range(len(sizes))})
+        behind.append(any(behind[arg] for arg in args))
+        elements = math.prod(sizes[d] for d in varies[-1])
+        if reduces(node):
+            assert isinstance(node, Apply)
+            if least < math.inf or ops.OPS[node.op].rule is not rules.REDUCE:
+                return False
+            least, behind[-1] = elements, True
+        elif behind[-1] and elements > least:
+            return False
+    return all(len(varies[out]) == nodes[out].shape.rank for out in expression.outputs)
 
-    def __init__(self) -> None:
+
+class _LoweredGraph:
+    """A graph being made, with what is known of its nodes.
+
+    Attributes:
+        reduces_once: whether elements that are reduced are not needed again.
+        orders: of each node, its dimensions from minor to major as the elements of its largest
+            operand lie in memory, which labels do not change.
+    """
+
+    def __init__(self, reduces_once: bool) -> None:
+        self.reduces_once = reduces_once
         self.nodes: list[Node] = []
         self.inferred: list[Inferred] = []
+        self.orders: list[tuple[int, ...]] = []
 
     def add(self, node: Node, inferred: Inferred) -> int:
+        self.orders.append(self._order(node, inferred))
         self.nodes.append(node)
         self.inferred.append(inferred)
         return len(self.nodes) - 1
+
+    def _order(self, node: Node, inferred: Inferred) -> tuple[int, ...]:
+        own = inferred.shape.layout.minor_to_major
+        args = arguments_of(node)
+        if not args:
+            return own
+        number = max(range(len(args)), key=lambda k: self.shape(args[k]).num_elements)
+        place = inferred.maps[number]
+        moved = [place[d] for d in self.orders[args[number]] if d < len(place)]
+        return tuple(dict.fromkeys((*(d for d in moved if d is not None), *own)))
 
     def apply(self, name: str, *args: int, **attributes: Any) -> int:
         shapes = tuple(self.inferred[a].shape for a in args)
@@ -113,10 +169,19 @@ class _LoweredGraph:
         elements = math.prod(self.shape(arg).dimensions[axis] for axis in axes)
         if elements == 1:
             return self._single(name, arg, axes)
-        while elements > LONGEST_SEQUENCE:
+        longest = LONGEST_COLUMN if self._are_few_columns(arg, axes) else LONGEST_SEQUENCE
+        while elements > longest:
             arg, elements = self._chunks(name, arg, axes, elements)
             axes = (self.shape(arg).rank - 1,)
         return self.apply(name, arg, axes=tuple(axes))
+
+    def _are_few_columns(self, arg: int, axes: Sequence[int]) -> bool:
+        """Whether the elements of sequences are no neighbours, the sequences are few, and nothing
+        else is done with the elements."""
+        shape = self.shape(arg)
+        inner = next(d for d in self.orders[arg] if shape.dimensions[d] != 1)
+        columns = math.prod(n for d, n in enumerate(shape.dimensions) if d not in axes)
+        return self.reduces_once and inner not in axes and 0 < columns <= FEW_COLUMNS
 
     def _single(self, name: str, arg: int, axes: Sequence[int]) -> int:
         """A sequence of one element, which a sum adds to +0.0."""
@@ -138,7 +203,7 @@ class _LoweredGraph:
         kept = without(operand, axes)
         # The new dimension stands in memory where the reduced ones stood.
         order: list[int] = []
-        for d in operand.layout.minor_to_major:
+        for d in self.orders[arg]:
             to = kept.maps[0][d]
             order.append(len(kept.dimensions) if to is None else to)
         layout = Layout(tuple(dict.fromkeys(order)))

@@ -325,6 +325,15 @@ class BroadcastPlan:
             next((k for k, axes in numbered if axes & varies), 0) for varies in self.varies()
         )
 
+    def num_expensive(self) -> int:
+        """Operations that take many registers; where there are sequences, of their elements, since
+        others are computed once for all of these."""
+        depths = self.depths()[len(self.reads) :]
+        return sum(
+            self.program.expensive(instruction) and (depth > 0 or not self.sequences)
+            for instruction, depth in zip(self.program.code, depths, strict=True)
+        )
+
     def along_sequence(self) -> tuple[int, ...]:
         """The outputs that have an axis of the first sequence."""
         axes = self.axes_of(1)

@@ -72,8 +72,10 @@ def test_threads_share_chunks_and_not_rows(columns: int) -> None:
     [
         # Narrow rows: one thread has all of each, as evenly as may be.
         ("f32[15,30000,64]", 16, 0, 17),
-        ("f32[2,30000,64]", 4, 0, 5),
-        ("f32[1,30000,64]", 4, 0, 1),
+        ("f32[2,2000,64]", 4, 0, 2),
+        ("f32[1,2000,64]", 4, 0, 1),
+        ("f32[2,30000,64]", 4, 2, 29),  # chunks
+        ("f32[1,30000,64]", 4, 1, 16),
         ("f32[4,20000,1000]", 2, 0, 4),
         ("f32[3,20000,1000]", 2, 1, 3),  # of three matrices one thread would have two
         ("f32[65,20000,1000]", 64, 1, 65),

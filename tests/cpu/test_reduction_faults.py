@@ -79,7 +79,7 @@ FAULTS = {
     ),
     "chunks of a column in their order": Fault(
         r"chunk = 0\n( +)left = q(?s:.*?)begin = first", r"chunk = q\n\1begin = first",
-        (4_000, 9), (0,),
+        (2_000, 9), (0,),
     ),
     "an element of a column twice": Fault(
         r"(a1_5 = v0) if present5 else float32\(0\.0\)", r"\1", (200, 300), (0,)

@@ -47,13 +47,12 @@ class _ColumnLoops(ColumnTransposes):
         self.vector, self.tile, self.far = schedule.vector_axis, schedule.tile, schedule.far
         others = tuple(k for k in range(table.plan.num_parallel) if k != self.vector)
         super().__init__(table, schedule, others)
-        self.cheap = not any(map(self.program.expensive, self.program.code))
         # Accesses that are copied by loops of their own: the compiler makes no vectors of a long
         # formula between loads or stores that are no vectors.
         self.copied = [
             slot
             for slot, pattern in enumerate(self.table.patterns)
-            if pattern is AccessPattern.GATHERED and not self.cheap
+            if pattern is AccessPattern.GATHERED and table.plan.num_expensive()
             if self.table.moves(slot, self.vector)
         ][:MOST_SCRATCH]
         every = enumerate(self.table.patterns)
@@ -74,16 +73,14 @@ class _ColumnLoops(ColumnTransposes):
         lines += [f"t{v} = scratch_{scratch_type(self.program.type_of(v))}()" for v in self.waiting]
         lines += [f"g{slot} = scratch_{self._type(slot)}()" for slot in self.copied]
         lines += [f"x{slot} = scratch_{self.element(slot).name}()" for slot in self.crossed]
-        if self.streamed:
-            slots = [slot for slot in self.crossed if slot >= self.reads]
-            lines += [f"r{slot} = scratch_{self.element(slot).name}()" for slot in slots]
+        lines += [f"r{slot} = scratch_{self.element(slot).name}()" for slot in self.streamed]
         lines += [f"y{v} = scratch_{scratch_type(self.program.type_of(v))}()" for v in self.stored]
         body = self.span()
         for number in self.passes:
             body += self._pass(self.reduced_by(number))
             body += self._columns([v for v in self.waiting if self.after[v] == number + 1])
         tiles = self.tiles([*self.transposed(reads=True), *body, *self._stores()])
-        fence = ["fence()"] * self.streamed
+        fence = ["fence()"] * bool(self.streamed)
         return lines + self.values_at(0) + self.loop(0, tiles) + fence
 
     # --- values ----------------------------------------------------------------------------------
@@ -124,11 +121,11 @@ class _ColumnLoops(ColumnTransposes):
             return self.value(value, "")
         return self.value(value, self._place(value, row), apart=apart)
 
-    def _place(self, slot: int, row: int) -> str:
-        """Where an access is at a place of the tile."""
+    def _place(self, slot: int, row: int, column: str = "(column + c)") -> str:
+        """Where an access is at a place of the tile, or in another column."""
         inside = any(self.table.moves(slot, axis) for axis in self.plan.axes_of(1))
         before = f"q{slot}_{row}" if inside else self.offset(slot)
-        return self.along(slot, before, {self.vector: "(column + c)"})
+        return self.along(slot, before, {self.vector: column})
 
     def _rows(self, slots: list[int], element: str, row: int) -> list[str]:
         """How far accesses are at an element of the sequence."""
@@ -226,7 +223,7 @@ class _ColumnLoops(ColumnTransposes):
         ]
         if self.contiguous:
             return self._contiguous(chosen)
-        if not self.cheap:
+        if not self._is_cheap(chosen):
             return [*alone, f"held = min(count, {_WAITING})", *steps]
         return [
             f"if count == {CHUNK}:",
@@ -241,6 +238,11 @@ class _ColumnLoops(ColumnTransposes):
             f"    held = min(count, {_WAITING})",
             *indented(self._depth_first(chosen, "held", self._pair(chosen, present=False))),
         ]
+
+    def _is_cheap(self, chosen: list[Combination]) -> bool:
+        """Whether what some reductions take is computed in no time."""
+        values = [v for v in self._operands(chosen)[0] if v >= self.reads and self.depth[v]]
+        return not any(self.program.expensive(self.program.code[v - self.reads]) for v in values)
 
     def _contiguous(self, chosen: list[Combination]) -> list[str]:
         """The lanes of a chunk whose rows follow each other in memory: what is done of neighbouring
@@ -424,6 +426,12 @@ class _ColumnLoops(ColumnTransposes):
                 if slot in self.crossed:
                     name = self.element(slot).name
                     ends.append(f"store_{name}(x{slot}, m_0 + c, {text})")
+                    continue
+                if slot in self.streamed:
+                    name, size = self.element(slot).name, self.element(slot).itemsize
+                    ends.append(f"store_{name}(r{slot}, c, {text})")
+                    first = f"p{slot} + {size} * ({self._place(slot, 0, 'column')})"
+                    copies.append(f"stream({first}, r{slot}, {size} * width)")
                     continue
                 store = self.table.store(k, self._place(slot, 0), text)
                 if slot in self.copied:

@@ -12,11 +12,11 @@ class ColumnTransposes(ColumnTiles):
 
     Attributes:
         crossed: the slots of such accesses.
-        streamed: whether their results are written past the caches.
+        streamed: the slots of results that are written past the caches.
     """
 
     crossed: list[int]
-    streamed: bool
+    streamed: tuple[int, ...]
 
     def element(self, slot: int) -> ElementType:
         """The type of an access in memory."""
@@ -42,7 +42,7 @@ class ColumnTransposes(ColumnTiles):
                     lines += [f"if s{slot}_{self.vector} == {length}:", f"    {ahead}"]
                 continue
             direct = f"{verb}(x{slot}, 1, {pitch}, {at}, {step}, width, {length})"
-            if not self.streamed:
+            if slot not in self.streamed:
                 lines.append(direct)
                 continue
             row = f"{size} * {length}"

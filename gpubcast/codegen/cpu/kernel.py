@@ -45,7 +45,7 @@ def _vectors(plan: BroadcastPlan, schedule: CpuSchedule) -> list[str]:
     """What a kernel says of the vectors that it uses."""
     if isinstance(schedule, RowReduction) and row_reduction.only_reads(plan, schedule):
         return ["reading_vectors()"]
-    return ["wide_vectors()"] * any(map(plan.program.expensive, plan.program.code))
+    return ["wide_vectors()"] * (plan.num_expensive() > 0)
 
 
 def _loops(table: ParameterTable, schedule: CpuSchedule) -> list[str]:

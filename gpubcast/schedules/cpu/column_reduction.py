@@ -11,6 +11,7 @@ from gpubcast.schedules.cpu.cost import (
     FAR_TILE_BYTES,
     MOST_FAR,
     MOST_SCRATCH,
+    SHORTEST_RUN,
     STRETCH,
     TILE_BYTES,
     along,
@@ -38,6 +39,11 @@ _NARROW = 256
 _UNEVEN = 1.25
 # Sequences of at least so many elements are worth while in rows of fewer columns than FEWEST.
 _LONG = 64
+# Where vectors go, in words: whether rows are contiguous.
+_ACROSS = {
+    False: "across the sequences that are reduced",
+    True: "along whole rows that follow each other in memory",
+}
 # Parts are multiples of so many columns, whole lines of memory, and at least this share of the
 # threads has one.
 _UNIT, _BUSY = 64, 0.75
@@ -53,7 +59,7 @@ class ColumnReduction(CpuScheduleBase):
         far: whether elements come from memory, which is then read in longer runs.
         vector_axis: the parallel axis along which sequences lie beside each other.
         stored: values along the sequence that are stored for a later pass over it.
-        streamed: whether tiles of results are written past the caches.
+        streamed: the results along the sequence that are written past the caches, as slots.
         contiguous: whether a tile has all of a row, and the next row follows it in memory.
     """
 
@@ -66,13 +72,13 @@ class ColumnReduction(CpuScheduleBase):
     far: bool
     vector_axis: int
     stored: tuple[int, ...]
-    streamed: bool
+    streamed: tuple[int, ...]
     contiguous: bool
 
     @property
     def streams(self) -> bool:
         """Whether results are written past the caches."""
-        return self.streamed
+        return bool(self.streamed)
 
     @property
     def asks_for_size(self) -> bool:
@@ -91,7 +97,7 @@ class ColumnReduction(CpuScheduleBase):
         if self.stored:
             parts.append(f"store {', '.join(f'%{value}' for value in self.stored)}")
         if self.streamed:
-            parts.append("streamed")
+            parts.append(f"streamed {' '.join(map(str, self.streamed))}")
         if self.contiguous:
             parts.append("contiguous")
         return " | ".join([*parts, *self.split_key])
@@ -104,7 +110,7 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
     if axis is None:
         return None
     reductions = sum(one.sequence > 0 for one in plan.program.code)
-    costly = any(map(plan.program.expensive, plan.program.code))
+    costly = plan.num_expensive() > 0
     crossed = _crossed(plan, axis, large=large)
     far = not crossed and large and reductions <= MOST_FAR
     # Of costly values as many tiles wait as there are lanes to combine, and all of them are to stay
@@ -136,8 +142,7 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
     return ColumnReduction(
         reads=patterns[: len(plan.reads)],
         writes=patterns[len(plan.reads) :],
-        reason="COLUMN_REDUCTION: vectors across the sequences that are reduced"
-        + said_of(split, parts),
+        reason=f"COLUMN_REDUCTION: vectors {_ACROSS[contiguous]}{said_of(split, parts)}",
         rank=plan.rank,
         moved_axes=tuple(() if a.by_value else along(a) for a in plan.accesses),
         split_axis=split,
@@ -150,7 +155,7 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
         far=far,
         vector_axis=axis,
         stored=stored_values(plan)[: MOST_SCRATCH - len(crossed)] if crossed else (),
-        streamed=large and any(slot >= len(plan.reads) for slot in crossed),
+        streamed=_streamed(plan, axis, crossed, tile) if large else (),
         contiguous=contiguous,
     )
 
@@ -221,6 +226,21 @@ def _crossed(plan: BroadcastPlan, vector: int, *, large: bool) -> tuple[int, ...
         return step == 1 or (step == -1 and slot < len(plan.reads))
 
     found = [slot for slot, access in enumerate(plan.accesses) if crosses(slot, access)]
+    return tuple(found[:MOST_CROSSED])
+
+
+def _streamed(
+    plan: BroadcastPlan, vector: int, crossed: tuple[int, ...], tile: int
+) -> tuple[int, ...]:
+    """The slots of results that are written past the caches: of those that have an axis of the
+    sequence, whose tiles are transposed, or have rows that are worth it."""
+    run = min(tile, plan.axes[vector].size)
+    found = []
+    for output in plan.along_sequence():
+        write, slot = plan.writes[output], len(plan.reads) + output
+        is_run = write.strides[vector] == 1 and run * write.element_type.itemsize >= SHORTEST_RUN
+        if slot in crossed or is_run:
+            found.append(slot)
     return tuple(found[:MOST_CROSSED])
 
 

@@ -72,9 +72,9 @@ def work(plan: BroadcastPlan) -> int:
     moved = plan.num_bytes
     if plan.sequences:
         # Pairs are many though they are read from little memory.
-        size = max(access.element_type.itemsize for access in plan.accesses)
+        size = max(a.element_type.itemsize for a in plan.accesses if not a.generated)
         moved = max(moved, plan.num_visited * size)
-    return moved * (1 + _EXPENSIVE * sum(map(plan.program.expensive, plan.program.code)))
+    return moved * (1 + _EXPENSIVE * plan.num_expensive())
 
 
 def parts_of(plan: BroadcastPlan, target: CpuTarget, outer: int) -> int:

@@ -319,7 +319,7 @@ def _fits(plan: BroadcastPlan, passes: Passes, vector: int, group: int, *, held:
         VALUES_OF_HELD if held else VALUES_OF_TREES
     )
     free = PASS_REGISTERS if held else LOOP_REGISTERS
-    return taken <= (free // 2 if any(map(program.expensive, program.code)) else free)
+    return taken <= (free // 2 if plan.num_expensive() else free)
 
 
 def _lacks_sequence(access: Access, plan: BroadcastPlan) -> bool:

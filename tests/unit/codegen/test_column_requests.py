@@ -77,7 +77,7 @@ class Recorded:
 def test_what_is_read_has_been_asked_for(rows: int) -> None:
     """Of two tiles, all but the first rows of the first one, and little else."""
     tile = 64
-    found = Recorded(rows, 256, 0, 2 * tile, 0, tile)
+    found = Recorded(rows, 4096, 0, 2 * tile, 0, tile)
     lines = 2 * rows * tile // 16
     assert len(found.read) == lines
     late = [line for line in found.read if found.asked.get(line, 1 << 60) > found.read[line]]

@@ -15,7 +15,7 @@ from gpubcast.hlo.expression import Apply, Expression, reduces
 from gpubcast.hlo.inference import infer
 from gpubcast.hlo.op import Inferred
 from gpubcast.hlo.sequences import CHUNK, num_chunks, sequences
-from gpubcast.planning.lowering import by_chunks, lowered
+from gpubcast.planning.lowering import FEW_COLUMNS, LONGEST_COLUMN, by_chunks, lowered
 from gpubcast.planning.plan import LONGEST_SEQUENCE as LONGEST
 from gpubcast.shapes.shape import Shape
 
@@ -60,7 +60,8 @@ def every_case() -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
 
 
 def test_laws_at_every_shape() -> None:
-    """Sequences of 2 to 32,768 elements, in the order of the law; results of the same shape."""
+    """Sequences of 2 to 32,768 elements, of few columns to 2,048, in the order of the law; results
+    of the same shape."""
     for sizes, axes in every_case():
         text = f"f32[{','.join(map(str, sizes))}]"
         whole, nodes, made, inferred = graph("reduce_sum", text, axes=axes)
@@ -70,10 +71,13 @@ def test_laws_at_every_shape() -> None:
         counts = [of_elements(made, inferred, node) for node in found]
         assert all(n != 1 for n in counts), (sizes, axes)
         assert all(n <= LONGEST or by_chunks(x) for n, x in zip(counts, found, strict=True))
-        wanted = []
+        wanted, left = [], dict(enumerate(sizes))
         for sequence in sequences([sizes[axis] for axis in axes]):
-            n = math.prod(sizes[axes[k]] for k in sequence)
-            while n > LONGEST:
+            own = [axes[k] for k in sequence]
+            inner = max((axis for axis in left if left[axis] != 1), default=None)
+            n = math.prod(left.pop(axis) for axis in own)
+            few = inner not in own and 0 < math.prod(left.values()) <= FEW_COLUMNS
+            while n > (LONGEST_COLUMN if few else LONGEST):
                 wanted.append(n)
                 n = num_chunks(n)
             wanted += [n] * (n != 1)
@@ -142,6 +146,53 @@ def test_long_sequences_are_reduced_by_chunks(elements: int, steps: list[tuple[i
     _, _, made, inferred = graph("reduce_sum", f"f32[{elements}]", axes=(0,))
     found = [(of_elements(made, inferred, x), by_chunks(x)) for x in reductions(made)]
     assert found == steps
+
+
+@pytest.mark.parametrize(
+    ("function", "text", "kernels"),
+    [
+        ("r c -> c", "f32[2049,2048]", 2),
+        ("r c -> c", "f32[2048,2048]", 1),
+        ("r c -> c", "f32[2049,2049]", 1),
+        ("r c -> c", "f32[2049,8]{0,1}", 1),
+        ("r c -> c", "f32[1048577,8]", 3),
+        ("a r c -> a c", "f32[2,2049,8]", 2),
+        ("a r c -> a c", "f32[300,2049,8]", 1),
+        ("c r -> c", "f32[8,2049]", 1),
+        ("c r -> c", "f32[8,2049]{0,1}", 2),
+    ],
+)
+def test_a_few_long_columns_are_reduced_by_chunks(function: str, text: str, kernels: int) -> None:
+    """What is computed of their results is in the last kernel."""
+    for body in (lambda x: gb.reduce_sum(x, "r"), lambda x: gb.reduce_max(x * x, "r") * 2 + 1):
+        assert len(gb.fuse(function)(body).plan(text).broadcast_plans) == kernels
+
+
+@pytest.mark.parametrize(
+    "name", ["softmax", "log_softmax", "logsumexp", "var", "standardize", "layer_norm", "rms_norm"]
+)
+def test_long_columns_that_are_needed_again_are_not(name: str) -> None:
+    assert len(getattr(gb.nn, name).plan("f32[30000,8]", axis=0).broadcast_plans) == 1
+    assert len(gb.plan("argmax", "f32[30000,8]", axis=0, index_dtype="s32").broadcast_plans) == 1
+
+
+def test_long_columns_that_are_reduced_twice_or_repeated_are_not() -> None:
+    def both(x: Any) -> Any:
+        return gb.reduce_sum(x, "r"), gb.reduce_max(x, "r")
+
+    def beside(x: Any, y: Any) -> Any:
+        return gb.reduce_sum(x, "r") + y
+
+    for function, body in (
+        ("r c -> c, c", both),
+        ("r c -> r c", lambda x: gb.reduce_sum(x, "r")),
+        ("r c, r -> r c", beside),
+    ):
+        short, long = (
+            gb.fuse(function)(body).plan(*(f"f32[{rows},8]", f"f32[{rows}]")[: 1 + (body is beside)])
+            for rows in (1000, 30_000)
+        )
+        assert len(short.broadcast_plans) == len(long.broadcast_plans), function
 
 
 def test_chunks_stand_in_memory_where_their_elements_stood() -> None:
