@@ -19,12 +19,18 @@ Dimension = tuple[int, int]
 class AxisClasses:
     """Disjoint sets of dimensions.
 
+    ``alike`` has dimensions that are walked as one axis though nothing of the graph says so.
+
     Attributes:
         sizes: of the nodes' dimensions.
     """
 
     def __init__(
-        self, expression: Expression, nodes: tuple[Inferred, ...], among: Iterable[int]
+        self,
+        expression: Expression,
+        nodes: tuple[Inferred, ...],
+        among: Iterable[int],
+        alike: Iterable[tuple[Dimension, Dimension]] = (),
     ) -> None:
         self._parent: dict[Dimension, Dimension] = {}
         self.sizes = [node.shape.dimensions for node in nodes]
@@ -34,7 +40,9 @@ class AxisClasses:
             ):
                 for d, to in enumerate(place):
                     if to is not None and self.sizes[argument][d] == self.sizes[index][to]:
-                        self._join((argument, d), (index, to))
+                        self.join((argument, d), (index, to))
+        for one, other in alike:
+            self.join(one, other)
 
     def of(self, dimension: Dimension) -> Dimension:
         """The dimension that stands for all of its axis."""
@@ -57,6 +65,7 @@ class AxisClasses:
         axes = [axis for axis in self.axes(node) if axis is not None]
         return len(set(axes)) < len(axes)
 
-    def _join(self, one: Dimension, other: Dimension) -> None:
+    def join(self, one: Dimension, other: Dimension) -> None:
+        """Have two dimensions of one size walked as one axis."""
         first, second = sorted((self.of(one), self.of(other)))
         self._parent[second] = first

@@ -7,7 +7,7 @@ A graph with reductions becomes one with the same results in which a reduction h
 - at most ``LONGEST_SEQUENCE`` elements to a sequence: a longer one is reduced chunk by chunk
   (``CHUNKS``) first, and its chunks' results are a sequence that is reduced next. Of a few columns,
   which would keep few processors busy, that is done from ``LONGEST_COLUMN`` elements on, where
-  they are reduced once and not needed again.
+  they are only reduced, and not needed again.
 
 The index of an extreme element is the least among those of elements that equal the extreme.
 """
@@ -56,7 +56,7 @@ def lowered(
     expression: Expression, nodes: tuple[Inferred, ...]
 ) -> tuple[Expression, tuple[Inferred, ...]]:
     """The graph that kernels are made for, and what its nodes are."""
-    made = _LoweredGraph(reduces_once(expression, nodes))
+    made = _LoweredGraph(only_reduces(expression, nodes))
     new: list[int] = []
     for node, inferred in zip(expression.nodes, nodes, strict=True):
         if isinstance(node, Place):
@@ -82,26 +82,26 @@ def lowered(
     return graph, tuple(made.inferred)
 
 
-def reduces_once(expression: Expression, nodes: tuple[Inferred, ...]) -> bool:
-    """Whether a graph has one reduction, and the elements that are reduced are not needed again:
-    nothing varies along more than it, and is computed from it."""
+def only_reduces(expression: Expression, nodes: tuple[Inferred, ...]) -> bool:
+    """Whether the elements that a graph reduces are not needed again: no reduction depends on
+    another one, and nothing that depends on one varies along more than it."""
     varies: list[set[int]] = []  # the dimensions along which a node does
-    behind: list[bool] = []  # whether a node depends on the reduction, or is it
-    least = math.inf
+    fewest: list[float] = []  # elements of the smallest reduction that it depends on
     for node, inferred in zip(expression.nodes, nodes, strict=True):
         args, sizes = arguments_of(node), inferred.shape.dimensions
         moved = zip(args, inferred.maps, strict=False)
         places = {place[d] for arg, place in moved for d in varies[arg] if d < len(place)}
         varies.append({d for d in places if d is not None} if args else {*range(len(sizes))})
-        behind.append(any(behind[arg] for arg in args))
+        below = min((fewest[arg] for arg in args), default=math.inf)
         elements = math.prod(sizes[d] for d in varies[-1])
+        if elements > below:
+            return False
         if reduces(node):
             assert isinstance(node, Apply)
-            if least < math.inf or ops.OPS[node.op].rule is not rules.REDUCE:
+            if below < math.inf or ops.OPS[node.op].rule is not rules.REDUCE:
                 return False
-            least, behind[-1] = elements, True
-        elif behind[-1] and elements > least:
-            return False
+            below = elements
+        fewest.append(below)
     return all(len(varies[out]) == nodes[out].shape.rank for out in expression.outputs)
 
 
@@ -109,13 +109,13 @@ class _LoweredGraph:
     """A graph being made, with what is known of its nodes.
 
     Attributes:
-        reduces_once: whether elements that are reduced are not needed again.
+        only_reduces: whether elements that are reduced are not needed again.
         orders: of each node, its dimensions from minor to major as the elements of its largest
             operand lie in memory, which labels do not change.
     """
 
-    def __init__(self, reduces_once: bool) -> None:
-        self.reduces_once = reduces_once
+    def __init__(self, only_reduces: bool) -> None:
+        self.only_reduces = only_reduces
         self.nodes: list[Node] = []
         self.inferred: list[Inferred] = []
         self.orders: list[tuple[int, ...]] = []
@@ -181,7 +181,7 @@ class _LoweredGraph:
         shape = self.shape(arg)
         inner = next(d for d in self.orders[arg] if shape.dimensions[d] != 1)
         columns = math.prod(n for d, n in enumerate(shape.dimensions) if d not in axes)
-        return self.reduces_once and inner not in axes and 0 < columns <= FEW_COLUMNS
+        return self.only_reduces and inner not in axes and 0 < columns <= FEW_COLUMNS
 
     def _single(self, name: str, arg: int, axes: Sequence[int]) -> int:
         """A sequence of one element, which a sum adds to +0.0."""

@@ -20,10 +20,10 @@ from gpubcast.hlo.expression import (
     reduces,
 )
 from gpubcast.hlo.op import Inferred
-from gpubcast.planning.axis_classes import AxisClasses
+from gpubcast.planning.axis_classes import AxisClasses, Dimension
 from gpubcast.planning.bitcasts import changes_width
 from gpubcast.planning.build import filled, read_as
-from gpubcast.planning.lowering import lowered
+from gpubcast.planning.lowering import by_chunks, lowered
 from gpubcast.planning.partition import Kernel, Kernels, partition
 from gpubcast.planning.plan import INDEX, BroadcastPlan, Operand
 from gpubcast.planning.single_kernel import is_within, one_kernel, sequence_axes
@@ -54,6 +54,7 @@ class _Cutting:
         operands: its operands: those of the call, then what is computed.
         arrays: their numbers: operands of the call first, then its outputs, then temporaries.
         results: the numbers of the results that are left.
+        alike: dimensions of results of reductions that are walked as one axis.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class _Cutting:
         self.outputs = outputs
         self.arrays = tuple(range(len(operands)))
         self.results = tuple(range(len(outputs)))
+        self.alike = _alike(graph, nodes)
         self.made: list[Kernel] = []
         self.temporaries: list[Shape] = []
 
@@ -81,7 +83,7 @@ class _Cutting:
                 self._compute_elements(index)
         self._compute_reduced_results()
         while left := self._reductions(self.graph.outputs):
-            whole = one_kernel(self.graph, self.nodes, self.operands, self._outputs())
+            whole = self._one_kernel(self.graph, self._outputs())
             if whole is not None:
                 self._make(whole, tuple(self.arity + i for i in self.results))
                 return Kernels(tuple(self.made), tuple(self.temporaries))
@@ -89,6 +91,9 @@ class _Cutting:
                 self._compute_reductions(left)
         rest = partition(self.graph, self.nodes, self.operands, self._outputs())
         return self._with(rest)
+
+    def _one_kernel(self, graph: Expression, outs: tuple[Operand, ...]) -> BroadcastPlan | None:
+        return one_kernel(graph, self.nodes, self.operands, outs, self.alike)
 
     def _make(self, plan: BroadcastPlan, written: tuple[int, ...]) -> None:
         """Have a kernel that writes the arrays ``written``."""
@@ -200,7 +205,7 @@ class _Cutting:
         outs = tuple(_temporary(self.nodes[i].shape) for i in shared)
         part = replace(self.graph, outputs=(*nodes, *shared), axes=(), packed=True)
         given = tuple(self.outputs[self.results[k]] for k in chosen)
-        plan = one_kernel(part, self.nodes, self.operands, (*given, *outs))
+        plan = self._one_kernel(part, (*given, *outs))
         return None if plan is None else (plan, shared, outs)
 
     def _with(self, rest: Kernels) -> Kernels:
@@ -282,7 +287,7 @@ class _Cutting:
         """The kernel that computes some nodes into temporaries."""
         outs = tuple(_temporary(self.nodes[i].shape) for i in chosen)
         part = replace(self.graph, outputs=chosen, axes=())
-        plan = one_kernel(part, self.nodes, self.operands, outs)
+        plan = self._one_kernel(part, outs)
         return None if plan is None else (plan, outs)
 
     def _compute_elements(self, node: int) -> None:
@@ -308,6 +313,29 @@ class _Cutting:
             (array,) = self._fresh(1)
             self.temporaries.append(out.shape)
         self.arrays += (array,)
+
+
+def _alike(
+    graph: Expression, nodes: tuple[Inferred, ...]
+) -> tuple[tuple[Dimension, Dimension], ...]:
+    """The dimensions of reductions that are walked as one axis, which is not seen any more where
+    what they reduce is not part of the graph; and those of chunks of one sequence."""
+    classes = AxisClasses(graph, nodes, range(len(nodes)))
+    chunks: dict[tuple[Dimension, ...], Dimension] = {}
+    first: dict[Dimension, Dimension] = {}
+    found = []
+    for index, node in enumerate(graph.nodes):
+        if not reduces(node):
+            continue
+        if by_chunks(node):
+            own = index, nodes[index].shape.rank - 1
+            classes.join(chunks.setdefault(sequence_axes(graph, classes, index), own), own)
+        if classes.clashes(index):
+            continue
+        for d, axis in enumerate(classes.axes(index)):
+            if axis is not None:
+                found.append((first.setdefault(axis, (index, d)), (index, d)))
+    return tuple((one, other) for one, other in found if one != other)
 
 
 def _temporary(shape: Shape) -> Operand:

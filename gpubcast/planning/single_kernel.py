@@ -76,13 +76,19 @@ def one_kernel(
     nodes: tuple[Inferred, ...],
     operands: tuple[Operand, ...],
     outputs: tuple[Operand, ...],
+    alike: Sequence[tuple[Dimension, Dimension]] = (),
 ) -> BroadcastPlan | None:
-    """The plan of one kernel that computes all of a graph; None where it takes several."""
+    """The plan of one kernel that computes all of a graph; None where it takes several.
+
+    Args:
+        graph, nodes, operands, outputs: as for ``reduction_kernels``.
+        alike: dimensions that are walked as one axis though nothing of the graph says so.
+    """
     live = sorted(reachable(graph.nodes, graph.outputs))
     found = [i for i in live if reduces(graph.nodes[i])]
     if len(found) > MAX_REDUCTIONS or len(outputs) > MAX_WRITES or any(map(filled, outputs)):
         return None
-    classes = AxisClasses(graph, nodes, live)
+    classes = AxisClasses(graph, nodes, live, alike)
     if any(map(classes.clashes, live)):
         return None
     axes = _axes(graph, nodes, operands, classes, found)

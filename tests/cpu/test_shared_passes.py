@@ -43,3 +43,49 @@ def test_many_share_a_pass(op: str, kind: str) -> None:
 
     wanted = functools.reduce(np.add, [reduced(op, x * factor, (1,)) for factor in factors])
     assert same(total(x), wanted)
+
+
+@pytest.mark.parametrize("kind", ["f32", "bf16", "s16"])
+@pytest.mark.parametrize(
+    ("dims", "axes"),
+    [
+        ((3, 40_000), (1,)),
+        ((40_000, 3), (0,)),
+        ((2_500, 9), (0,)),
+        ((2, 2_500, 9), (1,)),
+        ((50, 4, 700), (0, 2)),
+        ((40_000,), (0,)),
+    ],
+)
+def test_reductions_of_the_same_chunks(
+    kind: str, dims: tuple[int, ...], axes: tuple[int, ...]
+) -> None:
+    """Beside each other, and of what differs."""
+
+    @gb.fuse
+    def function(x: Any) -> Any:
+        total, most = gb.reduce_sum(x, axes=axes), gb.reduce_max(x, axes=axes)
+        return total, gb.reduce_min(x + x, axes=axes) - most
+
+    x = values(np.random.default_rng(3), kind, dims)
+    total, apart = function(x)
+    assert same(total, reduced("reduce_sum", x, axes))
+    with np.errstate(all="ignore"):
+        wanted = reduced("reduce_min", x + x, axes) - reduced("reduce_max", x, axes)
+    assert same(apart, wanted)
+    plans = function.plan(f"{kind}[{','.join(map(str, dims))}]").broadcast_plans
+    assert len(plans) == 2
+
+
+def test_chunks_of_other_sequences_are_others() -> None:
+    x = values(np.random.default_rng(4), "f32", (40_000, 3))
+    y = values(np.random.default_rng(5), "f32", (3, 40_000))
+
+    @gb.fuse
+    def function(x: Any, y: Any) -> Any:
+        return gb.reduce_sum(x, axes=(0,)), gb.reduce_sum(y, axes=(1,)), gb.reduce_sum(y, axes=(0,))
+
+    one, other, short = function(x, y)
+    assert same(one, reduced("reduce_sum", x, (0,)))
+    assert same(other, reduced("reduce_sum", y, (1,)))
+    assert same(short, reduced("reduce_sum", y, (0,)))

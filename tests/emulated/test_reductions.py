@@ -81,6 +81,36 @@ def softmax_like(x: np.ndarray[Any, Any], axis: int) -> ReductionCase:
     )
 
 
+def moments(x: np.ndarray[Any, Any], axes: tuple[int, ...]) -> ReductionCase:
+    """Reductions beside each other, which share the pass over chunks and that over their results;
+    one of another sequence's chunks would not."""
+
+    @gb.fuse
+    def function(p: Any) -> Any:
+        total, most = gb.reduce_sum(p, axes=axes), gb.reduce_max(p, axes=axes)
+        return gb.reduce_sum(p * p, axes=axes) - total * total, most
+
+    def expected() -> tuple[np.ndarray[Any, Any], ...]:
+        total = reduced("sum", "f32", x, axes)
+        return reduced("sum", "f32", x * x, axes) - total * total, reduced("max", "f32", x, axes)
+
+    return ReductionCase(
+        f"moments of {x.shape} along {axes}",
+        lambda device: tuple(function(gb.array(x, device=device))),
+        expected,
+    )
+
+
+@pytest.mark.parametrize(
+    ("dims", "axes"),
+    [((1, 33_000), (1,)), ((2_100, 6), (0,)), ((3, 700, 9), (0, 1)), ((2, 2_100, 3), (1,))],
+)
+def test_reductions_of_the_same_chunks_share_a_pass(
+    dims: tuple[int, ...], axes: tuple[int, ...], new_device: NewDevice
+) -> None:
+    assert run(new_device(), [moments(numbers(*dims), axes)]) == 2
+
+
 def farthest(x: np.ndarray[Any, Any]) -> ReductionCase:
     """For each row the greatest sum of distances to the rows."""
 

@@ -44,6 +44,8 @@ SIZES = (
     *(383, 384, 511, 512, 513, 640, 1000, 1023, 1025, 1537, 5000),
 )
 LONG = (32767, 32768, 32769, 33281, 70001, 262145, 300000)
+# A label of these and few others: rows of several pages, and columns that are reduced by chunks.
+FEW = (1, 1, 2, 3, 5, 8, 16, 33, 2049, 2500, 4100, 8200)
 MOST = 8_000
 
 
@@ -168,6 +170,8 @@ def call(program: Program, rng: random.Random, *, most: int = MOST, eager: bool 
     choices: tuple[int, ...] = SIZES
     if len(program.order) == 1 and rng.random() < 0.06:
         choices, most = LONG, max(LONG)
+    elif rng.random() < 0.1:
+        choices, most = FEW, 8 * most
     elif rng.random() < 0.05:
         most *= 8  # more than one thread's work
     sizes = label_sizes(rng, program, choices, most)
