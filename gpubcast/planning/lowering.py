@@ -9,13 +9,15 @@ A graph with reductions becomes one with the same results in which a reduction h
   which would keep few processors busy, that is done from ``LONGEST_COLUMN`` elements on, where
   they are only reduced, and not needed again.
 
-The index of an extreme element is the least among those of elements that equal the extreme.
+The index of an extreme element is the least among those of elements that equal the extreme. Where
+that would read memory twice, it is found by one reduction: of integers that have the element in
+their upper half, in the order of floats, and in their lower half how few are before it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,17 +36,23 @@ from gpubcast.hlo.op import Inferred
 from gpubcast.hlo.reductions import without
 from gpubcast.hlo.sequences import num_chunks, sequences
 from gpubcast.planning.plan import LONGEST_SEQUENCE
+from gpubcast.shapes.element_types import ElementType
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.scalar_bits import scalar_bits
 from gpubcast.shapes.shape import Shape
 
 # The most elements of a sequence whose own are no neighbours in memory, beside at most so many
-# others: a block of a GPU takes a microsecond for each chunk of its columns, and each multiprocessor
-# has a block of 4,096 of them.
+# others: a block of a GPU takes a microsecond for each chunk of its columns, and there is one for
+# each multiprocessor where columns are 4,096.
 LONGEST_COLUMN, FEW_COLUMNS = 2048, 2048
 # The keyword of a reduction whose result has one element per chunk, along a new last dimension.
 CHUNKS = "chunks"
 _SUMS = ("reduce_sum", "reduce_prod")
+# Columns of more elements are not held in registers.
+_SHORT = 128
+# Bits of a half of an integer, all of them, and those but the sign.
+_HALF = 32
+_ONES, _MOST = (1 << _HALF) - 1, (1 << _HALF - 1) - 1
 
 
 def by_chunks(node: Node) -> bool:
@@ -98,11 +106,18 @@ def only_reduces(expression: Expression, nodes: tuple[Inferred, ...]) -> bool:
             return False
         if reduces(node):
             assert isinstance(node, Apply)
-            if below < math.inf or ops.OPS[node.op].rule is not rules.REDUCE:
+            (operand,) = (nodes[arg].shape.element_type for arg in args)
+            once = ops.OPS[node.op].rule is rules.REDUCE or fits_in_half(operand)
+            if below < math.inf or not once:
                 return False
             below = elements
         fewest.append(below)
     return all(len(varies[out]) == nodes[out].shape.rank for out in expression.outputs)
+
+
+def fits_in_half(element_type: ElementType) -> bool:
+    """Whether elements are in the upper half of an integer of 64 bits."""
+    return not element_type.is_complex and element_type.bits <= _HALF
 
 
 class _LoweredGraph:
@@ -169,19 +184,23 @@ class _LoweredGraph:
         elements = math.prod(self.shape(arg).dimensions[axis] for axis in axes)
         if elements == 1:
             return self._single(name, arg, axes)
-        longest = LONGEST_COLUMN if self._are_few_columns(arg, axes) else LONGEST_SEQUENCE
-        while elements > longest:
+        while elements > self._longest(arg, axes):
             arg, elements = self._chunks(name, arg, axes, elements)
             axes = (self.shape(arg).rank - 1,)
         return self.apply(name, arg, axes=tuple(axes))
 
-    def _are_few_columns(self, arg: int, axes: Sequence[int]) -> bool:
-        """Whether the elements of sequences are no neighbours, the sequences are few, and nothing
-        else is done with the elements."""
-        shape = self.shape(arg)
-        inner = next(d for d in self.orders[arg] if shape.dimensions[d] != 1)
-        columns = math.prod(n for d, n in enumerate(shape.dimensions) if d not in axes)
-        return self.only_reduces and inner not in axes and 0 < columns <= FEW_COLUMNS
+    def _longest(self, arg: int, axes: Sequence[int]) -> int:
+        """The most elements of a sequence that are reduced at a time: fewer where they are no
+        neighbours, the sequences are few, and nothing else is done with the elements."""
+        sizes = enumerate(self.shape(arg).dimensions)
+        columns = math.prod(size for d, size in sizes if d not in axes)
+        few = 0 < columns <= FEW_COLUMNS and not self._is_inner(arg, axes)
+        return LONGEST_COLUMN if self.only_reduces and few else LONGEST_SEQUENCE
+
+    def _is_inner(self, arg: int, axes: Sequence[int]) -> bool:
+        """Whether neighbours in memory are neighbours along some axes."""
+        sizes = self.shape(arg).dimensions
+        return next((d for d in self.orders[arg] if sizes[d] != 1), None) in axes
 
     def _single(self, name: str, arg: int, axes: Sequence[int]) -> int:
         """A sequence of one element, which a sum adds to +0.0."""
@@ -218,8 +237,20 @@ class _LoweredGraph:
 
     def choice(self, name: str, arg: int, given: dict[str, Any], result: Inferred) -> int:
         """The least index of an element that equals the extreme, NaN where there is one."""
-        operand, axis = self.shape(arg), given["axis"]
+        index, found = self._found(name, arg, given["axis"])
+        if index != result.shape.element_type.name:
+            found = self.apply("convert_element_type", found, to=result.shape.element_type.name)
+        identity = tuple(range(result.shape.rank))
+        return self.add(
+            Place(found, identity, result.shape.dimensions, 0), _placed(result, identity)
+        )
+
+    def _found(self, name: str, arg: int, axis: int) -> tuple[str, int]:
+        """The index of an extreme element, and its type."""
+        operand = self.shape(arg)
         dimensions = operand.dimensions
+        if fits_in_half(operand.element_type) and self._is_read_again(arg, axis):
+            return "s64", self._found_at_once(name, arg, axis)
         extreme = self._along("reduce_max" if name == "argmax" else "reduce_min", arg, axis)
         others = tuple(d for d in range(operand.rank) if d != axis)
         spread = self.apply(
@@ -233,13 +264,57 @@ class _LoweredGraph:
         largest = self.constant((1 << int(index[1:]) - 1) - 1, index)
         far = self.apply("broadcast_in_dim", largest, shape=dimensions, broadcast_dimensions=())
         candidates = self.apply("select", hit, position, far)
-        found = self._along("reduce_min", candidates, axis)
-        if index != result.shape.element_type.name:
-            found = self.apply("convert_element_type", found, to=result.shape.element_type.name)
-        identity = tuple(range(result.shape.rank))
-        return self.add(
-            Place(found, identity, result.shape.dimensions, 0), _placed(result, identity)
+        return index, self._along("reduce_min", candidates, axis)
+
+    def _is_read_again(self, arg: int, axis: int) -> bool:
+        """Whether two reductions of an axis that depend on each other read it from memory twice:
+        elements that are no neighbours are not kept between them. An index fits half an integer."""
+        longest = LONGEST_SEQUENCE if self._is_inner(arg, (axis,)) else _SHORT
+        return longest < self.shape(arg).dimensions[axis] <= _ONES
+
+    def _found_at_once(self, name: str, arg: int, axis: int) -> int:
+        """The index of an extreme element by one reduction, an s64."""
+        shape = self.shape(arg)
+
+        def number(value: int, element_type: str = "s32") -> int:
+            made = self.constant(value, element_type)
+            sizes = shape.dimensions
+            return self.apply("broadcast_in_dim", made, shape=sizes, broadcast_dimensions=())
+
+        order = self._ordered(arg, number)
+        if name == "argmin":
+            order = self.apply("bitwise_not", order)
+        if shape.element_type.is_floating:
+            order = self.apply("select", self.apply("ne", arg, arg), number(_MOST), order)
+        upper = self.apply("convert_element_type", order, to="s64")
+        upper = self.apply("shift_left", upper, number(_HALF, "s64"))
+        place = self.apply("broadcasted_iota", dtype="s64", shape=shape.dimensions, dimension=axis)
+        both = self.apply(
+            "bitwise_or", upper, self.apply("bitwise_xor", place, number(_ONES, "s64"))
         )
+        most = self.apply("bitwise_not", self._along("reduce_max", both, axis))
+        ones = self.constant(_ONES, "s64")
+        sizes = self.shape(most).dimensions
+        ones = self.apply("broadcast_in_dim", ones, shape=sizes, broadcast_dimensions=())
+        return self.apply("bitwise_and", most, ones)
+
+    def _ordered(self, arg: int, number: Callable[..., int]) -> int:
+        """Elements as s32 of the same order; zeros of both signs are equal."""
+        element_type = self.shape(arg).element_type
+        if element_type.name == "u32":
+            flipped = self.apply("bitwise_xor", arg, number(1 << _HALF - 1, "u32"))
+            return self.apply("bitcast_convert_type", flipped, to="s32")
+        if not element_type.is_floating:
+            return arg if element_type.name == "s32" else self._as(arg, "s32")
+        wide = arg if element_type.name == "f32" else self._as(arg, "f32")
+        bits = self.apply("add", wide, number(0, "f32"))
+        bits = self.apply("bitcast_convert_type", bits, to="s32")
+        signs = self.apply("shift_right_arithmetic", bits, number(_HALF - 1))
+        magnitude = self.apply("shift_right_logical", signs, number(1))
+        return self.apply("bitwise_xor", bits, magnitude)
+
+    def _as(self, arg: int, element_type: str) -> int:
+        return self.apply("convert_element_type", arg, to=element_type)
 
 
 def _placed(result: Inferred, identity: tuple[int, ...]) -> Inferred:

@@ -1,0 +1,84 @@
+"""The index of an extreme element by one reduction, where sequences are long and along columns: of
+integers that have the element and its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpubcast as gb
+from tests.support.reduced_values import chosen, same
+from tests.support.reduction_calls import values
+from tests.support.reduction_cases import ARGS, FLOATS, INTEGERS, dtype_of
+
+HALF = [kind for kind in (*FLOATS, *INTEGERS, "pred") if kind not in ("f64", "s64", "u64")]
+DIMS = [((2, 40_000), 1), ((2_500, 3), 0), ((300, 20), 0)]
+
+
+def operations(plan: Any) -> list[str]:
+    """The reductions of a plan's kernels."""
+    return [one.op for made in plan.broadcast_plans for one in made.program.code if one.sequence]
+
+
+@pytest.mark.parametrize("kind", HALF)
+@pytest.mark.parametrize(("dims", "axis"), DIMS)
+@pytest.mark.parametrize("op", ARGS)
+def test_each_type(op: Any, kind: str, dims: tuple[int, int], axis: int) -> None:
+    """Equal elements, zeros of both signs, infinities and NaN."""
+    for seed in range(4):
+        x = values(np.random.default_rng(seed), kind, dims)
+        found = getattr(gb, op)(x, axis=axis, index_dtype="s32")
+        assert same(found, chosen(op, x, axis, dtype_of("s32"))), seed
+    plan = gb.plan(op, f"{kind}[{dims[0]},{dims[1]}]", axis=axis, index_dtype="s32")
+    assert set(operations(plan)) == {"reduce_max"}
+
+
+@pytest.mark.parametrize("op", ARGS)
+@pytest.mark.parametrize("kind", ["f32", "bf16", "s8", "u32"])
+def test_edges(op: str, kind: str) -> None:
+    """The first of equal elements, wherever they are, also the least and the greatest numbers."""
+    dtype = dtype_of(kind)
+    edges: list[Any] = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-45, -1e-45]
+    if kind in INTEGERS:
+        edges = [np.iinfo(dtype).min, np.iinfo(dtype).max, 0, 1]
+    rng = np.random.default_rng(7)
+    for number in range(40):
+        few = rng.choice(np.array(edges).astype(dtype), 3)
+        x = rng.choice(few, (700, 5)).astype(dtype)
+        x[rng.integers(700)] = few[0]
+        found = getattr(gb, op)(x, axis=0, index_dtype="s32")
+        assert same(found, chosen(op, x, 0, dtype_of("s32"))), number
+
+
+@pytest.mark.parametrize("index", ["s8", "u16", "s64", "u64"])
+def test_types_of_indices(index: Any) -> None:
+    x = values(np.random.default_rng(2), "f32", (120, 7))
+    wide = np.concatenate([x, np.full((400, 7), x.min() - 1, "f4")])
+    found = gb.argmax(wide, axis=0, index_dtype=index)
+    assert same(found, chosen("argmax", wide, 0, dtype_of(index)))
+
+
+def test_where_the_elements_are_needed_twice() -> None:
+    """Of 64 bits, along rows that are held, and in functions with other reductions."""
+    for text, axis in (("f64[2500,3]", 0), ("s64[2,40000]", 1), ("f32[2,30000]", 1)):
+        plan = gb.plan("argmax", text, axis=axis, index_dtype="s32")
+        assert set(operations(plan)) == {"reduce_max", "reduce_min"}
+
+    @gb.fuse
+    def both(x: Any) -> Any:
+        return gb.argmax(x, axis=0, index_dtype="s32"), gb.reduce_sum(x, axes=(0,))
+
+    x = values(np.random.default_rng(3), "f32", (2_500, 6))
+    found, total = both(x)
+    assert same(found, chosen("argmax", x, 0, dtype_of("s32")))
+    assert same(total, gb.reduce_sum(x, axes=(0,)))
+
+
+def test_memory_is_read_once() -> None:
+    for text, axis in (("f32[50,130000]", 1), ("f32[40000,30]", 0), ("f32[4096,4096]", 0)):
+        plan = gb.plan("argmin", text, axis=axis, index_dtype="s64")
+        first, *rest = plan.broadcast_plans
+        of_operand = [read for read in first.reads if not read.generated]
+        assert len(of_operand) == 1 and len(rest) <= 1
