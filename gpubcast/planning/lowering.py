@@ -27,6 +27,7 @@ from gpubcast.hlo.expression import (
     Constant,
     Expression,
     Node,
+    Parameter,
     Place,
     arguments_of,
     reduces,
@@ -36,7 +37,6 @@ from gpubcast.hlo.op import Inferred
 from gpubcast.hlo.reductions import without
 from gpubcast.hlo.sequences import num_chunks, sequences
 from gpubcast.planning.plan import LONGEST_SEQUENCE
-from gpubcast.shapes.element_types import ElementType
 from gpubcast.shapes.layout import Layout
 from gpubcast.shapes.scalar_bits import scalar_bits
 from gpubcast.shapes.shape import Shape
@@ -48,8 +48,8 @@ LONGEST_COLUMN, FEW_COLUMNS = 2048, 2048
 # The keyword of a reduction whose result has one element per chunk, along a new last dimension.
 CHUNKS = "chunks"
 _SUMS = ("reduce_sum", "reduce_prod")
-# Columns of more elements are not held in registers.
-_SHORT = 128
+# Columns of more elements are not held in registers, and so many bytes are not near a processor.
+_SHORT, LARGE_BYTES = 128, 4 << 20
 # Bits of a half of an integer, all of them, and those but the sign.
 _HALF = 32
 _ONES, _MOST = (1 << _HALF) - 1, (1 << _HALF - 1) - 1
@@ -92,9 +92,11 @@ def lowered(
 
 def only_reduces(expression: Expression, nodes: tuple[Inferred, ...]) -> bool:
     """Whether the elements that a graph reduces are not needed again: no reduction depends on
-    another one, and nothing that depends on one varies along more than it."""
+    another one, nothing that depends on one varies along more than it, and no result beside them
+    varies along more than the largest."""
     varies: list[set[int]] = []  # the dimensions along which a node does
     fewest: list[float] = []  # elements of the smallest reduction that it depends on
+    largest = 0
     for node, inferred in zip(expression.nodes, nodes, strict=True):
         args, sizes = arguments_of(node), inferred.shape.dimensions
         moved = zip(args, inferred.maps, strict=False)
@@ -104,20 +106,23 @@ def only_reduces(expression: Expression, nodes: tuple[Inferred, ...]) -> bool:
         elements = math.prod(sizes[d] for d in varies[-1])
         if elements > below:
             return False
-        if reduces(node):
+        if reduces(node) and elements < nodes[args[0]].shape.num_elements:
             assert isinstance(node, Apply)
-            (operand,) = (nodes[arg].shape.element_type for arg in args)
-            once = ops.OPS[node.op].rule is rules.REDUCE or fits_in_half(operand)
+            once = ops.OPS[node.op].rule is rules.REDUCE or fits_in_half(nodes[args[0]].shape)
             if below < math.inf or not once:
                 return False
-            below = elements
+            below, largest = elements, max(elements, largest)
         fewest.append(below)
-    return all(len(varies[out]) == nodes[out].shape.rank for out in expression.outputs)
+    return all(
+        len(varies[out]) == nodes[out].shape.rank
+        and (fewest[out] < math.inf or nodes[out].shape.num_elements <= largest)
+        for out in expression.outputs
+    )
 
 
-def fits_in_half(element_type: ElementType) -> bool:
+def fits_in_half(shape: Shape) -> bool:
     """Whether elements are in the upper half of an integer of 64 bits."""
-    return not element_type.is_complex and element_type.bits <= _HALF
+    return not shape.element_type.is_complex and shape.element_type.bits <= _HALF
 
 
 class _LoweredGraph:
@@ -125,8 +130,9 @@ class _LoweredGraph:
 
     Attributes:
         only_reduces: whether elements that are reduced are not needed again.
-        orders: of each node, its dimensions from minor to major as the elements of its largest
-            operand lie in memory, which labels do not change.
+        orders: of each node, its dimensions from minor to major as the elements of the largest
+            array that it is computed from lie in memory, which labels do not change.
+        sizes: elements of that array.
     """
 
     def __init__(self, only_reduces: bool) -> None:
@@ -134,22 +140,27 @@ class _LoweredGraph:
         self.nodes: list[Node] = []
         self.inferred: list[Inferred] = []
         self.orders: list[tuple[int, ...]] = []
+        self.sizes: list[int] = []
 
     def add(self, node: Node, inferred: Inferred) -> int:
-        self.orders.append(self._order(node, inferred))
+        order, size = self._memory(node, inferred)
+        self.orders.append(order)
+        self.sizes.append(size)
         self.nodes.append(node)
         self.inferred.append(inferred)
         return len(self.nodes) - 1
 
-    def _order(self, node: Node, inferred: Inferred) -> tuple[int, ...]:
+    def _memory(self, node: Node, inferred: Inferred) -> tuple[tuple[int, ...], int]:
+        """What ``orders`` and ``sizes`` say of a node."""
         own = inferred.shape.layout.minor_to_major
         args = arguments_of(node)
         if not args:
-            return own
-        number = max(range(len(args)), key=lambda k: self.shape(args[k]).num_elements)
-        place = inferred.maps[number]
-        moved = [place[d] for d in self.orders[args[number]] if d < len(place)]
-        return tuple(dict.fromkeys((*(d for d in moved if d is not None), *own)))
+            return own, inferred.shape.num_elements if isinstance(node, Parameter) else 0
+        number = max(range(len(args)), key=lambda k: self.sizes[args[k]])
+        largest, place = args[number], inferred.maps[number]
+        moved = [place[d] for d in self.orders[largest] if d < len(place)]
+        order = dict.fromkeys((*(d for d in moved if d is not None), *own))
+        return tuple(order), inferred.shape.num_elements if reduces(node) else self.sizes[largest]
 
     def apply(self, name: str, *args: int, **attributes: Any) -> int:
         shapes = tuple(self.inferred[a].shape for a in args)
@@ -249,8 +260,9 @@ class _LoweredGraph:
         """The index of an extreme element, and its type."""
         operand = self.shape(arg)
         dimensions = operand.dimensions
-        if fits_in_half(operand.element_type) and self._is_read_again(arg, axis):
+        if fits_in_half(operand) and self._is_read_again(arg, axis):
             return "s64", self._found_at_once(name, arg, axis)
+        self.only_reduces = False  # the elements are needed again
         extreme = self._along("reduce_max" if name == "argmax" else "reduce_min", arg, axis)
         others = tuple(d for d in range(operand.rank) if d != axis)
         spread = self.apply(
@@ -270,7 +282,8 @@ class _LoweredGraph:
         """Whether two reductions of an axis that depend on each other read it from memory twice:
         elements that are no neighbours are not kept between them. An index fits half an integer."""
         longest = LONGEST_SEQUENCE if self._is_inner(arg, (axis,)) else _SHORT
-        return longest < self.shape(arg).dimensions[axis] <= _ONES
+        size = self.sizes[arg] * self.shape(arg).element_type.itemsize
+        return longest < self.shape(arg).dimensions[axis] <= _ONES and size >= LARGE_BYTES
 
     def _found_at_once(self, name: str, arg: int, axis: int) -> int:
         """The index of an extreme element by one reduction, an s64."""

@@ -8,6 +8,7 @@ picklable, the same for every device.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gpubcast.errors import LayoutError, ShapeError
@@ -182,6 +183,11 @@ class Program:
         if not instruction.args or instruction.sequence:
             return False
         return ops.OPS[instruction.op].expensive(self.type_of(instruction.args[-1]))
+
+    def any_expensive(self, values: Iterable[int]) -> bool:
+        """Whether some of these values are of such operations."""
+        base = len(self.reads)
+        return any(v >= base and self.expensive(self.code[v - base]) for v in values)
 
     def taken(self, value: int) -> bool:
         """Whether an instruction computes with a value, which then is not only written: one that

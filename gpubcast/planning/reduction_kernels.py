@@ -93,7 +93,10 @@ class _Cutting:
         return self._with(rest)
 
     def _one_kernel(self, graph: Expression, outs: tuple[Operand, ...]) -> BroadcastPlan | None:
-        return one_kernel(graph, self.nodes, self.operands, outs, self.alike)
+        """One kernel for a part of the graph. What is computed by now may be used in other ways
+        than what it was computed from, so that its dimensions are axes of their own."""
+        found = one_kernel(graph, self.nodes, self.operands, outs, self.alike)
+        return found or one_kernel(graph, self.nodes, self.operands, outs)
 
     def _make(self, plan: BroadcastPlan, written: tuple[int, ...]) -> None:
         """Have a kernel that writes the arrays ``written``."""

@@ -3,18 +3,31 @@ integers that have the element and its place."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gpubcast as gb
+from gpubcast.planning import lowering
+from gpubcast.runtime import state
 from tests.support.reduced_values import chosen, same
 from tests.support.reduction_calls import values
 from tests.support.reduction_cases import ARGS, FLOATS, INTEGERS, dtype_of
 
 HALF = [kind for kind in (*FLOATS, *INTEGERS, "pred") if kind not in ("f64", "s64", "u64")]
+EXTREME = {"argmax": ("reduce_max",), "argmin": ()}
 DIMS = [((2, 40_000), 1), ((2_500, 3), 0), ((300, 20), 0)]
+
+
+@pytest.fixture(params=[0, lowering.LARGE_BYTES])
+def least(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """From how many bytes on one reduction finds an index: from any, too."""
+    state.clear()
+    monkeypatch.setattr(lowering, "LARGE_BYTES", request.param)
+    yield request.param
+    state.clear()
 
 
 def operations(plan: Any) -> list[str]:
@@ -25,18 +38,19 @@ def operations(plan: Any) -> list[str]:
 @pytest.mark.parametrize("kind", HALF)
 @pytest.mark.parametrize(("dims", "axis"), DIMS)
 @pytest.mark.parametrize("op", ARGS)
-def test_each_type(op: Any, kind: str, dims: tuple[int, int], axis: int) -> None:
+def test_each_type(least: int, op: Any, kind: str, dims: tuple[int, int], axis: int) -> None:
     """Equal elements, zeros of both signs, infinities and NaN."""
     for seed in range(4):
         x = values(np.random.default_rng(seed), kind, dims)
         found = getattr(gb, op)(x, axis=axis, index_dtype="s32")
         assert same(found, chosen(op, x, axis, dtype_of("s32"))), seed
     plan = gb.plan(op, f"{kind}[{dims[0]},{dims[1]}]", axis=axis, index_dtype="s32")
-    assert set(operations(plan)) == {"reduce_max"}
+    assert set(operations(plan)) == ({"reduce_max"} if least == 0 else {"reduce_min", *EXTREME[op]})
 
 
 @pytest.mark.parametrize("op", ARGS)
 @pytest.mark.parametrize("kind", ["f32", "bf16", "s8", "u32"])
+@pytest.mark.usefixtures("least")
 def test_edges(op: str, kind: str) -> None:
     """The first of equal elements, wherever they are, also the least and the greatest numbers."""
     dtype = dtype_of(kind)
@@ -53,6 +67,7 @@ def test_edges(op: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("index", ["s8", "u16", "s64", "u64"])
+@pytest.mark.usefixtures("least")
 def test_types_of_indices(index: Any) -> None:
     x = values(np.random.default_rng(2), "f32", (120, 7))
     wide = np.concatenate([x, np.full((400, 7), x.min() - 1, "f4")])
@@ -61,8 +76,9 @@ def test_types_of_indices(index: Any) -> None:
 
 
 def test_where_the_elements_are_needed_twice() -> None:
-    """Of 64 bits, along rows that are held, and in functions with other reductions."""
-    for text, axis in (("f64[2500,3]", 0), ("s64[2,40000]", 1), ("f32[2,30000]", 1)):
+    """Of 64 bits, along rows that are held, of few bytes, and beside other reductions."""
+    shapes = ("f64[2500,300]", 0), ("s64[20,40000]", 1), ("f32[200,30000]", 1), ("f32[2500,64]", 0)
+    for text, axis in shapes:
         plan = gb.plan("argmax", text, axis=axis, index_dtype="s32")
         assert set(operations(plan)) == {"reduce_max", "reduce_min"}
 
@@ -77,7 +93,7 @@ def test_where_the_elements_are_needed_twice() -> None:
 
 
 def test_memory_is_read_once() -> None:
-    for text, axis in (("f32[50,130000]", 1), ("f32[40000,30]", 0), ("f32[4096,4096]", 0)):
+    for text, axis in (("f32[50,130000]", 1), ("f32[40000,60]", 0), ("f32[4096,4096]", 0)):
         plan = gb.plan("argmin", text, axis=axis, index_dtype="s64")
         first, *rest = plan.broadcast_plans
         of_operand = [read for read in first.reads if not read.generated]

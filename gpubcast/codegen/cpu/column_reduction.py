@@ -47,12 +47,13 @@ class _ColumnLoops(ColumnTransposes):
         self.vector, self.tile, self.far = schedule.vector_axis, schedule.tile, schedule.far
         others = tuple(k for k in range(table.plan.num_parallel) if k != self.vector)
         super().__init__(table, schedule, others)
+        costly = table.plan.num_expensive() > 0
         # Accesses that are copied by loops of their own: the compiler makes no vectors of a long
         # formula between loads or stores that are no vectors.
         self.copied = [
             slot
             for slot, pattern in enumerate(self.table.patterns)
-            if pattern is AccessPattern.GATHERED and table.plan.num_expensive()
+            if pattern is AccessPattern.GATHERED and costly
             if self.table.moves(slot, self.vector)
         ][:MOST_SCRATCH]
         every = enumerate(self.table.patterns)
@@ -241,8 +242,7 @@ class _ColumnLoops(ColumnTransposes):
 
     def _is_cheap(self, chosen: list[Combination]) -> bool:
         """Whether what some reductions take is computed in no time."""
-        values = [v for v in self._operands(chosen)[0] if v >= self.reads and self.depth[v]]
-        return not any(self.program.expensive(self.program.code[v - self.reads]) for v in values)
+        return not self.program.any_expensive(v for v in self._operands(chosen)[0] if self.depth[v])
 
     def _contiguous(self, chosen: list[Combination]) -> list[str]:
         """The lanes of a chunk whose rows follow each other in memory: what is done of neighbouring

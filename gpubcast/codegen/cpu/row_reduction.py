@@ -180,10 +180,6 @@ class _RowLoops(RowStores):
         full = full_chunk(chosen, elements, at_once, [])
         return full, short_chunk(chosen, count, elements, at_once)
 
-    def _is_expensive(self, value: int) -> bool:
-        code = self.program.code
-        return value >= self.reads and self.program.expensive(code[value - self.reads])
-
     def _computed(
         self, chosen: list[Combination], begin: str, count: str, body: Callable[[bool], list[str]]
     ) -> list[str]:
@@ -290,7 +286,7 @@ class _RowLoops(RowStores):
         lines = [f"length2 = {self.length(2)}"]
         if self.packed:
             return lines + self._short_sequences(inner, below, begin, count)
-        if len(self.plan.axes_of(1)) > 1 or any(map(self._is_expensive, self._of_element(below))):
+        if len(self.plan.axes_of(1)) > 1 or self.program.any_expensive(self._of_element(below)):
             return lines + long
         short = self._short_sequences(inner, below, begin, count)
         return [

@@ -11,12 +11,12 @@ from gpubcast.schedules.cpu.cost import (
     FAR_TILE_BYTES,
     MOST_FAR,
     MOST_SCRATCH,
-    SHORTEST_RUN,
     STRETCH,
     TILE_BYTES,
     along,
     divided,
     said_of,
+    streamed,
     unevenness,
 )
 from gpubcast.schedules.cpu.row_reduction import stored_values
@@ -155,7 +155,7 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
         far=far,
         vector_axis=axis,
         stored=stored_values(plan)[: MOST_SCRATCH - len(crossed)] if crossed else (),
-        streamed=_streamed(plan, axis, crossed, tile) if large else (),
+        streamed=_streamed(plan, target, axis, crossed, tile) if large else (),
         contiguous=contiguous,
     )
 
@@ -185,7 +185,7 @@ def _has_contiguous_rows(plan: BroadcastPlan, axis: int, tile: int) -> bool:
         return False
     base, program = len(plan.reads), plan.program
     taken = program.needed(tuple(one.args[0] for one in program.code if one.sequence))
-    if any(program.expensive(program.code[v - base]) for v in taken if v >= base):
+    if program.any_expensive(taken):
         return False
     moved = [plan.reads[v] for v in taken if v < base]
     moved = [read for read in moved if read.strides[axis] or read.strides[sequence[0]]]
@@ -230,7 +230,7 @@ def _crossed(plan: BroadcastPlan, vector: int, *, large: bool) -> tuple[int, ...
 
 
 def _streamed(
-    plan: BroadcastPlan, vector: int, crossed: tuple[int, ...], tile: int
+    plan: BroadcastPlan, target: CpuTarget, vector: int, crossed: tuple[int, ...], tile: int
 ) -> tuple[int, ...]:
     """The slots of results that are written past the caches: of those that have an axis of the
     sequence, whose tiles are transposed, or have rows that are worth it."""
@@ -238,8 +238,7 @@ def _streamed(
     found = []
     for output in plan.along_sequence():
         write, slot = plan.writes[output], len(plan.reads) + output
-        is_run = write.strides[vector] == 1 and run * write.element_type.itemsize >= SHORTEST_RUN
-        if slot in crossed or is_run:
+        if slot in crossed or (write.strides[vector] == 1 and streamed(plan, target, run)):
             found.append(slot)
     return tuple(found[:MOST_CROSSED])
 

@@ -62,9 +62,7 @@ def stores_elements(element_type: ElementType) -> bool:
 
 def computes_much(program: Program, values: Sequence[int]) -> bool:
     """Whether some values along a sequence take longer to compute than to combine."""
-    base = len(program.reads)
-    costly = any(v >= base and program.expensive(program.code[v - base]) for v in values)
-    return costly or len(values) > 4 * PER_LANE
+    return program.any_expensive(values) or len(values) > 4 * PER_LANE
 
 
 def work(plan: BroadcastPlan) -> int:

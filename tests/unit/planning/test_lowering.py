@@ -180,7 +180,8 @@ def test_a_few_long_columns_are_reduced_by_chunks(function: str, text: str, kern
 )
 def test_long_columns_that_are_needed_again_are_not(name: str) -> None:
     assert len(getattr(gb.nn, name).plan("f32[30000,8]", axis=0).broadcast_plans) == 1
-    assert len(gb.plan("argmax", "f64[30000,8]", axis=0, index_dtype="s32").broadcast_plans) == 1
+    for text in ("f64[30000,8]", "f32[30000,8]"):
+        assert len(gb.plan("argmax", text, axis=0, index_dtype="s32").broadcast_plans) == 1
 
 
 def test_long_columns_whose_sums_are_repeated_are_not() -> None:
@@ -243,3 +244,46 @@ def test_other_nodes_are_left() -> None:
 def test_the_size_of_a_chunk() -> None:
     assert LONGEST % CHUNK == 0 and num_chunks(LONGEST) <= CHUNK
     assert np.log2(LONGEST) == 15
+
+
+def kernels(function: str, body: Any, *shapes: str) -> list[int]:
+    """The bytes that each kernel of a function moves."""
+    return [one.num_bytes for one in gb.fuse(function)(body).plan(*shapes).broadcast_plans]
+
+
+def test_a_result_of_all_elements_shares_the_kernel_of_their_sum() -> None:
+    """A reduction of a dimension of size 1 is such a result."""
+    for body in (
+        lambda x: (gb.reduce_sum(x, "r"), gb.exp(x)),
+        lambda x: (gb.argmax(x, "r"), gb.exp(x)),
+    ):
+        assert len(kernels("r c -> c, r c", body, "f32[3000,64]")) == 1
+    both = kernels("r a c -> a c, r c", lambda x: (gb.reduce_sum(x, "r"), gb.reduce_max(x, "a")),
+                   "f32[3000,1,5]")  # fmt: skip
+    assert sum(both) < 2.1 * 4 * 3000 * 5
+
+
+def test_how_the_largest_operand_lies_decides_wherever_it_is_named() -> None:
+    """And not a vector that is repeated along all of its elements."""
+    for body in (lambda x, y: gb.reduce_sum(x * y, "c"), lambda x, y: gb.reduce_sum(y * x, "c")):
+        assert len(kernels("r c, r -> r", body, "f32[100,5000]", "f32[100]")) == 1
+        assert len(kernels("c r, c -> r", body, "f32[5000,100]", "f32[5000]")) == 2
+    pairs = kernels("i, j -> i", lambda x, y: gb.reduce_sum(gb.abs(x - y), "j"), "f32[200]",
+                    "f32[3000]")  # fmt: skip
+    assert len(pairs) == 1
+
+
+def test_results_of_one_dimension_may_be_used_as_two() -> None:
+    """Sums and maxima of rows, along one dimension each of a product, which is not stored."""
+    n = 600
+
+    def outer(x: Any) -> Any:
+        along = [gb.reduce_sum(x, axes=(1,)), gb.reduce_max(x, axes=(1,))]
+        first, other = (
+            gb.broadcast_in_dim(v, shape=(n, n), broadcast_dimensions=(d,))
+            for d, v in enumerate(along)
+        )
+        return gb.reduce_sum(first * other, axes=(1,))
+
+    moved = [one.num_bytes for one in gb.fuse(outer).plan(f"f32[{n},20]").broadcast_plans]
+    assert sum(moved) < 4 * n * n
