@@ -30,7 +30,7 @@ CASES, SIZE, DTYPE = (
 REDUCTIONS = RESULTS / "reductions-zen4-2core-2026-11-27b.json"
 """The report of reductions, alone and with the broadcasts around them."""
 REDUCED = ("row sum", "column sum", "full sum", "softmax", "layernorm")
-GPU = RESULTS / "gpu-h100-peers-2026-11-27.json"
+GPU = RESULTS / "gpu-h200-peers-2026-11-28.json"
 """The report of a GPU."""
 ON_GPU = (
     *("same shape", "row bias", "(N,3)+(3)", "transposed operand", "3-D permutation"),

@@ -7,9 +7,9 @@ from pathlib import Path
 INDEX = """# Performance
 
 What `gpubcast bench` measured, in the reports that are part of the repository. Each names its
-machine, its revision, the versions of the libraries, and the command that repeats it. One GPU was
-measured, an H100. What was expected of one, written down beforehand, is the page of predictions,
-beside what came.
+machine, its revision, the versions of the libraries, and the command that repeats it. Two GPUs were
+measured, an H100 and an H200. What was expected, written down beforehand, is the page of
+predictions, beside what came.
 
 Times are medians, and depend on the machine; a ratio is another library's time to ours, measured
 in turns in one run. Your own machine answers with `gpubcast bench`.
