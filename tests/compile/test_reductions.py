@@ -78,10 +78,18 @@ SIZES = (
 SPILLS = {("pow", "f32", "sm_80"): 112, ("pow", "bf16", "sm_80"): 8}
 
 
+# On bf16 that of f32, but for rounding, where a function has no formula of its own for it.
+ON_TYPES = [
+    (name, element_type)
+    for name in FUNCTIONS
+    for element_type in ("f32", "f64", "bf16")
+    if element_type != "bf16" or name in ("add", "pow")
+]
+
+
 @long
 @pytest.mark.parametrize("arch", EVERY_ARCHITECTURE)
-@pytest.mark.parametrize("element_type", ["f32", "f64", "bf16"])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(("name", "element_type"), ON_TYPES)
 def test_functions_take_no_local_memory(name: str, element_type: str, arch: str) -> None:
     """Three passes over what a function gives, along rows and along columns, each size on one
     architecture: NVRTC takes seconds for one kernel."""

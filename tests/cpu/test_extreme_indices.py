@@ -18,7 +18,13 @@ from tests.support.reduction_cases import ARGS, FLOATS, INTEGERS, dtype_of
 
 HALF = [kind for kind in (*FLOATS, *INTEGERS, "pred") if kind not in ("f64", "s64", "u64")]
 EXTREME = {"argmax": ("reduce_max",), "argmin": ()}
+# A long row, and columns by chunks and by one kernel: all of them of types whose orders are made
+# in different ways, and one of each other type.
 DIMS = [((2, 40_000), 1), ((2_500, 3), 0), ((300, 20), 0)]
+PLACES = [
+    *((op, kind, *place) for op in ARGS for kind in ("f32", "u32", "s8") for place in DIMS),
+    *((op, kind, *DIMS[k % 3]) for k, kind in enumerate(HALF) for op in ARGS),
+]
 
 
 @pytest.fixture(params=[0, lowering.LARGE_BYTES])
@@ -35,9 +41,7 @@ def operations(plan: Any) -> list[str]:
     return [one.op for made in plan.broadcast_plans for one in made.program.code if one.sequence]
 
 
-@pytest.mark.parametrize("kind", HALF)
-@pytest.mark.parametrize(("dims", "axis"), DIMS)
-@pytest.mark.parametrize("op", ARGS)
+@pytest.mark.parametrize(("op", "kind", "dims", "axis"), dict.fromkeys(PLACES))
 def test_each_type(least: int, op: Any, kind: str, dims: tuple[int, int], axis: int) -> None:
     """Equal elements, zeros of both signs, infinities and NaN."""
     for seed in range(4):
