@@ -147,6 +147,7 @@ REDUCTIONS = (
 )
 
 
+@pytest.mark.long
 def test_reductions_have_the_same_bits_on_processors_that_run_here(repository: Path) -> None:
     """Of those with the fewest and with the most instructions; what comes from memory on the one
     before that, too."""
