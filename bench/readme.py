@@ -27,7 +27,7 @@ PATTERNS = RESULTS / "acceptance-cpu-2core-2026-11-25.json"
 CASES, SIZE, DTYPE = (
     ("same shape", "row bias", "(N,3)+(3)", "transposed operand", "layernorm apply"), "64Mi", "f32",
 )  # fmt: skip
-REDUCTIONS = RESULTS / "reductions-zen4-2core-2026-11-27b.json"
+REDUCTIONS = RESULTS / "reductions-zen4-2core-2026-11-28.json"
 """The report of reductions, alone and with the broadcasts around them."""
 REDUCED = ("row sum", "column sum", "full sum", "softmax", "layernorm")
 GPU = RESULTS / "gpu-h200-peers-2026-11-28.json"
