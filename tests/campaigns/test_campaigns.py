@@ -64,7 +64,7 @@ def test_an_end_of_each_kind_is_told(
     code: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(subprocess, "Popen", _instead(code))
-    outcome = runner.run_seed("texts", 7, tmp_path, limit=10.0 if kind == "hang" else 120.0)
+    outcome = runner.run_seed("texts", 7, tmp_path, limit=20.0 if kind == "hang" else 120.0)
     assert {one for one in FAULTS if outcome.told.counts[one]} == {kind}
     assert "make campaign CAMPAIGN=texts SEED=7" in str(outcome)
     assert f"{kind}: " in str(outcome) and "a case" in str(outcome)

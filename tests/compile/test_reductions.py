@@ -78,7 +78,7 @@ SIZES = (
 SPILLS = {("pow", "f32", "sm_80"): 112, ("pow", "bf16", "sm_80"): 8}
 
 
-# On bf16 that of f32, but for rounding, where a function has no formula of its own for it.
+# On bf16 the least and the most that is computed: all of them run f32's code there, and round.
 ON_TYPES = [
     (name, element_type)
     for name in FUNCTIONS

@@ -64,15 +64,15 @@ def test_more_random_calls(seed: int) -> None:
     check_seed(seed, 50)
 
 
-# Rows; columns, those of which follow each other in memory and others; all elements. And what has
-# nothing to reduce.
+# Rows; columns, those of which follow each other in memory and others; all elements. And no axes,
+# and operands without elements.
 PLACES = (((3, 700), (1,)), ((700, 5), (0,)), ((130, 300), (0,)), ((3, 700), (0, 1)))
-NONE = (((3, 700), ()), ((5, 0), (1,)), ((5, 0), (0,)))
+EMPTY = (((3, 700), ()), ((5, 0), (1,)), ((5, 0), (0,)))
 
 
-def check_every(op: str, kind: str, none: tuple[Any, ...] = NONE) -> None:
+def check_every(op: str, kind: str, empty: tuple[Any, ...] = EMPTY) -> None:
     """One reduction on one type."""
-    for dims, axes in PLACES + none:
+    for dims, axes in PLACES + empty:
         x = numbers(kind, *dims)
         if op not in ARGS:
             check_call(op, x, axes)
@@ -91,10 +91,10 @@ def test_operations_and_types(op: str, kind: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("op", "kind", "turn"), [(*one, k % len(NONE)) for k, one in enumerate(every_reduction())]
+    ("op", "kind", "turn"), [(*one, k % len(EMPTY)) for k, one in enumerate(every_reduction())]
 )
 def test_every_operation_and_type(op: str, kind: str, turn: int) -> None:
-    check_every(op, kind, NONE[turn : turn + 1])
+    check_every(op, kind, EMPTY[turn : turn + 1])
 
 
 def test_every_type_has_reductions() -> None:
