@@ -59,6 +59,18 @@ def test_marked_vector_loads_ask_ahead() -> None:
     assert "prefetch" not in nontemporal_accesses.with_nontemporal_accesses(TEXT, asks=False)
 
 
+@pytest.mark.parametrize("asks", [True, False])
+def test_marked_loads_of_a_run_ask_for_pages_in_turn(asks: bool) -> None:
+    """Whether other loads ask or not; only where the processor gains by it."""
+    text = TEXT.replace("!5 = !{!3, !6}", "!5 = !{!3, !6, !8}") + '!8 = !{!"run", !4}\n'
+    made = nontemporal_accesses.with_nontemporal_accesses(text, asks=asks, in_turn=True)
+    (address,) = re.findall(r"call void @llvm.prefetch.p0\(ptr (%\S+),", made)
+    assert f"  {address} = inttoptr i64 " in made
+    assert "ptrtoint ptr %x to i64" in made and "getelementptr" not in made
+    known = nontemporal_accesses.with_nontemporal_accesses(text, asks=asks)
+    assert "inttoptr" not in known and ("prefetch" in known) is asks
+
+
 def test_other_code_is_left_alone() -> None:
     text = TEXT.replace('!"streamed"', '!"others"')
     assert nontemporal_accesses.with_nontemporal_accesses(text, asks=True) == text
@@ -82,9 +94,10 @@ def optimised(plan: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     """The LLVM assembly of a plan's streamed kernel, compiled anew."""
     known: list[str] = []
 
-    def kept(text: str, *, asks: bool) -> str:
-        known.append(nontemporal_accesses.with_nontemporal_accesses(text, asks=asks))
-        return known[-1]
+    def kept(text: str, *, asks: bool, in_turn: bool) -> str:
+        found = nontemporal_accesses.with_nontemporal_accesses(text, asks=asks, in_turn=in_turn)
+        known.append(found)
+        return found
 
     monkeypatch.setattr(llvm_passes, "with_nontemporal_accesses", kept)
     chosen = schedule(plan.broadcast_plan, CpuTarget(1, 0), ())
@@ -97,29 +110,38 @@ def test_loops_of_a_streamed_kernel(kind: str, monkeypatch: pytest.MonkeyPatch) 
     plan = gb.plan("add", f"{kind}[999,1000]", f"{kind}[1000]", broadcast_dimensions=(1,))
     text = optimised(plan, monkeypatch)
     stores = re.findall(r"store <\d+ x \w+> .*!nontemporal", text)
-    asks = "call void @llvm.prefetch" in text
-    assert stores and asks is not processor.reads_ahead()
+    asks = processor.interleaves_requests() or not processor.reads_ahead()
+    assert stores and ("call void @llvm.prefetch" in text) is asks
 
 
+@pytest.mark.parametrize("in_turn", [False, True])
 @pytest.mark.parametrize("reads_ahead", [False, True])
 def test_what_computes_little_asks_where_processors_do_not_read_ahead(
-    reads_ahead: bool, monkeypatch: pytest.MonkeyPatch
+    reads_ahead: bool, in_turn: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Or where they gain by requests that go to several pages in turn."""
     monkeypatch.setattr(llvm_passes, "reads_ahead", lambda: reads_ahead)
-    for operation, asks in (("neg", not reads_ahead), ("exp", True)):
+    monkeypatch.setattr(llvm_passes, "interleaves_requests", lambda: in_turn)
+    for operation, asks in (("neg", in_turn or not reads_ahead), ("exp", True)):
         text = optimised(gb.plan(operation, "f32[999999]"), monkeypatch)
         assert ("call void @llvm.prefetch" in text) is asks, operation
+        assert ("inttoptr i64 %ahead" in text) is in_turn
 
 
+@pytest.mark.parametrize("in_turn", [False, True])
 @pytest.mark.parametrize("asks", [False, True])
-def test_sums_along_rows_ask_likewise(asks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_along_rows_ask_likewise(
+    asks: bool, in_turn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plan = gb.plan("reduce_sum", "f32[999,999]", axes=(1,)).broadcast_plan
     source = code.generate(plan, schedule(plan, CpuTarget(1, 0), ()))
     assert backend._namespace()["FETCHES_AHEAD"] is not processor.reads_ahead()
+    assert backend._namespace()["FETCHES_IN_TURN"] is processor.interleaves_requests()
     monkeypatch.setitem(backend._namespace(), "FETCHES_AHEAD", asks)
+    monkeypatch.setitem(backend._namespace(), "FETCHES_IN_TURN", in_turn)
     texts = noted(monkeypatch)
     backend._compiled(source)
-    assert ("llvm.prefetch" in "".join(texts)) is asks
+    assert ("llvm.prefetch" in "".join(texts)) is (asks or in_turn)
 
 
 def test_functions_with_forms_on_vectors_are_streamed_too(

@@ -297,8 +297,33 @@ def test_memory_is_asked_for_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         source = gb.plan(operation, *shapes).cpu_source()
         assert "line_f32(line, j - head, " in source and "stream(" not in source
-        asked = [slot for slot in range(len(shapes)) if f"far_f32(p{slot}, a{slot} + j)" in source]
+        verb = "far_run_f32" if len(wanted) == 1 else "far_f32"
+        asked = [slot for slot in range(len(shapes)) if f"{verb}(p{slot}, a{slot} + j)" in source]
         assert asked == list(wanted), (operation, shapes)
+        assert source.count("= far_") == 2 * len(wanted)
+
+
+def test_what_has_holes_or_is_short_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests for pages in turn would be for what nobody reads, or twice for the same line."""
+    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+    whole, short = np.empty((4096, 8192), np.float32), np.empty((4096, 4096), np.float16)
+
+    @gb.fuse
+    def computed(x: Any) -> Any:
+        return gb.exp(x)
+
+    for x, runs in (
+        (whole, True),
+        (whole[:, :4096], False),
+        (whole[::2], False),
+        (whole.T, True),
+        (short, True),
+    ):
+        source = str(computed.explain(x, source=True))
+        assert " streamed" in source
+        assert ("far_run_" in source or "fetch_run(" in source) is runs, (x.shape, x.dtype)
+    wider = gb.plan("convert_element_type", short, to="f32").cpu_source()
+    assert "far_f16(" in wider and "far_run" not in wider
 
 
 def test_several_results_are_streamed_from_memory_beside(
@@ -316,4 +341,5 @@ def test_several_results_are_streamed_from_memory_beside(
     assert source.count("fetch(p") == 2 and "fetch(p0 + 4 * a0 + 3072, 4 * count)" in source
     for operation, operands, wanted in (("neg", 1, True), ("add", 2, False)):
         source = gb.plan(operation, *["f16[67108864]"] * operands).cpu_source()
-        assert "stream(p" in source and ("fetch(" in source) is wanted
+        assert "stream(p" in source and ("fetch_run(" in source) is wanted
+        assert "fetch(" not in source

@@ -56,10 +56,9 @@ class ColumnRequests(ReductionLoops):
         vector = VECTOR // largest
         return [
             "asked = 0",
-            "if FETCHES_AHEAD:",
-            "    if FETCHES_SECOND:",
-            f"        if s{asked[0]}_{axes[0]} > width:",
-            "            asked = width",
+            f"if FETCHES_COLUMNS_OF_{largest}:",
+            f"    if s{asked[0]}_{axes[0]} > width:",
+            "        asked = width",
             f"turns = asked & {-_STEP}",
             f"for t in range(0, turns, {_STEP}):",
             *indented(requests(_STEP)),

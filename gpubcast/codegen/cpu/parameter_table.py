@@ -107,14 +107,15 @@ class ParameterTable:
             return f"{index} * s{slot}_{axis}"
         return _STEPS[self.patterns[slot]].format(index)
 
-    def load(self, value: int, index: str, *, far: bool = False, apart: bool = False) -> str:
+    def load(self, value: int, index: str, *, far: str = "", apart: bool = False) -> str:
         """The statement that reads a value of the program that is an access, and asks for memory
-        ahead where it lies ``far``; ``apart`` from what the same loop writes."""
+        ahead where it lies ``far``, or is a ``far_run``; ``apart`` from what the same loop
+        writes."""
         read = self.plan.reads[value]
         if read.generated:
             # As if it were the s64 at that offset from address 0.
             return f"v{value} = (p{value} >> 3) + {index}"
-        verb = "far" if far else "read" if apart or self.apart else "load"
+        verb = far if far else "read" if apart or self.apart else "load"
         return f"v{value} = {verb}_{read.element_type.name}(p{value}, {index})"
 
     def has_one_form(self, value: int) -> bool:

@@ -24,6 +24,7 @@ class ReductionLoops:
         depth: for each value, in how many sequences it lies.
         full: the outputs' slots that have an axis of the first sequence.
         far: whether operands come from memory beyond the caches.
+        runs: the reads that are asked for as runs: others would get into each other's way.
     """
 
     far: bool
@@ -47,6 +48,7 @@ class ReductionLoops:
             if self.program.code[v - self.reads].sequence
         }
         self.needed = self.program.needed(self.program.results)
+        self.runs: set[int] = set()
 
     def reduced_by(self, number: int) -> list[Combination]:
         """The reductions of one pass over the first sequence."""
@@ -151,19 +153,24 @@ class ReductionLoops:
     def asked(
         self, place: str, count: int, axes: tuple[int, ...], *, ahead: bool = False
     ) -> list[str]:
-        """Asks for memory of the reads that each of some axes moves: elements from a place on, or
-        as far ahead of them as is best."""
-        lines = []
-        for slot in self.far_reads(axes):
+        """Asks for memory of the reads that each of some axes moves, and that are walked from end
+        to end: elements from a place on, or as far ahead of them as is best."""
+        lines, slots = [], self.far_reads(axes)
+        for slot in slots:
             size = self.plan.reads[slot].element_type.itemsize
             first = f"{size} * ({self.offset(slot)} + {place.format(slot)})"
             further = f" + BYTES_AHEAD_OF_{size}" if ahead else ""
-            lines.append(fetched(f"p{slot} + {first}{further}", size * count))
+            run = f"dense{slot}" if len(slots) == 1 else ""
+            self.runs |= {slot} if run else set()
+            lines.append(fetched(f"p{slot} + {first}{further}", size * count, run))
         return lines
 
 
-def fetched(address: str, size: int) -> str:
-    """The statement that asks for so many bytes of memory: few at once, since loops of a few turns
-    end where a processor does not expect it."""
+def fetched(address: str, size: int, run: str = "") -> str:
+    """The statement that asks for so many bytes of memory, of a run that is ``run`` where that is
+    given: few at once, since loops of a few turns end where a processor does not expect it."""
     lines = -(-size // VECTOR)
-    return f"fetch_lines({address}, {lines})" if lines <= _LINES else f"fetch({address}, {size})"
+    name, given = ("fetch_run", f", {run}") if run else ("fetch", "")
+    if lines <= _LINES:
+        return f"{name}_lines({address}, {lines}{given})"
+    return f"{name}({address}, {size}{given})"

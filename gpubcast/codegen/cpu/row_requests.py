@@ -7,8 +7,9 @@ rows on that it is there in time.
 
 Where the pass before reads row by row, too, requests run ahead of that row by a part of it,
 ``part`` elements, which the row before's have asked for, and the pass before asks for this part
-once more. Where requests are for the second cache, that is a whole row: processors leave out some
-of those requests. The nearest cache has room for a quarter, which it has lost by the pass before.
+once more. Where requests are for the second cache, that is a whole row if the processor leaves out
+some of those requests. The nearest cache has room for a quarter, which it has lost by the pass
+before.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.hlo.sequences import LANES
 from gpubcast.schedules.cpu.cost import BY_STORES, LONG_ROW, PART, ROW_AHEAD
+
+# One part of a row of so many may lie between it and the next one in a run without holes.
+_DENSE = 8
 
 
 class RowRequests(ReductionLoops):
@@ -35,15 +39,24 @@ class RowRequests(ReductionLoops):
     _part_asked = False
 
     def rows_ahead(self) -> list[str]:
-        """How many rows on the row is that is asked for, and how much of one requests run ahead:
-        at the beginning of a row, and written after all else."""
+        """Whether rows follow each other without holes, how many rows on the row is that is asked
+        for, and how much of one requests run ahead: at the beginning of a row, and written after
+        all else."""
+        lines = [f"dense{slot} = {self._dense(slot)}" for slot in sorted(self.runs)]
         if not self._asks():
-            return []
-        lines = [f"rows = 1 + {ROW_AHEAD // self._size() - 1} // max(length, 1)"]
+            return lines
+        lines.append(f"rows = 1 + {ROW_AHEAD // self._size() - 1} // max(length, 1)")
         if self._part_asked:
-            near = f"length // {PART}" if self._near_part() else "0"
-            lines.append(f"part = length if FETCHES_SECOND else {near}")
+            near = f"0 if FETCHES_SECOND else length // {PART}" if self._near_part() else "0"
+            lines.append(f"part = length if FETCHES_TWICE else {near}")
         return lines
+
+    def _dense(self, slot: int) -> str:
+        """Whether next to nothing lies between the rows of a read, as far as it has several."""
+        if self.plan.chunked or not self.parallel or not self.table.moves(slot, self.parallel[-1]):
+            return "True"
+        step = f"s{slot}_{self.parallel[-1]}"
+        return f"(length <= {step}) & ({step} <= length + length // {_DENSE})"
 
     def _asks(self) -> bool:
         waits = self.passes[-1] > 0 or self.streams_elements
@@ -92,10 +105,10 @@ class RowRequests(ReductionLoops):
         all of it; ``LANES`` elements of this pass begin at a place."""
         if not self._asks_twice() or self.after[chosen[0].value] != self._pass_before():
             return []
-        lines = ["if FETCHES_SECOND:", *indented(self._row_ahead(place, LANES))]
+        lines = ["if FETCHES_TWICE:", *indented(self._row_ahead(place, LANES))]
         if self._near_part():
             asked = self._row_ahead(f"({place}) // {PART}", LANES // PART)
-            lines += ["else:", *indented(asked)]
+            lines += ["elif not FETCHES_SECOND:", *indented(asked)]
         self._part_asked = True
         return lines
 
@@ -111,7 +124,11 @@ class RowRequests(ReductionLoops):
         if rows and self.passes[-1]:
             return part
         asked = self.asked(place, LANES, (*axes, *rows), ahead=True)
-        return [*part, "if FETCHES_AHEAD:", *indented(asked)] if asked else part
+        slots = self.far_reads((*axes, *rows))
+        if not slots:
+            return part
+        dense = f"dense{slots[0]} if FETCHES_IN_TURN else " if len(slots) == 1 else ""
+        return [*part, f"if {dense}FETCHES_AHEAD:", *indented(asked)]
 
     def rest_ahead(self, chosen: list[Combination], place: str) -> list[str]:
         """The same in the last chunk of a row, which has fewer elements. In the first of several

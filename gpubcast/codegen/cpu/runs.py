@@ -179,7 +179,9 @@ class _RunLoops:
                 if value in self.far and not self.streams_elements:
                     size = self.plan.reads[value].element_type.itemsize
                     ahead = f"p{value} + {size} * a{value} + {AHEAD}"
-                    lines.append(f"fetch({ahead}, {size} * {length})")
+                    run = value in self.schedule.run
+                    fetch, dense = ("fetch_run", ", True") if run else ("fetch", "")
+                    lines.append(f"{fetch}({ahead}, {size} * {length}{dense})")
                 body.append(self._value(value, self._sum(f"a{value}", self._step(value))))
             else:
                 body.append(self._value(value, ""))
@@ -240,7 +242,8 @@ class _RunLoops:
             return f"v{value} = {expression(self.program, value)}"
         if not self._inside(value):
             index = self._offset(value, self.block) or "0"
-        return self.table.load(value, index, far=self.streams_elements and value in self.far)
+        far = ("far_run" if value in self.schedule.run else "far") if value in self.far else ""
+        return self.table.load(value, index, far=far if self.streams_elements else "")
 
     # --- values written out ----------------------------------------------------------------------
 

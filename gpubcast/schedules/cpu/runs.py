@@ -50,6 +50,8 @@ class Runs(CpuScheduleBase):
             of it.
         stretch_rows: how many indices of the axis around its rows a stretch has.
         streams: whether the results are written past the caches.
+        run: the only read from memory then, if it is walked from end to end and its elements are
+            not shorter than those of the results.
     """
 
     name: ClassVar[str] = "RUNS"
@@ -59,10 +61,13 @@ class Runs(CpuScheduleBase):
     materialized: tuple[int, ...]
     stretch_rows: int
     streams: bool
+    run: tuple[int, ...]
 
     @property
     def key_part(self) -> str:
         parts = [f"rank {self.rank} | inner {self.inner_axes}{' streamed' * self.streams}"]
+        if self.run:
+            parts.append(f"run %{self.run[0]}")
         if self.materialized:
             parts.append("materialize " + ", ".join(f"%{value}" for value in self.materialized))
         return " | ".join([*parts, *self.split_key])
@@ -122,7 +127,17 @@ def runs(plan: BroadcastPlan, target: CpuTarget) -> Runs | None:
         materialized=best.materialized,
         stretch_rows=_rows(plan, best.inner, streams=streams),
         streams=streams,
+        run=_only_run(plan) if streams else (),
     )
+
+
+def _only_run(plan: BroadcastPlan) -> tuple[int, ...]:
+    """The read that alone has the elements of the results, where these follow each other."""
+    found = [slot for slot, read in enumerate(plan.reads) if len(along(read)) == plan.rank]
+    if len(found) != 1 or _dense(plan, plan.reads[found[0]]) < plan.rank:
+        return ()
+    widest = max(write.element_type.itemsize for write in plan.writes)
+    return tuple(found) if plan.reads[found[0]].element_type.itemsize >= widest else ()
 
 
 def _rows(plan: BroadcastPlan, inner: int, *, streams: bool) -> int:

@@ -38,8 +38,7 @@ class Recorded:
         self.written: list[int] = []
         own: dict[tuple[int, int], float] = {}
         scope: dict[str, Any] = {
-            "FETCHES_AHEAD": True,
-            "FETCHES_SECOND": True,
+            "FETCHES_COLUMNS_OF_4": True,
             "float32": float,
             "load_s64": lambda _, word: words[word],
             "far_tiles_of_1_f32": lambda: 0,

@@ -35,16 +35,35 @@ def test_what_is_transposed_is_asked_for_the_second_cache(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("name", "nearest", "ahead"),
-    [("znver3", False, 3072), ("znver4", False, 512), ("znver5", True, 3072)],
+    ("name", "nearest", "ahead", "in_turn", "columns"),
+    [
+        ("znver3", False, 3072, False, ()),
+        ("znver4", False, 512, False, (1, 2, 4, 8, 16)),
+        ("znver5", True, 3072, False, ()),
+        ("sapphirerapids", False, 3072, True, (1, 2)),
+        ("haswell", False, 3072, True, ()),
+        ("x86-64", False, 3072, False, ()),
+    ],
 )
 def test_rows_are_asked_for_the_cache_that_has_room_and_in_time(
-    name: str, nearest: bool, ahead: int, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    nearest: bool,
+    ahead: int,
+    in_turn: bool,
+    columns: tuple[int, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    target = processor._Target("x86_64-unknown-linux-gnu", name, frozenset(("+avx2",)))
+    wide = name in ("znver4", "znver5", "sapphirerapids")
+    features = frozenset(("+avx2", "+avx512f") if wide else ("+avx2",))
+    target = processor._Target("x86_64-unknown-linux-gnu", name, features)
     monkeypatch.setattr(processor, "_target", lambda: target)
     found = prefetch.functions()
+    assert found["FETCHES_AHEAD"] is wide
     assert found["FETCHES_SECOND"] is not nearest
+    assert found["FETCHES_IN_TURN"] is in_turn
+    assert found["FETCHES_TWICE"] is (not nearest and not in_turn)
+    sizes = (1, 2, 4, 8, 16)
+    assert tuple(s for s in sizes if found[f"FETCHES_COLUMNS_OF_{s}"]) == columns
     wanted = {1: ahead, 2: ahead, 4: 3072, 8: 3072, 16: 3072}
     assert {size: found[f"BYTES_AHEAD_OF_{size}"] for size in wanted} == wanted
     context = type("", (), {"get_dummy_value": lambda _: None})()
@@ -68,8 +87,6 @@ def test_the_next_row_of_columns_is_asked_for(monkeypatch: pytest.MonkeyPatch) -
         asked = re.findall(rf"fetch_lines\({place}, {lines}\)", source)
         assert asked == [*"01234567"]
     assert source.count("fetch") == 16
-    assert re.search(
-        r"if FETCHES_AHEAD:\n +if FETCHES_SECOND:\n +if s0_1 > width:\n +asked = width", source
-    )
+    assert re.search(r"if FETCHES_COLUMNS_OF_4:\n +if s0_1 > width:\n +asked = width", source)
     monkeypatch.setenv("GPUBCAST_STREAMING", "off")
     assert "fetch" not in str(gb.plan("reduce_sum", x, axes=(0,)).explain(source=True))

@@ -20,7 +20,7 @@ def streaming(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def asked(explanation: object) -> list[str]:
     """The operand of each request in a kernel's source, in order."""
-    return re.findall(r"fetch_lines\((p\d+)", str(explanation))
+    return re.findall(r"fetch(?:_run)?_lines\((p\d+)", str(explanation))
 
 
 def test_what_every_row_reads_is_not_asked_for() -> None:
@@ -28,9 +28,11 @@ def test_what_every_row_reads_is_not_asked_for() -> None:
     found = gb.nn.layer_norm.explain(rows, scale, scale, source=True)
     # A row that follows, or its first part, in chunks and in the last, shorter one, with masks and
     # without them; and what is further from it than the part, by turns and at their end.
-    places = re.findall(r"fetch_lines\(p0 .*", str(found))
+    places = re.findall(r"fetch_run_lines\(p0 .*", str(found))
     assert asked(found) == ["p0"] * len(places)
     assert [place.count(") // 4)") for place in places] == [0, 1] * 4 + [0, 0]
+    assert all(place.endswith(", dense0)") for place in places)
+    assert "dense0 = (length <= s0_0) & (s0_0 <= length + length // 8)" in str(found)
     assert all("+ part + head + " in place for place in places[-2:])
     assert "if head + turns < n1:" in str(found)  # nothing where the turns are all
 
@@ -45,10 +47,10 @@ def test_a_row_that_follows_is_asked_for_twice() -> None:
         d = gb.exp(e - gb.reduce_sum(e, "col"))
         return d / gb.reduce_max(d, "col")
 
-    parts = "part = length if FETCHES_SECOND else "
+    parts = "part = length if FETCHES_TWICE else "
     for function, operands, near, requests in (
-        (gb.nn.layer_norm, (rows, scale, scale), "length // 4", 4),
-        (gb.nn.standardize, (rows,), "length // 4", 4),
+        (gb.nn.layer_norm, (rows, scale, scale), "0 if FETCHES_SECOND else length // 4", 4),
+        (gb.nn.standardize, (rows,), "0 if FETCHES_SECOND else length // 4", 4),
         (gb.nn.rms_norm, (rows, scale), "0", 4),
         (gb.nn.softmax, (rows,), "0", 1),  # in the chunks of the first pass
         (gb.nn.log_softmax, (rows,), None, 0),
@@ -58,7 +60,7 @@ def test_a_row_that_follows_is_asked_for_twice() -> None:
     ):
         source = str(function.explain(*operands, source=True))
         assert re.findall(f"{parts}(.*)", source) == ([near] if near else []), function
-        again = re.findall(r"if FETCHES_SECOND:\n +fetch_lines\(p0 .*rows \* s0_0 \+ ", source)
+        again = re.findall(r"if FETCHES_TWICE:\n +fetch_run_lines\(p0 .*rows \* s0_0 \+ ", source)
         assert len(again) == requests, function
 
 
@@ -81,11 +83,32 @@ def test_chunks_of_one_long_row_are_asked_for_ahead() -> None:
     # The rest of its last chunk with masks, and without them twice.
     found = str(plan.explain(source=True))
     assert asked(found) == ["p0"] * 4
-    # Where processors do not read ahead.
-    assert (
-        len(re.findall(r"if FETCHES_AHEAD:\n.*fetch_lines\(.* \+ BYTES_AHEAD_OF_4, 8\)", found))
-        == 4
-    )
+    # Where processors do not read ahead, or sooner what is asked for in turn.
+    condition = r"if dense0 if FETCHES_IN_TURN else FETCHES_AHEAD:"
+    request = r"fetch_run_lines\(.* \+ BYTES_AHEAD_OF_4, 8, dense0\)"
+    assert len(re.findall(rf"{condition}\n +{request}", found)) == 4
+    assert "dense0 = True" in found
+
+
+def test_two_operands_are_not_asked_for_in_turn() -> None:
+    """Requests for one would get into the way of those for the other."""
+
+    @gb.fuse("row col, row col -> row")
+    def products(x: Any, y: Any) -> Any:
+        return gb.reduce_sum(x * y, "col")
+
+    rows = np.empty((8192, 4096), np.float32)
+    found = str(products.explain(rows, rows, source=True))
+    assert asked(found) == ["p0", "p1"] * 4
+    assert "fetch_run" not in found and "dense" not in found and "if FETCHES_AHEAD:" in found
+
+
+def test_whether_rows_follow_each_other_without_holes_is_asked_at_run_time() -> None:
+    x = np.empty((8192, 8192), np.float32)
+    sources = {str(gb.plan("reduce_sum", x[:, :n], axes=(1,)).cpu_source()) for n in (4096, 8192)}
+    assert len(sources) == 1
+    (found,) = sources
+    assert "dense0 = (length <= s0_0) & (s0_0 <= length + length // 8)" in found
 
 
 def test_the_next_row_is_asked_for_while_one_pass_computes_much() -> None:

@@ -147,12 +147,12 @@ def test_threads_and_threshold_are_those_of_a_launch(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("GPUBCAST_THREADS", "2")
     # What was measured depends on what else the machine did.
     monkeypatch.setenv("GPUBCAST_STREAMING", "90000000")
-    assert key_shown(*shapes).endswith(" streamed | split 1")
+    assert key_shown(*shapes).endswith(" streamed | run %0 | split 1")
     monkeypatch.setenv("GPUBCAST_STREAMING", "off")
     assert " streamed" not in key_shown(*shapes)
     monkeypatch.setenv("GPUBCAST_THREADS", "1")
     monkeypatch.setenv("GPUBCAST_STREAMING", "on")
-    assert key_shown("f32[3,4000]", "f32[3]").endswith(" streamed")
+    assert key_shown("f32[3,4000]", "f32[3]").endswith(" streamed | run %0")
 
 
 def test_a_kernel_of_another_gpu_is_no_hit() -> None:

@@ -5,7 +5,8 @@ index, value)`` rounds and writes it; ``index`` counts elements. ``read_<type>``
 ``write_<type>`` are the same for operands and a kernel's only result, where no write changes what a
 read elsewhere finds: loops over them become vector loops in place, too. ``write_own_<type>`` is
 the same for memory of the kernel's own, which no ``line_<type>`` writes. In vector loops
-``far_<type>`` may ask for memory ahead, and ``line_<type>`` writes past the caches if ``address``
+``far_<type>`` may ask for memory ahead, ``far_run_<type>`` where nothing else is read from memory
+and all of it from end to end, and ``line_<type>`` writes past the caches if ``address``
 is known to be a multiple of a vector's size (see ``lines``).
 
 f8, f16 and bf16 are computed as float32: f16 through LLVM's half where the processor has it, the
@@ -22,7 +23,7 @@ from numba import types
 
 from gpubcast.backends.cpu.intrinsics.complex_numbers import pair, parts
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
-from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED
+from gpubcast.backends.cpu.jit.nontemporal_accesses import RUN, STREAMED
 from gpubcast.backends.cpu.processor import converts_halves
 from gpubcast.hlo.sequences import LANES
 from gpubcast.planning.plan import LONGEST_SEQUENCE
@@ -304,6 +305,7 @@ def namespace() -> dict[str, Any]:
         names[f"read_{row.name}"] = _load(row, _OPERANDS)
         names[f"write_{row.name}"] = _store(row, _OPERANDS)
         names[f"far_{row.name}"] = _load(row, _OPERANDS, STREAMED)
+        names[f"far_run_{row.name}"] = _load(row, _OPERANDS, STREAMED, RUN)
         names[f"write_own_{row.name}"] = _store(row, _OPERANDS, scope=_OWN)
         names[f"line_{row.name}"] = _store(row, _OPERANDS, _OWN, STREAMED)
         names[f"lanes_{row.name}"] = _scratch(row, LANES)

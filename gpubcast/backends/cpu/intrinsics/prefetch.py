@@ -3,9 +3,16 @@
 ``fetch(address, size)`` asks for so many bytes, and ``fetch_lines(address, count)`` for so many
 lines, a constant: for the second cache where ``FETCHES_SECOND`` says so, and else for the nearest
 one. ``fetch_second(address, size)`` is for what that never has room for: rows of an operand that is
-transposed, which lie at a power of two behind each other. ``FETCHES_AHEAD`` is whether memory that
-is read in order is to be asked for, as the processor does not do that well enough by itself, and
-``BYTES_AHEAD_OF_<n>`` how far ahead that of elements of n bytes is.
+transposed, which lie at a power of two behind each other.
+
+``fetch_run(address, size, dense)`` and ``fetch_run_lines(address, count, dense)`` ask for memory
+that is walked from end to end. Where that has no holes (``dense``) and the processor gains by it
+(``FETCHES_IN_TURN``), requests go to several pages in turn (``page_turns``).
+
+``FETCHES_AHEAD`` is whether memory that is read in order is to be asked for, as the processor does
+not do that well enough by itself, ``BYTES_AHEAD_OF_<n>`` how far ahead that of elements of n bytes
+is, ``FETCHES_COLUMNS_OF_<n>`` whether it is of parts of rows, and ``FETCHES_TWICE`` whether the
+processor leaves out some of what is asked for in passing.
 """
 
 from __future__ import annotations
@@ -17,12 +24,21 @@ from numba import types
 
 from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.lowering import Inlined
-from gpubcast.backends.cpu.processor import bytes_ahead, prefetches_into_l1, reads_ahead
+from gpubcast.backends.cpu.jit.page_turns import LEAST, MOST, asked_for
+from gpubcast.backends.cpu.processor import (
+    asks_for_columns,
+    bytes_ahead,
+    interleaves_requests,
+    prefetches_into_l1,
+    reads_ahead,
+)
 from gpubcast.schedules.cpu.cost import VECTOR
 
 _WORD, _HALF = ir.IntType(64), ir.IntType(32)
 # How LLVM names the caches.
 _NEAREST, _SECOND = 3, 2
+# Bytes that elements may have.
+_SIZES = (1, 2, 4, 8, 16)
 
 
 def _ask(builder: Any, address: Any, lines: int, cache: int) -> None:
@@ -45,6 +61,31 @@ def _lines_for(cache: int) -> Any:
         return types.void(types.int64, count), codegen
 
     return Intrinsic(fetch_lines, literal=True)
+
+
+def _run_lines_for(cache: int) -> Any:
+    """The function that asks for a constant number of lines of a run, for a cache."""
+
+    def fetch_run_lines(typing_context: Any, address: Any, count: Any, dense: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            lines = count.literal_value
+            if not interleaves_requests():
+                _ask(builder, args[0], lines, cache)
+                return context.get_dummy_value()
+            together = min(max(lines, LEAST), MOST)
+            with builder.if_else(args[2]) as (dense, other):
+                with dense:
+                    for first in range(0, lines, together):
+                        at = builder.add(args[0], _WORD(VECTOR * first))
+                        at = asked_for(builder, at, VECTOR * together)
+                        _ask(builder, at, min(together, lines - first), cache)
+                with other:
+                    _ask(builder, args[0], lines, cache)
+            return context.get_dummy_value()
+
+        return types.void(types.int64, count, types.boolean), codegen
+
+    return Intrinsic(fetch_run_lines, literal=True)
 
 
 def _line_for(cache: int) -> Any:
@@ -70,14 +111,36 @@ def _bytes_for(line: Any) -> Any:
     return Inlined(fetch)
 
 
+def _run_for(cache: int) -> Any:
+    """The function that asks for bytes of a run, for a cache: some lines at a time where these are
+    of another page than the ones before."""
+    together = MOST if interleaves_requests() else 1
+    step, lines = VECTOR * together, _run_lines_for(cache)
+
+    def fetch_run(address: Any, size: Any, dense: Any) -> None:
+        for k in range(0, size, step):
+            lines(address + k, together, dense)
+
+    return Inlined(fetch_run)
+
+
 def functions() -> dict[str, Any]:
     """The functions and constants under the names that generated code uses."""
     cache = _NEAREST if prefetches_into_l1() else _SECOND
-    ahead = {f"BYTES_AHEAD_OF_{size}": bytes_ahead(size) for size in (1, 2, 4, 8, 16)}
-    return ahead | {
-        "FETCHES_AHEAD": not reads_ahead(),
-        "FETCHES_SECOND": cache == _SECOND,
-        "fetch": _bytes_for(_line_for(cache)),
-        "fetch_lines": _lines_for(cache),
-        "fetch_second": _bytes_for(_line_for(_SECOND)),
-    }
+    ahead = {f"BYTES_AHEAD_OF_{size}": bytes_ahead(size) for size in _SIZES}
+    columns = {f"FETCHES_COLUMNS_OF_{size}": asks_for_columns(size) for size in _SIZES}
+    return (
+        ahead
+        | columns
+        | {
+            "FETCHES_AHEAD": not reads_ahead(),
+            "FETCHES_SECOND": cache == _SECOND,
+            "FETCHES_IN_TURN": interleaves_requests(),
+            "FETCHES_TWICE": cache == _SECOND and not interleaves_requests(),
+            "fetch": _bytes_for(_line_for(cache)),
+            "fetch_lines": _lines_for(cache),
+            "fetch_run": _run_for(cache),
+            "fetch_run_lines": _run_lines_for(cache),
+            "fetch_second": _bytes_for(_line_for(_SECOND)),
+        }
+    )

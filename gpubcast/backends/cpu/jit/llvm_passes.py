@@ -11,7 +11,13 @@ import re
 from typing import Any
 
 from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED, with_nontemporal_accesses
-from gpubcast.backends.cpu.processor import has_avx2, has_avx512, has_sve, reads_ahead
+from gpubcast.backends.cpu.processor import (
+    has_avx2,
+    has_avx512,
+    has_sve,
+    interleaves_requests,
+    reads_ahead,
+)
 
 # What ``wide_vectors`` says of a kernel that computes much, and ``reading_vectors`` of one that
 # reads memory, where half of a register is to be read at a time.
@@ -83,7 +89,9 @@ def optimised(text: str, linked: list[Any], codegen: Any, *, is_simple: bool) ->
     if STREAMED in text:
         # What computes much comes to memory too late where it has not asked for it.
         asks = WIDE in text or not reads_ahead()
-        module = binding.parse_assembly(with_nontemporal_accesses(str(module), asks=asks))
+        in_turn = interleaves_requests()
+        made = with_nontemporal_accesses(str(module), asks=asks, in_turn=in_turn)
+        module = binding.parse_assembly(made)
     if _VARIANTS in text:
         module = binding.parse_assembly(inlining(str(module)))
         passes, builder = codegen._module_pass_manager(opt=0)
