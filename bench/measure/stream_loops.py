@@ -11,6 +11,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from gpubcast.backends.cpu.jit import page_turns
+
 STREAMS = {"read": 1, "fill": 1, "copy": 2, "triad": 3}  # Arrays that are read and written, by name
 LINE = 64  # Bytes of a cache line
 
@@ -42,9 +44,9 @@ done:
 }}
 !0 = !{{i32 1}}
 """
+_PREFETCH = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
 # What is read is combined into the result, so that no compiler leaves a load out.
 _READ = """
-declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 declare i64 @llvm.vector.reduce.or.v8i64(<8 x i64>)
 define i64 @{symbol}(i64 %repeats, ptr %target, ptr %source, ptr %other, i64 %lines) {{
 entry:
@@ -77,6 +79,13 @@ _AHEAD = f"""
   %ahead.p = getelementptr i8, ptr %source.p, i64 {32 * LINE}
   call void @llvm.prefetch.p0(ptr %ahead.p, i32 0, i32 3, i32 1)
 """
+# Of several pages in turn.
+_IN_TURN = "\n".join(
+    [
+        *page_turns.assembly("%turn", "%source.p", 0, 2 * LINE),
+        "  call void @llvm.prefetch.p0(ptr %turn, i32 0, i32 2, i32 1)",
+    ]
+)
 _LOAD = """
   %{name}.p = getelementptr i8, ptr %{name}, i64 %at
   %{name}.v = load <16 x float>, ptr %{name}.p, align 64
@@ -95,27 +104,34 @@ _STEPS = {
 
 def loops(name: str) -> tuple[Loop, ...]:
     """All forms of one of them: plain stores, non-temporal ones, the C library; plain loads, and
-    those of lines that are asked for ahead."""
+    those of lines that are asked for ahead; of reads and copies, of several pages in turn."""
     if name == "read":
-        return read_loop(ahead=False), read_loop(ahead=True)
-    known = {"fill": (_library_fill,), "copy": (_library_copy,)}
-    return loop(name, nontemporal=False), loop(name, nontemporal=True), *known.get(name, ())
+        return tuple(map(read_loop, _REQUESTS))
+    plain, nontemporal = loop(name), loop(name, nontemporal=True)
+    if name == "copy":
+        in_turn = loop(name, nontemporal=True, in_turn=True)
+        return plain, nontemporal, in_turn, _library_copy
+    return (plain, nontemporal, *([_library_fill] if name == "fill" else []))
 
 
 @functools.cache
-def loop(name: str, *, nontemporal: bool) -> Loop:
+def loop(name: str, *, nontemporal: bool = False, in_turn: bool = False) -> Loop:
     """One of those that store as machine code."""
-    symbol = f"{name}_{'nontemporal' if nontemporal else 'plain'}"
+    symbol = f"{name}_{'nontemporal' if nontemporal else 'plain'}{'_in_turn' * in_turn}"
     (step, value), hint = _STEPS[name], ", !nontemporal !0" if nontemporal else ""
-    text = _TEXT.format(symbol=symbol, step=step, value=value, hint=hint)
+    step += _IN_TURN * in_turn
+    text = _PREFETCH + _TEXT.format(symbol=symbol, step=step, value=value, hint=hint)
     return _compiled(symbol, text, None)
 
 
+_REQUESTS = {"plain": "", "ahead": _AHEAD, "in_turn": _IN_TURN}
+
+
 @functools.cache
-def read_loop(*, ahead: bool) -> Loop:
+def read_loop(requests: str) -> Loop:
     """Reading as machine code; it returns the bits that are set in any word of eight bytes."""
-    symbol = f"read_{'ahead' if ahead else 'plain'}"
-    text = _READ.format(symbol=symbol, step=_AHEAD if ahead else "")
+    symbol = f"read_{requests}"
+    text = _PREFETCH + _READ.format(symbol=symbol, step=_REQUESTS[requests])
     return _compiled(symbol, text, ctypes.c_uint64)
 
 

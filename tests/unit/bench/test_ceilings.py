@@ -60,27 +60,34 @@ def test_passes_go_round_places_as_calls_do(monkeypatch: pytest.MonkeyPatch) -> 
     assert each == 1 + 3 * 4  # once, and three samples of a millisecond
 
 
-@pytest.mark.parametrize("past", [False, True], ids=["plain", "past the cache"])
-@pytest.mark.parametrize(("name", "wanted"), [("fill", 1.5), ("copy", 2.0), ("triad", 17.0)])
-def test_the_loops_do_what_they_are_timed_for(name: str, wanted: float, past: bool) -> None:
+@pytest.mark.parametrize(
+    ("name", "past", "turns"),
+    [(name, past, False) for name in ("fill", "copy", "triad") for past in (False, True)]
+    + [("copy", True, True)],
+)
+def test_the_loops_do_what_they_are_timed_for(name: str, past: bool, turns: bool) -> None:
+    wanted = {"fill": 1.5, "copy": 2.0, "triad": 17.0}[name]
     lines = 3
     raw = ceilings.aligned(3 * 64 * (lines + 1)).view(np.float32).reshape(3, -1)
     target, source, other = raw
     target[:], source[:], other[:] = 9.0, 2.0, 5.0
-    stream_loops.loop(name, nontemporal=past)(2, *(x.ctypes.data for x in raw), lines)
+    loop = stream_loops.loop(name, nontemporal=past, in_turn=turns)
+    assert not turns or loop in stream_loops.loops(name)
+    loop(2, *(x.ctypes.data for x in raw), lines)
     assert set(target[: 16 * lines].tolist()) == {wanted}
     assert set(target[16 * lines :].tolist()) == {9.0}
     assert (set(source.tolist()), set(other.tolist())) == ({2.0}, {5.0})
 
 
-@pytest.mark.parametrize("ahead", [False, True], ids=["plain", "asked for ahead"])
-def test_the_reading_loop_reads_all(ahead: bool) -> None:
+@pytest.mark.parametrize("requests", ["plain", "ahead", "in_turn"])
+def test_the_reading_loop_reads_all(requests: str) -> None:
     """Every word is in what it returns, the last one and none behind it."""
     lines = 5
     words = ceilings.aligned(64 * (lines + 40)).view(np.uint64)
     words[:] = 1 << 40
     words[: 8 * lines] = 0
-    loop = stream_loops.read_loop(ahead=ahead)
+    loop = stream_loops.read_loop(requests)
+    assert loop in stream_loops.loops("read")
     for k in range(8 * lines):
         words[k] = np.uint64(1) << np.uint64(k % 40)
         address = words.ctypes.data
