@@ -172,7 +172,7 @@ class _ColumnLoops(ColumnTransposes):
             f"begin = first + chunk * {CHUNK}",
             "if begin < last:",
             f"    count = min({CHUNK}, last - begin)",
-            *indented(self.next_chunk() * (self.far and not self.contiguous)),
+            *indented(self.chunk_ahead() if self.contiguous else self.next_chunk() * self.far),
             *indented(lanes),
             "    for c in range(width):",
             *indented(moved, 2),

@@ -2,7 +2,8 @@
 
 A tile has a part of a row, and the next row's part begins elsewhere. Processors find it by
 themselves, but some do so late: in a whole chunk of cheap values the next row is asked for
-meanwhile, by turns. Of a tile that has whole rows, the next one follows.
+meanwhile, by turns. Of a tile that has whole rows, the next one follows: processors find it, but
+for those that gain by requests for several pages in turn and read fewer of them by themselves.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from gpubcast.schedules.cpu.cost import VECTOR
 
 # Elements of a row between two requests for the next one (32: no better).
 _STEP = 64
+# The eight runs of a longer chunk lie in more pages than are asked for in turn (f32: chunks of
+# eight columns take as long, those of 64 take 1.2 times as long if they are asked for).
+_SHORT_CHUNK = 16 << 10
 
 
 class ColumnRequests(ReductionLoops):
@@ -68,6 +72,22 @@ class ColumnRequests(ReductionLoops):
             *indented(requests(vector + 1)),
             "for c in range(turns, width):",
             *indented(body),
+        ]
+
+    def chunk_ahead(self) -> list[str]:
+        """Asks for what lies behind a short chunk of whole rows, as much as that has."""
+        axes = self.plan.axes_of(1)
+        slots = self.far_reads((*axes, self.vector))
+        if not self.plan.chunked or len(axes) != 1 or len(slots) != 1:
+            return []
+        (slot,) = slots
+        size = self.plan.reads[slot].element_type.itemsize
+        begin = self.along(slot, self.offset(slot), {axes[0]: "begin"})
+        num_bytes = f"{size * CHUNK} * width"
+        return [
+            "if FETCHES_IN_TURN:",
+            f"    if {num_bytes} <= {_SHORT_CHUNK}:",
+            f"        fetch_run(p{slot} + {size} * ({begin}), {num_bytes}, True)",
         ]
 
     def next_chunk(self) -> list[str]:

@@ -12,6 +12,11 @@ from numba import types
 import gpubcast as gb
 from gpubcast.backends.cpu import processor
 from gpubcast.backends.cpu.intrinsics import prefetch
+from gpubcast.codegen.generator import generate
+from gpubcast.hlo import expression
+from gpubcast.planning.planner import plan_for
+from gpubcast.runtime.operands import view_of
+from gpubcast.schedules.schedule import CpuTarget
 
 
 @pytest.mark.parametrize(("cache", "locality"), [(prefetch._NEAREST, 3), (prefetch._SECOND, 2)])
@@ -90,3 +95,25 @@ def test_the_next_row_of_columns_is_asked_for(monkeypatch: pytest.MonkeyPatch) -
     assert re.search(r"if FETCHES_COLUMNS_OF_4:\n +if s0_1 > width:\n +asked = width", source)
     monkeypatch.setenv("GPUBCAST_STREAMING", "off")
     assert "fetch" not in str(gb.plan("reduce_sum", x, axes=(0,)).explain(source=True))
+
+
+def test_what_follows_a_short_chunk_of_whole_rows_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where its eight runs lie in few pages; rows with holes are no run."""
+    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+    source = str(gb.plan("reduce_sum", "f32[4194304,3]", axes=(0,)).cpu_source())
+    asked = re.search(
+        r"if FETCHES_IN_TURN:\n +if 2048 \* width <= 16384:\n +"
+        r"fetch_run\(p0 \+ 4 \* \(begin \* s0_2\), 2048 \* width, True\)",
+        source,
+    )
+    assert asked and source.count("fetch") == 1
+    x = np.empty((1 << 20, 8), np.float32)[:, :3]
+    (one, *_) = plan_for(
+        expression.single("reduce_sum", {"axes": (0,)}), (view_of(x).operand,)
+    ).kernels
+    assert "fetch_run" not in generate(one.plan, CpuTarget(1, 0), (0, 0))[1].text
+    monkeypatch.setenv("GPUBCAST_STREAMING", "off")
+    near = str(gb.plan("reduce_sum", "f32[4194304,3]", axes=(0,)).cpu_source())
+    assert "fetch" not in near
