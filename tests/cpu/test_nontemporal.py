@@ -110,7 +110,7 @@ def test_loops_of_a_streamed_kernel(kind: str, monkeypatch: pytest.MonkeyPatch) 
     plan = gb.plan("add", f"{kind}[999,1000]", f"{kind}[1000]", broadcast_dimensions=(1,))
     text = optimised(plan, monkeypatch)
     stores = re.findall(r"store <\d+ x \w+> .*!nontemporal", text)
-    asks = processor.interleaves_requests() or not processor.reads_ahead()
+    asks = processor.asks_in_turn() or not processor.reads_ahead()
     assert stores and ("call void @llvm.prefetch" in text) is asks
 
 
@@ -121,7 +121,7 @@ def test_what_computes_little_asks_where_processors_do_not_read_ahead(
 ) -> None:
     """Or where they gain by requests that go to several pages in turn."""
     monkeypatch.setattr(llvm_passes, "reads_ahead", lambda: reads_ahead)
-    monkeypatch.setattr(llvm_passes, "interleaves_requests", lambda: in_turn)
+    monkeypatch.setattr(llvm_passes, "asks_in_turn", lambda: in_turn)
     for operation, asks in (("neg", in_turn or not reads_ahead), ("exp", True)):
         text = optimised(gb.plan(operation, "f32[999999]"), monkeypatch)
         assert ("call void @llvm.prefetch" in text) is asks, operation
@@ -136,7 +136,7 @@ def test_sums_along_rows_ask_likewise(
     plan = gb.plan("reduce_sum", "f32[999,999]", axes=(1,)).broadcast_plan
     source = code.generate(plan, schedule(plan, CpuTarget(1, 0), ()))
     assert backend._namespace()["FETCHES_AHEAD"] is not processor.reads_ahead()
-    assert backend._namespace()["FETCHES_IN_TURN"] is processor.interleaves_requests()
+    assert backend._namespace()["FETCHES_IN_TURN"] is processor.asks_in_turn()
     monkeypatch.setitem(backend._namespace(), "FETCHES_AHEAD", asks)
     monkeypatch.setitem(backend._namespace(), "FETCHES_IN_TURN", in_turn)
     texts = noted(monkeypatch)

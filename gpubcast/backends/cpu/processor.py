@@ -167,7 +167,7 @@ def prefetches_into_l1() -> bool:
     return _target().llvm_name == "znver5"
 
 
-def interleaves_requests() -> bool:
+def asks_in_turn() -> bool:
     """Whether memory that is asked for ahead comes sooner where requests go to several pages in
     turn, and none need be made twice: on Intel's processors, of which a Sapphire Rapids was
     measured."""
@@ -182,7 +182,7 @@ def asks_for_columns(size: int) -> bool:
     Rapids but for narrow elements."""
     if reads_ahead() or prefetches_into_l1():
         return False
-    return size < 4 or not interleaves_requests()
+    return size < 4 or not asks_in_turn()
 
 
 def reads_by_half_vectors() -> bool:

@@ -24,7 +24,7 @@ class ReductionLoops:
         depth: for each value, in how many sequences it lies.
         full: the outputs' slots that have an axis of the first sequence.
         far: whether operands come from memory beyond the caches.
-        runs: the reads that are asked for as runs: others would get into each other's way.
+        runs: the reads that are asked for as what is walked from end to end.
     """
 
     far: bool
@@ -154,15 +154,18 @@ class ReductionLoops:
         self, place: str, count: int, axes: tuple[int, ...], *, ahead: bool = False
     ) -> list[str]:
         """Asks for memory of the reads that each of some axes moves, and that are walked from end
-        to end: elements from a place on, or as far ahead of them as is best."""
-        lines, slots = [], self.far_reads(axes)
-        for slot in slots:
+        to end: elements from a place on, or as far ahead of them as is best, unless the processor
+        reads them in time."""
+        lines = []
+        for slot in self.far_reads(axes):
             size = self.plan.reads[slot].element_type.itemsize
             first = f"{size} * ({self.offset(slot)} + {place.format(slot)})"
             further = f" + BYTES_AHEAD_OF_{size}" if ahead else ""
-            run = f"dense{slot}" if len(slots) == 1 else ""
-            self.runs |= {slot} if run else set()
-            lines.append(fetched(f"p{slot} + {first}{further}", size * count, run))
+            request = fetched(f"p{slot} + {first}{further}", size * count, f"dense{slot}")
+            if ahead:
+                lines.append(f"if dense{slot} if FETCHES_IN_TURN else FETCHES_AHEAD:")
+            lines.append("    " * ahead + request)
+            self.runs.add(slot)
         return lines
 
 

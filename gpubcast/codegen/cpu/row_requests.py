@@ -123,12 +123,7 @@ class RowRequests(ReductionLoops):
         rows = () if self.plan.chunked else self.parallel[-1:]
         if rows and self.passes[-1]:
             return part
-        asked = self.asked(place, LANES, (*axes, *rows), ahead=True)
-        slots = self.far_reads((*axes, *rows))
-        if not slots:
-            return part
-        dense = f"dense{slots[0]} if FETCHES_IN_TURN else " if len(slots) == 1 else ""
-        return [*part, f"if {dense}FETCHES_AHEAD:", *indented(asked)]
+        return part + self.asked(place, LANES, (*axes, *rows), ahead=True)
 
     def rest_ahead(self, chosen: list[Combination], place: str) -> list[str]:
         """The same in the last chunk of a row, which has fewer elements. In the first of several

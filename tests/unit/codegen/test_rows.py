@@ -95,8 +95,7 @@ def test_chunks_of_one_long_row_are_asked_for_ahead() -> None:
     assert "dense0 = True" in found
 
 
-def test_two_operands_are_not_asked_for_in_turn() -> None:
-    """Requests for one would get into the way of those for the other."""
+def test_each_operand_is_asked_for_where_it_has_no_holes() -> None:
 
     @gb.fuse("row col, row col -> row")
     def products(x: Any, y: Any) -> Any:
@@ -105,7 +104,11 @@ def test_two_operands_are_not_asked_for_in_turn() -> None:
     rows = np.empty((8192, 4096), np.float32)
     found = str(products.explain(rows, rows, source=True))
     assert asked(found) == ["p0", "p1"] * 4
-    assert "fetch_run" not in found and "dense" not in found and "if FETCHES_AHEAD:" in found
+    for slot in (0, 1):
+        condition = f"if dense{slot} if FETCHES_IN_TURN else FETCHES_AHEAD:"
+        request = rf"fetch_run_lines\(p{slot} .*, dense{slot}\)"
+        assert len(re.findall(rf"{condition}\n +{request}", found)) == 4
+        assert f"dense{slot} = (length <= s{slot}_0) & " in found
 
 
 def test_whether_rows_follow_each_other_without_holes_is_asked_at_run_time() -> None:

@@ -27,8 +27,8 @@ from gpubcast.backends.cpu.jit.lowering import Inlined
 from gpubcast.backends.cpu.jit.page_turns import LEAST, MOST, asked_for
 from gpubcast.backends.cpu.processor import (
     asks_for_columns,
+    asks_in_turn,
     bytes_ahead,
-    interleaves_requests,
     prefetches_into_l1,
     reads_ahead,
 )
@@ -69,7 +69,7 @@ def _run_lines_for(cache: int) -> Any:
     def fetch_run_lines(typing_context: Any, address: Any, count: Any, dense: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             lines = count.literal_value
-            if not interleaves_requests():
+            if not asks_in_turn():
                 _ask(builder, args[0], lines, cache)
                 return context.get_dummy_value()
             together = min(max(lines, LEAST), MOST)
@@ -114,7 +114,7 @@ def _bytes_for(line: Any) -> Any:
 def _run_for(cache: int) -> Any:
     """The function that asks for bytes of a run, for a cache: some lines at a time where these are
     of another page than the ones before."""
-    together = MOST if interleaves_requests() else 1
+    together = MOST if asks_in_turn() else 1
     step, lines = VECTOR * together, _run_lines_for(cache)
 
     def fetch_run(address: Any, size: Any, dense: Any) -> None:
@@ -135,8 +135,8 @@ def functions() -> dict[str, Any]:
         | {
             "FETCHES_AHEAD": not reads_ahead(),
             "FETCHES_SECOND": cache == _SECOND,
-            "FETCHES_IN_TURN": interleaves_requests(),
-            "FETCHES_TWICE": cache == _SECOND and not interleaves_requests(),
+            "FETCHES_IN_TURN": asks_in_turn(),
+            "FETCHES_TWICE": cache == _SECOND and not asks_in_turn(),
             "fetch": _bytes_for(_line_for(cache)),
             "fetch_lines": _lines_for(cache),
             "fetch_run": _run_for(cache),

@@ -12,10 +12,10 @@ from typing import Any
 
 from gpubcast.backends.cpu.jit.nontemporal_accesses import STREAMED, with_nontemporal_accesses
 from gpubcast.backends.cpu.processor import (
+    asks_in_turn,
     has_avx2,
     has_avx512,
     has_sve,
-    interleaves_requests,
     reads_ahead,
 )
 
@@ -89,7 +89,7 @@ def optimised(text: str, linked: list[Any], codegen: Any, *, is_simple: bool) ->
     if STREAMED in text:
         # What computes much comes to memory too late where it has not asked for it.
         asks = WIDE in text or not reads_ahead()
-        in_turn = interleaves_requests()
+        in_turn = asks_in_turn()
         made = with_nontemporal_accesses(str(module), asks=asks, in_turn=in_turn)
         module = binding.parse_assembly(made)
     if _VARIANTS in text:
