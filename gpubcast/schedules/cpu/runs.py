@@ -133,7 +133,11 @@ def runs(plan: BroadcastPlan, target: CpuTarget) -> Runs | None:
 
 def _only_run(plan: BroadcastPlan) -> tuple[int, ...]:
     """The read that alone has the elements of the results, where these follow each other."""
-    found = [slot for slot, read in enumerate(plan.reads) if len(along(read)) == plan.rank]
+    found = [
+        slot
+        for slot, read in enumerate(plan.reads)
+        if len(along(read)) == plan.rank and not read.generated
+    ]
     if len(found) != 1 or _dense(plan, plan.reads[found[0]]) < plan.rank:
         return ()
     widest = max(write.element_type.itemsize for write in plan.writes)
