@@ -169,11 +169,11 @@ class ReductionLoops:
         return lines
 
 
-def fetched(address: str, size: int, run: str = "") -> str:
-    """The statement that asks for so many bytes of memory, of a run that is ``run`` where that is
-    given: few at once, since loops of a few turns end where a processor does not expect it."""
+def fetched(address: str, size: int, dense: str = "") -> str:
+    """The statement that asks for so many bytes of memory, of a run if ``dense`` says whether it
+    is: few at once, since loops of a few turns end where a processor does not expect it."""
     lines = -(-size // VECTOR)
-    name, given = ("fetch_run", f", {run}") if run else ("fetch", "")
+    name, given = ("fetch_run", f", {dense}") if dense else ("fetch", "")
     if lines <= _LINES:
         return f"{name}_lines({address}, {lines}{given})"
     return f"{name}({address}, {size}{given})"
