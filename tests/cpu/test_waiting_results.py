@@ -14,7 +14,7 @@ from tests.support.guarded import Guarded
 from tests.support.pipelined_rows import shares, waits
 
 # Lengths that are whole chunks, or whole lines, or none, or one more or less; the longest row whose
-# values are stored twice, and one more.
+# results wait, and one more.
 LENGTHS = (*(511, 512, 513, 1000, 1024, 1039, 1040), *(1100, 1536, 2055, 4096, 4097))
 
 
@@ -30,6 +30,14 @@ def squared_shares(x: Any) -> Any:
     """Two reductions in one pass, and one of them in the results."""
     e = gb.exp(x)
     return e * e / (gb.reduce_sum(e, "col") + gb.reduce_max(e, "col"))
+
+
+@gb.fuse("row col -> row col")
+def twice_shared(x: Any) -> Any:
+    """Stores values in its first pass, and reads those of the row before in its second one."""
+    e = gb.exp(x)
+    shared = gb.exp(e / gb.reduce_sum(e, "col"))
+    return e / gb.reduce_sum(shared, "col")
 
 
 def random(dtype: Any, dimensions: tuple[int, ...]) -> Any:
@@ -71,6 +79,7 @@ def test_rows_of_every_length(dtype: Any, threads: str, monkeypatch: pytest.Monk
     [
         *((shares, dtype) for dtype in (np.float32, np.float64, np.complex64)),
         *((squared_shares, dtype) for dtype in (np.float32, np.float64)),
+        *((twice_shared, dtype) for dtype in (np.float32, np.float64)),
     ],
 )
 def test_one_pass(function: Any, dtype: Any) -> None:

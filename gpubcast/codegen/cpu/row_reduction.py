@@ -211,6 +211,7 @@ class _RowLoops(RowStores):
             return lines
         before = self.results_before(f"{begin} + e")
         asked = self.all_of_row_ahead(chosen, f"{begin} + t", BY_STORES)
+        asked += self.values_before(f"{begin} + t")
         both = by_turns(str(CHUNK), BY_STORES, asked, [*body(True), *before])
         return [f"if {begin} < later:", *indented(both), "else:", *indented(lines)]
 

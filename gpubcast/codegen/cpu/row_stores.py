@@ -6,6 +6,7 @@ computes with that row while memory takes the results of this one: rows are pipe
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from gpubcast.codegen.cpu.combination import indented
 from gpubcast.codegen.cpu.common_line import CommonLine
@@ -14,7 +15,7 @@ from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.row_requests import RowRequests
 from gpubcast.codegen.cpu.scalar_code import constant, scratch_type
 from gpubcast.hlo.sequences import CHUNK
-from gpubcast.schedules.cpu.cost import LONG_ROW, STRETCH, VECTOR, stores_elements
+from gpubcast.schedules.cpu.cost import BY_STORES, LONG_ROW, STRETCH, VECTOR, stores_elements
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 
 # Values, and the memory of those that are stored.
@@ -40,7 +41,10 @@ class RowStores(RowRequests):
         # Where results wait, the loop that stores them would lose registers to it.
         self._common = None if self.waiting or not self.streams_elements else CommonLine(first)
         self.available = set[int]()
-        self._handed: list[str] = []  # the names that results that wait need of the row before
+        # The names that results that wait need of the row before, and the stored values that are
+        # read before they are overwritten.
+        self._handed: list[str] | None = None
+        self._read_before: list[int] = []
 
     def memory_of(self, value: int) -> str:
         """The type of the memory that a value is stored in."""
@@ -101,15 +105,16 @@ class RowStores(RowRequests):
             body = [f"for i{axis} in range(n{axis}):", *indented(body)]
         return lines + body
 
-    def _computed_results(self, results: list[int]) -> list[str]:
-        """The results at an element of a row of which all passes are over."""
+    def _computed_results(self, results: list[int], kept: Mapping[int, str] = {}) -> list[str]:
+        """The results at an element of a row of which all passes are over; ``kept`` is where some
+        stored values are."""
         axes = self.plan.axes_of(1)
         steps = {axis: f"i{axis}" for axis in axes}
         lines = [f"j = i{axes[-1]}"]
         verb = "read" if self.streams_elements else "load"
         for v in self.values_of(1, results, {*self.stored}):
             if v in self.stored:
-                lines.append(f"v{v} = {verb}_{self.memory_of(v)}(t{v}, j)")
+                lines.append(f"v{v} = {verb}_{self.memory_of(v)}({kept.get(v, f't{v}, j')})")
             else:
                 index = self.place_along(v, 1, steps)
                 lines.append(self.value(v, index, apart=self.streams_elements))
@@ -155,15 +160,26 @@ class RowStores(RowRequests):
 
     # --- while the next row is computed with -----------------------------------------------------
 
+    def values_before(self, place: str) -> list[str]:
+        """Reads those of the row before that this pass stores, ``BY_STORES`` from a place on: the
+        values of this row, which come next, take their memory."""
+        lines = []
+        for v in self._overwritten():
+            memory = self.memory_of(v)
+            lines.append(f"store_{memory}(x{v}, l, load_{memory}(t{v}, head + {place} + l))")
+        return [f"for l in range({BY_STORES}):", *indented([*lines, "rolled()"])] if lines else []
+
     def results_before(self, place: str) -> list[str]:
-        """Computes and stores an element of the row before, where results wait."""
+        """Computes and stores an element of the row before, where results wait: that whose number
+        among those that ``values_before`` has read is ``l``."""
         (axis,), (slot,) = self.plan.axes_of(1), self.full
         output = slot - self.reads
         result = self.program.results[output]
         name = self.plan.writes[output].element_type.name
+        self._read_before = self._overwritten()
         lines = [
             f"i{axis} = head + {place}",
-            *self._computed_results([result]),
+            *self._computed_results([result], {v: f"x{v}, l" for v in self._read_before}),
             f"line_{name}(line, {place}, v{result})",
         ]
         computed = {line.split(" = ")[0] for line in lines}
@@ -176,6 +192,11 @@ class RowStores(RowRequests):
         self._handed = list(handed)
         return [_NAME.sub(lambda m: m[0] + "_before" * (m[0] in handed), line) for line in lines]
 
+    def _overwritten(self) -> list[int]:
+        """The stored values that results need and that the pass at hand is the first to compute."""
+        needed = self.values_of(1, [*self.program.results], {*self.stored})
+        return [v for v in needed if v in self.stored and v not in self.available]
+
     def _differs(self, name: re.Match[str]) -> bool:
         """Whether what is not computed at an element differs between a row and the next one."""
         value = int(name[2])
@@ -184,8 +205,9 @@ class RowStores(RowRequests):
     def prologue(self) -> list[str]:
         """The names of the row before the first one."""
         lines = self._common.prologue() if self._common else []
-        if not self._handed:
+        if self._handed is None:
             return lines
+        lines += [f"x{v} = lanes_{self.memory_of(v)}()" for v in self._read_before]
         lines += ["later = 0", "head = 0", "line = 0"]
         for name in self._handed:
             value = int(name[1:])
@@ -195,17 +217,18 @@ class RowStores(RowRequests):
 
     def _waiting(self) -> str:
         """How many results of a row wait: whole chunks, where another row follows."""
-        if not self._handed:
+        if self._handed is None:
             return ""
         axis = self.parallel[-1]
         end = "high" if axis == self.split else f"n{axis}"
         return f"whole & {-CHUNK} if (length >= {LONG_ROW}) & (i{axis} + 1 < {end}) else 0"
 
     def _handed_on(self) -> list[str]:
-        """What the next row has of this one. Stored values are not overwritten."""
+        """What the next row has of this one. Values that an earlier pass stores than the one that
+        reads those of the row before have memory for two rows."""
         return [
             f"{name}, {name}_before = {name}_before, {name}"
             if name[0] == "t"
             else f"{name}_before = {name}"
-            for name in self._handed
+            for name in self._handed or ()
         ]

@@ -112,14 +112,12 @@ def _streamed(plan: BroadcastPlan, target: CpuTarget) -> bool:
 
 def _waiting(plan: BroadcastPlan, stored: tuple[int, ...]) -> bool:
     """Whether streamed results of a row wait while the last pass over the next one computes much:
-    those of which no row of an operand would be read once more, and later. Memory holds the stored
-    values of both rows."""
+    those of which no row of an operand would be read once more, and later. Memory holds stored
+    values once, and those of both rows where an earlier pass than that one stores them."""
     program, varies, depths, after = plan.program, plan.varies(), plan.depths(), plan.passes()
     base, last = len(plan.reads), max(after)
     reductions = [base + i for i, one in enumerate(program.code) if one.sequence]
-    if not plan.num_parallel or len(reductions) + 2 * len(stored) > MOST_SCRATCH:
-        return False
-    if not stores_elements(plan.writes[0].element_type):
+    if not plan.num_parallel or not stores_elements(plan.writes[0].element_type):
         return False
     # They are stored between requests for a row that follows.
     last_axis = plan.num_parallel - 1
@@ -140,8 +138,10 @@ def _waiting(plan: BroadcastPlan, stored: tuple[int, ...]) -> bool:
         if instruction.sequence == 1:
             operands[after[value] == last] += instruction.args
     before = program.needed(tuple(operands[False]))
-    computed = along_sequence(operands[True], tuple(v for v in stored if v in before))
-    return computes_much(program, computed)
+    twice = tuple(v for v in stored if v in before)
+    if len(reductions) + len(stored) + len(twice) > MOST_SCRATCH:
+        return False
+    return computes_much(program, along_sequence(operands[True], twice))
 
 
 def _packed(plan: BroadcastPlan, iterations: int) -> tuple[int, ...]:
@@ -177,6 +177,7 @@ def stored_values(plan: BroadcastPlan) -> tuple[int, ...]:
         for i, instruction in enumerate(program.code)
         if instruction.sequence == 1
     ]
+    reductions = tuple(base + i for i, one in enumerate(program.code) if one.sequence == 1)
     last = max(after)
     full = tuple(
         result
@@ -189,9 +190,9 @@ def stored_values(plan: BroadcastPlan) -> tuple[int, ...]:
         instruction = program.code[value - base]
         if sequence[0] not in varies[value] or not program.expensive(instruction):
             continue
-        users = {number for number, results in ends if value in program.needed(results)}
+        users = {number for number, args in ends if value in program.needed(args, reductions)}
         if len(users) > 1:
             found.append(value)
-    reductions = sum(1 for instruction in program.code if instruction.sequence)
-    most = max(MOST_SCRATCH - reductions, 0)
+    every = sum(1 for instruction in program.code if instruction.sequence)
+    most = max(MOST_SCRATCH - every, 0)
     return tuple(found[: most if plan.axes[sequence[0]].size <= STRETCH else min(most, 1)])
