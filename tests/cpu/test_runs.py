@@ -325,6 +325,14 @@ def test_what_has_holes_or_is_short_is_no_run(monkeypatch: pytest.MonkeyPatch) -
     wider = gb.plan("convert_element_type", short, to="f32").cpu_source()
     assert "far_f16(" in wider and "far_run" not in wider
 
+    @gb.fuse
+    def counted(x: Any) -> Any:
+        return gb.exp(x) + gb.iota("f32", 1 << 24)
+
+    # An index is no memory.
+    source = counted.plan("f32[]").cpu_source()
+    assert " streamed" in source and "| run" not in source and "far_" not in source
+
 
 def test_several_results_are_streamed_from_memory_beside(
     monkeypatch: pytest.MonkeyPatch,
