@@ -105,8 +105,8 @@ class RowStores(RowRequests):
             body = [f"for i{axis} in range(n{axis}):", *indented(body)]
         return lines + body
 
-    def _computed_results(self, results: list[int], kept: Mapping[int, str] = {}) -> list[str]:
-        """The results at an element of a row of which all passes are over; ``kept`` is where some
+    def _computed_results(self, results: list[int], places: Mapping[int, str] = {}) -> list[str]:
+        """The results at an element of a row of which all passes are over; ``places`` is where some
         stored values are."""
         axes = self.plan.axes_of(1)
         steps = {axis: f"i{axis}" for axis in axes}
@@ -114,7 +114,7 @@ class RowStores(RowRequests):
         verb = "read" if self.streams_elements else "load"
         for v in self.values_of(1, results, {*self.stored}):
             if v in self.stored:
-                lines.append(f"v{v} = {verb}_{self.memory_of(v)}({kept.get(v, f't{v}, j')})")
+                lines.append(f"v{v} = {verb}_{self.memory_of(v)}({places.get(v, f't{v}, j')})")
             else:
                 index = self.place_along(v, 1, steps)
                 lines.append(self.value(v, index, apart=self.streams_elements))
