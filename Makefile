@@ -4,14 +4,15 @@
 #   make test    environment, installation, then linters, types and a developer's tests
 #
 # Both are fast the second time. Variables: PYTHON (the interpreter that makes the environment),
-# VENV (its folder), TESTS (a marker expression), ROWS (of the matrix), PYTEST_FLAGS, PIP_FLAGS; and
-# for campaigns MINUTES, CAMPAIGN, SEED.
+# VENV (its folder), TESTS (a marker expression), SHARE (of each long test one case in so many), ROWS
+# (of the matrix), PYTEST_FLAGS, PIP_FLAGS; and for campaigns MINUTES, CAMPAIGN, SEED.
 
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_FLAGS ?= -n auto --maxprocesses=2 --dist=worksteal
 PIP_FLAGS ?=
 TESTS ?= not long
+SHARE ?= 1
 MINUTES ?= 10
 BIN := $(VENV)/bin
 PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check $(PIP_FLAGS)
@@ -33,8 +34,8 @@ test-long: ## The tests that take long by nature: cross products, campaigns, soa
 	@$(MAKE) pytest TESTS=long
 
 test-interop: $(VENV)/.installed-interop ## Tests with PyTorch, JAX, Dask, xarray, ONNX and others (1 GB)
-	GPUBCAST_TEST_DOORS=1 $(BIN)/python -m pytest -m "$(TESTS) and not gpu" $(PYTEST_FLAGS) \
-	    $$($(BIN)/python -m tests.support.doors)
+	GPUBCAST_TEST_DOORS=1 $(BIN)/python -m pytest -m "$(TESTS) and not gpu" --share $(SHARE) \
+	    $(PYTEST_FLAGS) $$($(BIN)/python -m tests.support.doors)
 
 test-lowest: $(VENV)/.installed-test ## The CPU's tests at the lowest versions that are allowed
 	$(BIN)/python tools/test_matrix.py lowest
@@ -67,7 +68,7 @@ generate: $(VENV)/.installed-test ## Write what follows from the operation table
 pytest: $(VENV)/.installed-test
 	@command -v g++ >/dev/null || echo "g++ is missing: the emulated tests, which run the CUDA" \
 	    "sources on the CPU, are skipped (Debian, Ubuntu: apt-get install g++)"
-	$(BIN)/python -m pytest -m "$(TESTS)" $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest -m "$(TESTS)" --share $(SHARE) $(PYTEST_FLAGS)
 
 docs: $(VENV)/.installed-docs ## Build the documentation site into build/docs/html
 	$(BIN)/python -m sphinx -q -W --keep-going -a -E -b html -d build/docs/doctrees docs build/docs/html

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import doors, packages
+from tests.support import doors, packages, shares
 from tests.support.once import COMPILED, once
 
 try:
@@ -68,8 +68,21 @@ def why_no_gpu() -> str | None:
     return None if devices else "no CUDA device"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests marked ``gpu``, with the reason, where no device is usable."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--share N``."""
+    parser.addoption(
+        "--share", type=int, default=1, metavar="N", help="of each long test run one case in N"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what ``--share`` does; and skip tests marked ``gpu``, with the reason, where no
+    device is usable."""
+    long = [item for item in items if item.get_closest_marker("long")]
+    left = shares.left_out(long, config.getoption("share"))
+    if left:
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
+        items[:] = [item for item in items if item.nodeid not in left]
     for item in items:
         if item.get_closest_marker("gpu"):
             reason = why_no_gpu()
