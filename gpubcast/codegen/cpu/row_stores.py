@@ -25,7 +25,8 @@ _NAME = re.compile(r"\b([vt])(\d+)\b")
 class RowStores(RowRequests):
     """Loops along rows, as far as they store results. A name that ends in ``_before`` is what it
     was for the row before; ``later`` is how many of that row's results, from the first whole line
-    of memory on, wait for this one, and ``head`` and ``line`` are where that line begins.
+    of memory on, wait for this one, and ``head`` and ``line`` are where that line begins;
+    ``x<value>`` is memory of a few of its stored values.
 
     Attributes:
         stored: the values along the sequence that are stored for a later pass over it.
