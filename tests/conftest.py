@@ -78,8 +78,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what ``--share`` does; and skip tests marked ``gpu``, with the reason, where no
     device is usable."""
-    long = [item for item in items if item.get_closest_marker("long")]
-    left = shares.left_out(long, config.getoption("share"))
+    every = config.getoption("share")
+    if every < 1:
+        raise pytest.UsageError(f"--share is one case in N, at least 1, and not {every}")
+    left = shares.left_out((i for i in items if i.get_closest_marker("long")), every)
     if left:
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
         items[:] = [item for item in items if item.nodeid not in left]

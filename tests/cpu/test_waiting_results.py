@@ -11,7 +11,7 @@ import pytest
 
 import gpubcast as gb
 from tests.support.guarded import Guarded
-from tests.support.pipelined_rows import shares, waits
+from tests.support.pipelined_rows import shares, twice_shared, waits
 
 # Lengths that are whole chunks, or whole lines, or none, or one more or less; the longest row whose
 # results wait, and one more.
@@ -30,14 +30,6 @@ def squared_shares(x: Any) -> Any:
     """Two reductions in one pass, and one of them in the results."""
     e = gb.exp(x)
     return e * e / (gb.reduce_sum(e, "col") + gb.reduce_max(e, "col"))
-
-
-@gb.fuse("row col -> row col")
-def twice_shared(x: Any) -> Any:
-    """Stores values in its first pass, and reads those of the row before in its second one."""
-    e = gb.exp(x)
-    shared = gb.exp(e / gb.reduce_sum(e, "col"))
-    return e / gb.reduce_sum(shared, "col")
 
 
 def random(dtype: Any, dimensions: tuple[int, ...]) -> Any:

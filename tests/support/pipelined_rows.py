@@ -14,6 +14,14 @@ def shares(x: Any) -> Any:
     return e / gb.reduce_sum(e, "col")
 
 
+@gb.fuse("row col -> row col")
+def twice_shared(x: Any) -> Any:
+    """Stores values in its first pass, and reads those of the row before in its second one."""
+    e = gb.exp(x)
+    shared = gb.exp(e / gb.reduce_sum(e, "col"))
+    return e / gb.reduce_sum(shared, "col")
+
+
 def waits(function: Any, *operands: Any) -> bool:
     """Whether results of a row are stored while the next one is computed with; they are stored past
     the caches."""

@@ -14,7 +14,7 @@ from gpubcast.hlo import expression
 from gpubcast.planning.planner import plan_for
 from gpubcast.runtime.operands import view_of
 from gpubcast.schedules.schedule import CpuTarget
-from tests.support.pipelined_rows import shares, waits
+from tests.support.pipelined_rows import shares, twice_shared, waits
 
 
 @pytest.fixture(autouse=True)
@@ -176,3 +176,18 @@ def test_results_of_stored_values_wait_for_the_next_row() -> None:
     assert not waits(masked, rows(1024), rows(1024))
     # Results take turns with requests for a row that follows, of which there are none here.
     assert not waits(pairs, np.empty(1 << 15, np.float32), np.empty(1024, np.float32))
+
+
+def test_values_of_a_row_take_the_memory_of_those_before() -> None:
+    """Which are read first. Those that an earlier pass stores have memory for two rows."""
+    rows = np.empty((1 << 13, 4096), np.float32)
+    source = str(gb.nn.softmax.explain(rows, source=True))
+    assert "t3 = scratch_f32()" in source and "t3_before" not in source
+    loop = source[source.index("if begin < later:") :]
+    first, own = "store_f32(x3, l, load_f32(t3, head + begin + t + l))", "write_own_f32(t3, j, v3)"
+    assert loop.index(first) < loop.index(own) < loop.index("read_f32(x3, l)")
+
+    assert waits(twice_shared, rows)
+    source = str(twice_shared.explain(rows, source=True))
+    assert "t1, t1_before = t1_before, t1" in source and "x1 = lanes" not in source
+    assert "t3 = " not in source  # one pass reduces it, and no result needs it
