@@ -82,6 +82,34 @@ def test_lanes_stay_in_registers(target: str) -> None:
             assert both == [8, 8 * halves], label
 
 
+WIDEST = """
+import re
+import gpubcast as gb
+from tests.support.vector_kernels import Kernel, assemblies
+
+centred = gb.fuse("n -> n")(lambda x: x - gb.reduce_sum(x, "n"))
+subtracted = gb.fuse("n, n -> n")(lambda x, y: x - y)
+every = Kernel("c", centred, ("f32",), "f32"), Kernel("s", subtracted, ("f32",) * 2, "f32")
+for kernel, assembly in assemblies({target!r}, (), every):
+    print(kernel.label, max(re.findall("vsubps.*%([xyz])mm", assembly)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "centred", "subtracted"),
+    [("skylake-avx512", "z", "y"), ("znver4", "z", "z"), ("haswell", "y", "y")],
+)
+def test_results_along_rows_are_computed_in_the_widest_vectors(
+    target: str, centred: str, subtracted: str, repository: Path
+) -> None:
+    """Where LLVM prefers half of them, too: later passes over a row read a cache."""
+    done = subprocess.run(
+        [sys.executable, "-c", WIDEST.format(target=target)],
+        cwd=repository, capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines() == [f"c {centred}", f"s {subtracted}"]
+
+
 def test_the_table_says_what_it_was_made_with(repository: Path) -> None:
     assert f"(llvmlite {DOCUMENTED.rstrip('.')}," in (repository / "docs/cpu-loops.md").read_text()
 

@@ -45,7 +45,9 @@ def _vectors(plan: BroadcastPlan, schedule: CpuSchedule) -> list[str]:
     """What a kernel says of the vectors that it uses."""
     if isinstance(schedule, RowReduction) and row_reduction.only_reads(plan, schedule):
         return ["reading_vectors()"]
-    return ["wide_vectors()"] * (plan.num_expensive() > 0)
+    # What is written along a sequence is read from a cache in its later passes, which compute.
+    rereads = isinstance(schedule, RowReduction) and bool(plan.along_sequence())
+    return ["wide_vectors()"] * (rereads or plan.num_expensive() > 0)
 
 
 def _loops(table: ParameterTable, schedule: CpuSchedule) -> list[str]:
