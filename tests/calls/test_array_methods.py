@@ -111,7 +111,7 @@ def _numpys(key: Any) -> Any:
 @pytest.mark.parametrize(
     ("name", "a"),
     [
-        pytest.param(*one, id=one[0], marks=pytest.mark.long if number % 5 else ())
+        pytest.param(*one, id=one[0], marks=pytest.mark.long if number % 10 else ())
         for number, one in enumerate(arrays())
     ],
 )

@@ -41,7 +41,13 @@ def operations(plan: Any) -> list[str]:
     return [one.op for made in plan.broadcast_plans for one in made.program.code if one.sequence]
 
 
-@pytest.mark.parametrize(("op", "kind", "dims", "axis"), dict.fromkeys(PLACES))
+@pytest.mark.parametrize(
+    ("op", "kind", "dims", "axis"),
+    [
+        pytest.param(*one, marks=pytest.mark.long if number % 4 else ())
+        for number, one in enumerate(dict.fromkeys(PLACES))
+    ],
+)
 def test_each_type(least: int, op: Any, kind: str, dims: tuple[int, int], axis: int) -> None:
     """Equal elements, zeros of both signs, infinities and NaN."""
     for seed in range(4):

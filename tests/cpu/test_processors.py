@@ -123,7 +123,7 @@ def test_processors_that_run_here_give_the_same_bits(repository: Path) -> None:
 
 
 # The cross products are cut, so that none of the tests is long.
-PARTS = 4
+PARTS = 6
 
 
 @pytest.mark.long

@@ -55,7 +55,13 @@ FITTING = {
 }
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "target",
+    [
+        pytest.param(name, marks=() if name in ("znver3", "skylake-avx512") else pytest.mark.long)
+        for name in TARGETS
+    ],
+)
 def test_lanes_stay_in_registers(target: str) -> None:
     """In the loops in which they take one element after another, all of them vector loops."""
     found = lane_loops.told(target)

@@ -69,9 +69,15 @@ def test_rows_of_every_length(dtype: Any, threads: str, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     "function, dtype",
     [
-        *((shares, dtype) for dtype in (np.float32, np.float64, np.complex64)),
-        *((squared_shares, dtype) for dtype in (np.float32, np.float64)),
-        *((twice_shared, dtype) for dtype in (np.float32, np.float64)),
+        (shares, np.float32),
+        (twice_shared, np.float64),
+        *(
+            pytest.param(*one, marks=pytest.mark.long)
+            for one in (
+                *((shares, np.float64), (shares, np.complex64), (twice_shared, np.float32)),
+                *((squared_shares, np.float32), (squared_shares, np.float64)),
+            )
+        ),
     ],
 )
 def test_one_pass(function: Any, dtype: Any) -> None:

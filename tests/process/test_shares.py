@@ -22,7 +22,7 @@ def cases(name: str, *values: range) -> list[Named]:
     return [Named(f"{name}[{'-'.join(map(str, one))}]") for one in product(*values)]
 
 
-@pytest.mark.parametrize("every", [1, 2, 3, 5])
+@pytest.mark.parametrize("every", [1, 2, 3, 5, 7])
 def test_of_each_test_one_case_in_so_many_stays(every: int) -> None:
     many, few, one = cases("many", range(60)), cases("few", range(2)), [Named("one")]
     left = left_out([*few, *many, *one], every)
@@ -50,6 +50,6 @@ def test_other_tests_are_not_cut(repository: Path) -> None:
         return {line for line in done.stdout.splitlines() if "::" in line}
 
     every, some = collected(), collected("--share", "3")
-    long, short = collected("-m", "long"), collected("-m", "not long")
-    assert short < some < every == short | long
+    long = collected("-m", "long")
+    assert every - long < some < every
     assert len(some & long) < len(long) / 2

@@ -16,16 +16,16 @@ class Case(Protocol):
 
 
 def left_out(cases: Iterable[Case], every: int) -> set[str]:
-    """The names of the cases that a share leaves out: of each test one in ``every`` stays, and at
-    least one. Which ones follows from their names, so that a run repeats the one before, and
-    those that stay do not have one value of a parameter in common."""
+    """The names of the cases that a share leaves out: of each test one in ``every`` stays, and of
+    those with fewer cases one. Which ones follows from their names, so that a run repeats the one
+    before, and those that stay do not have one value of a parameter in common."""
     tests = defaultdict[str, list[str]](list)
     for case in cases:
         tests[case.nodeid.partition("[")[0]].append(case.nodeid)
     return {
         name
         for names in tests.values()
-        for name in sorted(names, key=_order)[-(-len(names) // every) :]
+        for name in sorted(names, key=_order)[len(names) // every or 1 :]
     }
 
 
