@@ -86,6 +86,7 @@ _IN_TURN = "\n".join(
         "  call void @llvm.prefetch.p0(ptr %turn, i32 0, i32 2, i32 1)",
     ]
 )
+_REQUESTS = {"plain": "", "ahead": _AHEAD, "in_turn": _IN_TURN}
 _LOAD = """
   %{name}.p = getelementptr i8, ptr %{name}, i64 %at
   %{name}.v = load <16 x float>, ptr %{name}.p, align 64
@@ -103,28 +104,26 @@ _STEPS = {
 
 
 def loops(name: str) -> tuple[Loop, ...]:
-    """All forms of one of them: plain stores, non-temporal ones, the C library; plain loads, and
-    those of lines that are asked for ahead; of reads and copies, of several pages in turn."""
+    """All forms of one of them: plain stores, non-temporal ones, the C library; plain loads, and,
+    of reads and copies, those of lines that are asked for ahead, in order or of several pages in
+    turn."""
     if name == "read":
         return tuple(map(read_loop, _REQUESTS))
     plain, nontemporal = loop(name), loop(name, nontemporal=True)
     if name == "copy":
-        in_turn = loop(name, nontemporal=True, in_turn=True)
-        return plain, nontemporal, in_turn, _library_copy
+        asked = (loop(name, nontemporal=True, requests=one) for one in ("ahead", "in_turn"))
+        return plain, nontemporal, *asked, _library_copy
     return (plain, nontemporal, *([_library_fill] if name == "fill" else []))
 
 
 @functools.cache
-def loop(name: str, *, nontemporal: bool = False, in_turn: bool = False) -> Loop:
+def loop(name: str, *, nontemporal: bool = False, requests: str = "plain") -> Loop:
     """One of those that store as machine code."""
-    symbol = f"{name}_{'nontemporal' if nontemporal else 'plain'}{'_in_turn' * in_turn}"
+    symbol = f"{name}_{'nontemporal' if nontemporal else 'plain'}_{requests}"
     (step, value), hint = _STEPS[name], ", !nontemporal !0" if nontemporal else ""
-    step += _IN_TURN * in_turn
+    step += _REQUESTS[requests]
     text = _PREFETCH + _TEXT.format(symbol=symbol, step=step, value=value, hint=hint)
     return _compiled(symbol, text, None)
-
-
-_REQUESTS = {"plain": "", "ahead": _AHEAD, "in_turn": _IN_TURN}
 
 
 @functools.cache

@@ -13,9 +13,9 @@ import gpubcast as gb
 from tests.support.guarded import Guarded
 from tests.support.pipelined_rows import shares, twice_shared, waits
 
-# Lengths that are whole chunks, or whole lines, or none, or one more or less; the longest row whose
-# results wait, and one more.
-LENGTHS = (*(511, 512, 513, 1000, 1024, 1039, 1040), *(1100, 1536, 2055, 4096, 4097))
+# Lengths that are whole chunks, or whole lines, or none, or one more or less; those of a stretch of
+# stored values, and of more.
+LENGTHS = (*(511, 512, 513, 1000, 1024, 1039, 1040), *(1100, 1536, 2055, 4096, 4097, 9001))
 
 
 @gb.fuse("outer row col, outer, row, col -> outer row col")
@@ -30,6 +30,25 @@ def squared_shares(x: Any) -> Any:
     """Two reductions in one pass, and one of them in the results."""
     e = gb.exp(x)
     return e * e / (gb.reduce_sum(e, "col") + gb.reduce_max(e, "col"))
+
+
+@gb.fuse("row col -> row col")
+def thrice(x: Any) -> Any:
+    """Three passes that compute little."""
+    y = x - gb.reduce_max(x, "col")
+    z = y * gb.reduce_sum(y, "col")
+    return z - gb.reduce_min(gb.square(z), "col")
+
+
+@gb.fuse("row col -> row col")
+def centred(x: Any) -> Any:
+    return x - gb.reduce_sum(x, "col")
+
+
+@gb.fuse("outer row col, outer, row, col -> outer row col")
+def scaled(x: Any, far: Any, by: Any, of: Any) -> Any:
+    """The same of each kind, in one pass that computes little."""
+    return (x - gb.reduce_sum(x, "col")) * by + of - far
 
 
 def random(dtype: Any, dimensions: tuple[int, ...]) -> Any:
@@ -89,35 +108,69 @@ def test_one_pass(function: Any, dtype: Any) -> None:
         box.check(in_caches(function, x))
 
 
+@pytest.mark.parametrize(
+    "function, dtype",
+    [
+        (gb.nn.standardize, np.float32),
+        (gb.nn.log_softmax, np.float64),
+        *(
+            pytest.param(*one, marks=pytest.mark.long)
+            for one in (
+                *((gb.nn.standardize, np.float64), (centred, np.complex64)),
+                *((gb.nn.log_softmax, np.float32), (thrice, np.float32), (thrice, np.float64)),
+            )
+        ),
+    ],
+)
+def test_rows_of_operands_that_are_read_once_more(function: Any, dtype: Any) -> None:
+    """On processors that gain by it; of three rows there is one before and one behind."""
+    assert waits(function, random(dtype, (4, 1024))).endswith(", on some")
+    for rows, length in itertools.product((1, 2, 3, 65), LENGTHS):
+        x = random(dtype, (rows, length + 3))[:, :length]
+        wanted = in_caches(function, x)
+        for skew, apart in ((0, 0), (1, 0), (3, 5)):
+            box = Guarded(dtype, x.shape, skew, apart=apart)
+            function(x, out=box.out)
+            box.check(wanted)
+
+
+@pytest.mark.parametrize("weighted", [weighted, scaled])
 @pytest.mark.parametrize("threads", ["1", "2"])
-def test_several_axes_of_rows(threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_axes_of_rows(threads: str, weighted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPUBCAST_THREADS", threads)
     for outer, rows, length in itertools.product((1, 3), (1, 2, 7), (512, 1000, 1536)):
         x = random(np.float32, (outer, rows + 2, length + 8))[:, 1:-1, 3:-5]
         others = [random(np.float32, (size,)) for size in (outer, rows, length)]
-        assert waits(weighted, x, *others) == (outer * rows > 1)
+        assert bool(waits(weighted, x, *others)) == (outer * rows > 1)
         box = Guarded(np.float32, x.shape, 5, apart=19)
         weighted(x, *others, out=box.out)
         box.check(in_caches(weighted, x, *others))
 
 
-def test_into_the_memory_of_the_operand() -> None:
+EACH = pytest.mark.parametrize(
+    "function", [gb.nn.softmax, gb.nn.standardize, gb.nn.log_softmax], ids=lambda one: one.__name__
+)
+
+
+@EACH
+def test_into_the_memory_of_the_operand(function: Any) -> None:
     for rows, length in itertools.product((1, 2, 9), (512, 1000, 2048)):
         x = random(np.float32, (rows, length))
-        wanted = in_caches(gb.nn.softmax, x)
-        assert gb.nn.softmax(x, out=x) is x
+        wanted = in_caches(function, x)
+        assert function(x, out=x) is x
         np.testing.assert_array_equal(x, wanted)
 
 
-def test_into_another_row_of_the_operand() -> None:
+@EACH
+def test_into_another_row_of_the_operand(function: Any) -> None:
     for shift in (1, 3):
         memory = random(np.float32, (12, 1024))
         before, after = memory[:-shift], memory[shift:]
-        wanted = in_caches(gb.nn.softmax, before)
-        gb.nn.softmax(before, out=after)
+        wanted = in_caches(function, before)
+        function(before, out=after)
         np.testing.assert_array_equal(after, wanted)
-        wanted = in_caches(gb.nn.softmax, after)
-        gb.nn.softmax(after, out=before)
+        wanted = in_caches(function, after)
+        function(after, out=before)
         np.testing.assert_array_equal(before, wanted)
 
 

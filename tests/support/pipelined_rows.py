@@ -22,11 +22,15 @@ def twice_shared(x: Any) -> Any:
     return e / gb.reduce_sum(shared, "col")
 
 
-def waits(function: Any, *operands: Any) -> bool:
-    """Whether results of a row are stored while the next one is computed with; they are stored past
-    the caches."""
+def waits(function: Any, *operands: Any) -> str:
+    """Whether results of a row are stored while the next one is computed with: beside passes over
+    it, or while its last pass computes, on some processors or everywhere. They are stored past the
+    caches."""
     source = str(function.explain(*operands, source=True))
     assert "line_" in source or "stream(" in source
-    found = "if begin < later:" in source
-    assert found == ("; results wait for the next row" in source)
-    return found
+    found = "passes" if "if place < later:" in source else ""
+    found = "last pass" if "done = min(max(later - begin, 0), 512)" in source else found
+    some = "later = whole & -32 if RESULTS_WAIT & " in source
+    assert some == ("; on some processors results wait for the next row" in source)
+    assert bool(found) == some | ("; results wait for the next row" in source)
+    return found + ", on some" * some

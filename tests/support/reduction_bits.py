@@ -88,11 +88,14 @@ def _whole(kind: str) -> Iterator[Made]:
 
 def _from_memory(kind: str) -> Iterator[Made]:
     """Of operands that are taken to come from memory, which processors read by vectors of their
-    own; and of long rows that do not begin at a line."""
+    own; of results along rows that wait for the next one; and of long rows that do not begin at a
+    line."""
     os.environ["GPUBCAST_STREAMING"] = "on"
     try:
         yield from reduced("reduce_sum", kind)
         yield from reduced("reduce_max", kind)
+        for function in (gb.nn.softmax, gb.nn.layer_norm, gb.nn.log_softmax)[: 3 * (kind != "f16")]:
+            yield planned("r c -> r c", _along_c(function), operand(kind, 5, 1100))
         columns = 16384 // gb.element_type(kind).itemsize
         x = operand(kind, 600 * columns + 1)[1:].reshape(600, columns)
         yield gb.plan("reduce_sum", gb.Shape(x.dtype, x.shape), axes=(0,)), (x,)

@@ -28,43 +28,54 @@ def nontemporal_stores(
     ahead: Callable[[str], list[str]] | None = None,
     later: str = "",
     common: CommonLine | None = None,
+    apart: str = "",
 ) -> list[str]:
     """The loops over ``length`` elements from the address ``to`` on: ``body`` computes ``value`` of
     the element whose number ``index`` names. ``ahead`` is what is asked for before ``BY_STORES``
     elements from one on are stored, or the fewer that are left. ``later`` is how many elements,
     from the first whole line on, are not stored here: an expression of ``whole``, how many lie in
-    whole lines. ``common`` is the line that the run has in common with the one before."""
+    whole lines. ``common`` is the line that the run has in common with the one before, and
+    ``apart`` the condition under which it has none."""
     name, size = element_type.name, element_type.itemsize
     lines = [*body, f"line_{name}(line, {index} - head, {value})"]
+    edges = [
+        f"for first, stop in ((0, head), (head + whole, {length})):",
+        f"{INDENT}for {index} in range(first, stop):",
+        *(2 * INDENT + line for line in [*body, f"write_{name}(to, {index}, {value})"]),
+    ]
     if common:
-        edges = common.edges(length, index, body, value)
-    else:
+        shared = common.edges(length, index, body, value)
         edges = [
-            f"for first, stop in ((0, head), (head + whole, {length})):",
-            f"{INDENT}for {index} in range(first, stop):",
-            *(2 * INDENT + line for line in [*body, f"write_{name}(to, {index}, {value})"]),
+            *(f"if {apart}:", *(INDENT + line for line in edges)),
+            *("else:", *(INDENT + line for line in shared)),
         ]
     loops = [f"for {index} in range(head, head + whole):", *(INDENT + line for line in lines)]
     # Counted from the first whole line on, so that LLVM sees that these stores are aligned.
-    placed = [f"{index} = head + place", *body, f"line_{name}(line, place, {value})"]
-    if later:
-        loops = [
-            f"later = {later}",
-            "for place in range(later, whole):",
-            *(INDENT + line for line in placed),
+    placed = [
+        *("place = begin + l", f"{index} = head + place", *body),
+        *(f"line_{name}(line, place, {value})", "rolled()"),
+    ]
+
+    def by_lines(first: str) -> list[str]:
+        """Line by line: what vectors leave over at the end of a loop goes through the caches."""
+        return [
+            f"for begin in range({first}, whole, {VECTOR // size}):",
+            f"{INDENT}for l in range({VECTOR // size}):",
+            *(2 * INDENT + line for line in placed),
         ]
+
+    if later:
+        loops = [f"later = {later}", *by_lines("later")]
     elif ahead:
         loops = [
             f"turns = whole & {-BY_STORES}",
             f"for begin in range(0, turns, {BY_STORES}):",
             *(INDENT + line for line in ahead("head + begin")),
             f"{INDENT}for l in range({BY_STORES}):",
-            f"{2 * INDENT}place = begin + l",
-            *(2 * INDENT + line for line in [*placed, "rolled()"]),
+            *(2 * INDENT + line for line in placed),
             f"if head + turns < {length}:",
             *(INDENT + line for line in ahead("head + turns")),
-            "for place in range(turns, whole):",
-            *(INDENT + line for line in placed),
+            *by_lines("turns"),
         ]
     return [
         f"to = {to}",

@@ -69,21 +69,23 @@ class _RowLoops(RowStores):
             lines.append(f"r0 = scratch_{self.plan.writes[0].element_type.name}()")
         body = []
         for number in self.passes:
-            body += self._pass(1, self.reduced_by(number), "first", "last")
+            body += self._pass(1, self.reduced_by(number), "first", "last", number)
             body += [
                 self.value(v, "")
                 for v in self.needed
                 if self.after[v] == number + 1 and not self.depth[v] and v not in self.combinations
             ]
         body += self.stores()
-        body = self.span() + self.rows_ahead() + self.edge_ahead() + body
+        body = self.span() + self.rows_ahead() + self.shares() + self.edges_ahead() + body
         lines += self.prologue() + self._pack() + self.values_at(0) + self.loop(0, body)
         return lines + self.epilogue()
 
     # --- a pass ----------------------------------------------------------------------------------
 
-    def _pass(self, sequence: int, chosen: list[Combination], first: str, last: str) -> list[str]:
-        """A walk over a sequence, and what some reductions make of it."""
+    def _pass(
+        self, sequence: int, chosen: list[Combination], first: str, last: str, number: int = 0
+    ) -> list[str]:
+        """A walk over a sequence, and what some reductions make of it; the number of the pass."""
         own = "" if sequence == 1 else "2"
         begin, count, whole = f"begin{own}", f"count{own}", f"whole{own}"
         several = not (self.plan.chunked and sequence == 1)
@@ -92,17 +94,19 @@ class _RowLoops(RowStores):
             for one in chosen
             if several
         ]
+        stores = self.interleaved_stores(number, begin) if sequence == 1 else []
         before, full, rest = self._chunk(sequence, chosen, begin, count)
         lines = [f"c{one.value} = {one.identity}" for one in chosen]
         if before:
             body = [f"{count} = min({CHUNK}, {last} - {begin})", *before]
             body += [f"if {count} == {CHUNK}:", *indented(full), "else:", *indented(rest), *ends]
+            body += stores
             lines += [f"for {begin} in range({first}, {last}, {CHUNK}):", *indented(body)]
         else:
             lines += [
                 f"{whole} = {last} - ({last} - {first}) % {CHUNK}",
                 f"for {begin} in range({first}, {whole}, {CHUNK}):",
-                *indented(full + ends),
+                *indented(full + ends + stores),
                 f"if {whole} < {last}:",
                 f"    {begin} = {whole}",
                 f"    {count} = {last} - {whole}",
@@ -192,28 +196,35 @@ class _RowLoops(RowStores):
 
         def by_turns(turns: str, step: int, asked: list[str], lines: list[str]) -> list[str]:
             return [
-                f"for t in range(0, {turns}, {step}):",
+                f"for t in range({turns}, {step}):",
                 *indented(asked),
                 f"    for l in range({step}):",
                 *indented(["e = t + l", *lines], 2),
             ]
 
+        waits = self.waiting and self.after[chosen[0].value] == self.passes[-1] + 1
+        done = "done" if waits else "0"
+        left = f"{count} - done" if waits else count
+        whole = f"done + (({left}) & {-BY_TURNS})" if waits else f"{left} & {-BY_TURNS}"
         lines = [
-            f"turns = {count} & {-BY_TURNS} if length >= {LONG_ROW} else 0",
-            *by_turns("turns", BY_TURNS, asked, body(False)),
+            f"turns = {whole} if length >= {LONG_ROW} else {done}",
+            *by_turns(f"{done}, turns", BY_TURNS, asked, body(False)),
             f"if (length >= {LONG_ROW}) & (turns < {count}):",
             "    t = turns",
             *indented(asked),
             f"for e in range(turns, {count}):",
             *indented(body(False)),
         ]
-        if not self.waiting or self.after[chosen[0].value] != self.passes[-1] + 1:
+        if not waits:
             return lines
         before = self.results_before(f"{begin} + e")
         asked = self.all_of_row_ahead(chosen, f"{begin} + t", BY_STORES)
         asked += self.values_before(f"{begin} + t")
-        both = by_turns(str(CHUNK), BY_STORES, asked, [*body(True), *before])
-        return [f"if {begin} < later:", *indented(both), "else:", *indented(lines)]
+        return [
+            f"done = min(max(later - {begin}, 0), {CHUNK})",
+            *by_turns("0, done", BY_STORES, asked, [*body(True), *before]),
+            *lines,
+        ]
 
     def _elements(
         self, sequence: int, values: list[int], element: str, *, apart: bool = False

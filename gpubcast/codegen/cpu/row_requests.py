@@ -9,7 +9,8 @@ Where the pass before reads row by row, too, requests run ahead of that row by a
 ``part`` elements, which the row before's have asked for, and the pass before asks for this part
 once more. Where requests are for the second cache, that is a whole row if the processor leaves out
 some of those requests. The nearest cache has room for a quarter, which it has lost by the pass
-before.
+before. Where requests go to several pages in turn nothing is asked for twice: where results wait,
+the pass before asks for a part of the row, and the last one for the rest.
 """
 
 from __future__ import annotations
@@ -28,11 +29,13 @@ class RowRequests(ReductionLoops):
 
     Attributes:
         streams_elements: whether results are stored past the caches element by element.
-        waiting: whether results wait for the next row.
+        waiting: whether results wait for the next row, and are stored while its last pass computes.
+        by_processor: whether results only wait, if at all, on processors that gain by it.
     """
 
     streams_elements: bool
     waiting: bool
+    by_processor: bool
 
     # Whether requests have been written for all of a row that follows, and once more for its part.
     _all_asked = False
@@ -48,7 +51,10 @@ class RowRequests(ReductionLoops):
         lines.append(f"rows = 1 + {ROW_AHEAD // self._size() - 1} // max(length, 1)")
         if self._part_asked:
             near = f"0 if FETCHES_SECOND else length // {PART}" if self._near_part() else "0"
-            lines.append(f"part = length if FETCHES_TWICE else {near}")
+            twice = "" if self.waiting and self.by_processor else "length if FETCHES_TWICE else "
+            lines.append(f"part = {twice}{near}")
+            if self.waiting:
+                lines.append(f"before = length // {PART} if FETCHES_IN_TURN else 0")
         return lines
 
     def _dense(self, slot: int) -> str:
@@ -95,22 +101,25 @@ class RowRequests(ReductionLoops):
         return self._row_ahead(place, count)
 
     def all_of_row_ahead(self, chosen: list[Combination], place: str, count: int) -> list[str]:
-        """Asks for so many elements in a pass that computes much."""
+        """Asks for so many elements in a pass that computes much, unless the pass before has."""
         asked = self.row_ahead(chosen, self._further(place), count)
         self._all_asked |= bool(asked)
+        if asked and self._part_asked and self.waiting:
+            return [f"if {place} >= before:", *indented(asked)]
         return asked
 
     def part_of_row_ahead(self, chosen: list[Combination], place: str) -> list[str]:
-        """Asks once more for a part of a row that follows, in the pass before the one that asks for
-        all of it; ``LANES`` elements of this pass begin at a place."""
+        """Asks for a part of a row that follows in the pass before the one that asks for the rest,
+        or, once more, for all of it; ``LANES`` elements of this pass begin at a place."""
         if not self._asks_twice() or self.after[chosen[0].value] != self._pass_before():
             return []
         lines = ["if FETCHES_TWICE:", *indented(self._row_ahead(place, LANES))]
-        if self._near_part():
-            asked = self._row_ahead(f"({place}) // {PART}", LANES // PART)
-            lines += ["elif not FETCHES_SECOND:", *indented(asked)]
+        asked = indented(self._row_ahead(f"({place}) // {PART}", LANES // PART))
         self._part_asked = True
-        return lines
+        if not self.waiting:
+            return lines + ["elif not FETCHES_SECOND:", *asked] * self._near_part()
+        again = [] if self.by_processor else ["el" + lines[0], *lines[1:]]
+        return ["if FETCHES_IN_TURN:", *asked, *again]
 
     def ahead(self, chosen: list[Combination], place: str) -> list[str]:
         """Asks for ``LANES`` elements of a whole chunk that follow others, in the pass in which
@@ -142,7 +151,7 @@ class RowRequests(ReductionLoops):
         where they never do."""
         if self._all_asked or not self._asks():
             return ""
-        return f"if {LONG_ROW} <= {length}:"
+        return f"{LONG_ROW} <= {length}"
 
     def row_by_turns(self, place: str) -> list[str]:
         """Asks for ``BY_STORES`` elements of a row that follows, from a place on."""

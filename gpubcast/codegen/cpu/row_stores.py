@@ -18,8 +18,10 @@ from gpubcast.hlo.sequences import CHUNK
 from gpubcast.schedules.cpu.cost import BY_STORES, LONG_ROW, STRETCH, VECTOR, stores_elements
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 
-# Values, and the memory of those that are stored.
-_NAME = re.compile(r"\b([vt])(\d+)\b")
+# How many passes share the results of the row before.
+_SHARING = 2
+# Values, the memory of those that are stored, and how far accesses are.
+_NAME = re.compile(r"\b([vto])(\d+)(?:_(\d+))?\b")
 
 
 class RowStores(RowRequests):
@@ -37,10 +39,17 @@ class RowStores(RowRequests):
         super().__init__(table, schedule, tuple(range(table.plan.num_parallel)))
         self.stored, self.long = schedule.stored, schedule.long
         self.far, self.streamed, self.waiting = schedule.far, schedule.streamed, schedule.waiting
+        self.interleaved = schedule.interleaved
+        self.by_processor = schedule.interleaved or schedule.rereads
         first = self.plan.writes[0].element_type
         self.streams_elements = self.streamed and stores_elements(first)
-        # Where results wait, the loop that stores them would lose registers to it.
-        self._common = None if self.waiting or not self.streams_elements else CommonLine(first)
+        # Where one row's results may end in the line in which the next one's begin, and when not.
+        self._common, self._apart = None, ""
+        if self.streams_elements and self.parallel:
+            (slot,) = self.full
+            if self.table.moves(slot, self.parallel[-1]):
+                self._common = CommonLine(first)
+                self._apart = f"s{slot}_{self.parallel[-1]} != length"
         self.available = set[int]()
         # The names that results that wait need of the row before, and the stored values that are
         # read before they are overwritten.
@@ -67,18 +76,22 @@ class RowStores(RowRequests):
         before = f"o{value}_{outer[-1]}" if outer else self.offset(value)
         return self.along(value, before, steps)
 
-    def edge_ahead(self) -> list[str]:
-        """Asks for the line of memory at the end of a row's results that they fill in part, where
-        it is written through the caches: all stores that follow would wait for it."""
-        if not self.streams_elements or self._common:
+    def edges_ahead(self) -> list[str]:
+        """Asks for the lines of memory at both ends of a row's results that these fill in part,
+        where no other row has the rest: stores that follow would wait for them."""
+        if not self.streams_elements:
             return []
         (slot,) = self.full
         size = self.plan.accesses[slot].element_type.itemsize
-        return [
-            f"behind = p{slot} + {size} * ({self.offset(slot)} + length)",
+        lines = [
+            f"to = p{slot} + {size} * ({self.offset(slot)})",
+            f"behind = to + {size} * length",
+            f"if to & {VECTOR - 1}:",
+            "    fetch_lines(to, 1)",
             f"if behind & {VECTOR - 1}:",
             "    fetch_lines(behind, 1)",
         ]
+        return [f"if {self._apart}:", *indented(lines)] if self._common else lines
 
     # --- a walk of its own -----------------------------------------------------------------------
 
@@ -131,12 +144,15 @@ class RowStores(RowRequests):
             *(write.element_type, to, length, index),
             *(self._computed_results([result]), f"v{result}"),
         )
-        common = self._common
-        stores = nontemporal_stores(*every, later=self._waiting(), common=common)
+        common, apart = self._common, self._apart
+        later = self._waiting()
+        stores = nontemporal_stores(*every, later=later, common=common, apart=apart)
         condition = self.asks_by_turns(length)
         if condition:
-            by_turns = nontemporal_stores(*every, self.row_by_turns, common=common)
-            stores = [condition, *indented(by_turns), "else:", *indented(stores)]
+            if self.interleaved:
+                condition = f"({condition}) & (not RESULTS_WAIT)"
+            by_turns = nontemporal_stores(*every, self.row_by_turns, common=common, apart=apart)
+            stores = [f"if {condition}:", *indented(by_turns), "else:", *indented(stores)]
         return stores + self._handed_on()
 
     def _streamed_store(self, slot: int, body: list[str]) -> list[str]:
@@ -172,7 +188,7 @@ class RowStores(RowRequests):
 
     def results_before(self, place: str) -> list[str]:
         """Computes and stores an element of the row before, where results wait: that whose number
-        among those that ``values_before`` has read is ``l``."""
+        among those that ``values_before`` has read is ``l``, where it has read some."""
         (axis,), (slot,) = self.plan.axes_of(1), self.full
         output = slot - self.reads
         result = self.program.results[output]
@@ -190,8 +206,43 @@ class RowStores(RowRequests):
             for found in _NAME.finditer(line)
             if found[0] not in computed and self._differs(found)
         )
-        self._handed = list(handed)
+        self._handed = list(dict.fromkeys([*(self._handed or ()), *handed]))
         return [_NAME.sub(lambda m: m[0] + "_before" * (m[0] in handed), line) for line in lines]
+
+    def shares(self) -> list[str]:
+        """``share``: how much of a row each pass asks for, and stores of the row before, and
+        ``each``, how much of that falls to a whole chunk; at the beginning of a row."""
+        if self._handed is None:
+            return []
+        # So that LLVM sees that it is a multiple, also in loops within loops.
+        lines = [f"line = opaque(line) & {-VECTOR}"]
+        if not self.interleaved:
+            return lines
+        sharing = min(len(self.passes), _SHARING)
+        return [
+            *lines,
+            f"share = -(-length // {BY_STORES * sharing}) * {BY_STORES}",
+            f"each = -(-share // ({BY_STORES} * max(length // {CHUNK}, 1))) * {BY_STORES}",
+        ]
+
+    def interleaved_stores(self, number: int, begin: str) -> list[str]:
+        """Asks for a row that follows, and stores results of the row before: what falls to a whole
+        chunk of one pass over this row. Where there are several passes the first two share them."""
+        if not self.interleaved or number >= _SHARING or not self._asks():
+            return []
+        first = f"{begin} // {CHUNK} * each"
+        if number:
+            first = f"share + {first}"
+        body = [*self.results_before("place + l"), "rolled()"]
+        return [
+            f"if RESULTS_WAIT & (length >= {LONG_ROW}):",
+            f"    start = {first}",
+            f"    for place in range(start, min(start + each, {number + 1} * share), {BY_STORES}):",
+            *indented(self._row_ahead("place", BY_STORES), 2),
+            "        if place < later:",
+            f"            for l in range({BY_STORES}):",
+            *indented(body, 4),
+        ]
 
     def _overwritten(self) -> list[int]:
         """The stored values that results need and that the pass at hand is the first to compute."""
@@ -201,6 +252,8 @@ class RowStores(RowRequests):
     def _differs(self, name: re.Match[str]) -> bool:
         """Whether what is not computed at an element differs between a row and the next one."""
         value = int(name[2])
+        if name[1] == "o":
+            return int(name[3]) == self.parallel[-1]
         return name[1] == "t" or self.after[value] > 0 or self.level(value) == len(self.parallel)
 
     def prologue(self) -> list[str]:
@@ -211,18 +264,28 @@ class RowStores(RowRequests):
         lines += [f"x{v} = lanes_{self.memory_of(v)}()" for v in self._read_before]
         lines += ["later = 0", "head = 0", "line = 0"]
         for name in self._handed:
-            value = int(name[1:])
-            scratch, zero = self.memory_of(value), constant(self.program.type_of(value), 0)
-            lines.append(f"{name}_before = {f'scratch_{scratch}()' if name[0] == 't' else zero}")
+            lines.append(f"{name}_before = {self._nothing(name)}")
         return lines
 
+    def _nothing(self, name: str) -> str:
+        """What a name is of the row before the first one."""
+        if name[0] == "o":
+            return "0"
+        value = int(name[1:])
+        if name[0] == "t":
+            return f"scratch_{self.memory_of(value)}()"
+        return constant(self.program.type_of(value), 0)
+
     def _waiting(self) -> str:
-        """How many results of a row wait: whole chunks, where another row follows."""
+        """How many results of a row wait, where another row follows: as often as they are stored
+        between two requests."""
         if self._handed is None:
             return ""
         axis = self.parallel[-1]
         end = "high" if axis == self.split else f"n{axis}"
-        return f"whole & {-CHUNK} if (length >= {LONG_ROW}) & (i{axis} + 1 < {end}) else 0"
+        condition = f"(length >= {LONG_ROW}) & (i{axis} + 1 < {end})"
+        condition = "RESULTS_WAIT & " * self.by_processor + condition
+        return f"whole & {-BY_STORES} if {condition} else 0"
 
     def _handed_on(self) -> list[str]:
         """What the next row has of this one. Values that an earlier pass stores than the one that

@@ -35,6 +35,10 @@ class RowReduction(CpuScheduleBase):
         stored: values that vary along the sequence and are stored for a later pass over it.
         long: whether they take more than a stretch.
         waiting: whether results wait for the next row, and are stored while its last pass computes.
+        interleaved: whether they wait, and are stored between chunks of passes over it that compute
+            little.
+        rereads: whether rows of operands are read once more for results that wait. Where that is
+            so, or they are interleaved, they only wait on processors that gain by it.
         packed: the operand of inner sequences, of all rows alike, that is copied so that vectors
             across these sequences read elements that lie beside each other.
     """
@@ -50,6 +54,8 @@ class RowReduction(CpuScheduleBase):
     far: bool
     streamed: bool
     waiting: bool
+    interleaved: bool
+    rereads: bool
 
     @property
     def streams(self) -> bool:
@@ -68,6 +74,7 @@ class RowReduction(CpuScheduleBase):
             parts.append(f"pack %{self.packed[0]}")
         if self.far:
             parts.append("far" + " streamed" * self.streamed + ", waiting" * self.waiting)
+            parts[-1] += ", interleaved" * self.interleaved + ", rereading" * self.rereads
         return " | ".join([*parts, *self.split_key])
 
 
@@ -78,13 +85,16 @@ def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
     found = stored_values(plan)
     long = bool(found) and plan.axes[-1].size > STRETCH
     results = _streamed(plan, target)
-    waiting = results and not long and _waiting(plan, found)
+    waiting = results and _waiting(plan, found, long)
+    interleaved = results and not waiting and _interleaves(plan, found)
+    rereads = (waiting or interleaved) and _rereads(plan, found)
+    said = "on some processors " * (interleaved or rereads) + "results wait for the next row"
     return RowReduction(
         reads=tuple(map(walk_pattern, plan.reads)),
         writes=tuple(map(_written, plan.writes)),
         reason="ROW_REDUCTION: vectors along the elements that are reduced"
         + said_of(split, parts)
-        + "; results wait for the next row" * waiting,
+        + f"; {said}" * (waiting or interleaved),
         rank=plan.rank,
         moved_axes=tuple(None if a.by_value else along(a) for a in plan.accesses),
         split_axis=split,
@@ -99,6 +109,8 @@ def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
         far=plan.num_bytes >= target.streaming_bytes,
         streamed=results,
         waiting=waiting,
+        interleaved=interleaved,
+        rereads=rereads,
     )
 
 
@@ -110,28 +122,16 @@ def _streamed(plan: BroadcastPlan, target: CpuTarget) -> bool:
     return len(plan.writes) == 1 and streamed(plan, target, plan.axes[sequence[0]].size)
 
 
-def _waiting(plan: BroadcastPlan, stored: tuple[int, ...]) -> bool:
-    """Whether streamed results of a row wait while the last pass over the next one computes much:
-    those of which no row of an operand would be read once more, and later. Memory holds stored
-    values once, and those of both rows where an earlier pass than that one stores them."""
-    program, varies, depths, after = plan.program, plan.varies(), plan.depths(), plan.passes()
+def _waiting(plan: BroadcastPlan, stored: tuple[int, ...], long: bool) -> bool:
+    """Whether streamed results of a row wait while the last pass over the next one computes much.
+    Memory holds stored values once, and those of both rows where an earlier pass than that one
+    stores them."""
+    program, after = plan.program, plan.passes()
     base, last = len(plan.reads), max(after)
     reductions = [base + i for i, one in enumerate(program.code) if one.sequence]
-    if not plan.num_parallel or not stores_elements(plan.writes[0].element_type):
-        return False
-    # They are stored between requests for a row that follows.
-    last_axis = plan.num_parallel - 1
-    linear = [read for read in plan.reads if walk_pattern(read) is AccessPattern.LINEAR]
-    if not any(last_axis in along(read) for read in linear):
+    if not _next_row_is_asked_for(plan):
         return False
 
-    def along_sequence(results: list[int], stop: tuple[int, ...]) -> list[int]:
-        needed = program.needed(tuple(results), (*stop, *reductions))
-        return [value for value in needed if depths[value] == 1]
-
-    rows = {*range(plan.num_parallel)}
-    if any(v < base and varies[v] & rows for v in along_sequence([*program.results], stored)):
-        return False
     operands: dict[bool, list[int]] = {True: [], False: []}  # of the last pass, and of others
     for value in reductions:
         instruction = program.code[value - base]
@@ -139,9 +139,45 @@ def _waiting(plan: BroadcastPlan, stored: tuple[int, ...]) -> bool:
             operands[after[value] == last] += instruction.args
     before = program.needed(tuple(operands[False]))
     twice = tuple(v for v in stored if v in before)
-    if len(reductions) + len(stored) + len(twice) > MOST_SCRATCH:
+    if len(reductions) + len(stored) + len(twice) > MOST_SCRATCH or (long and twice):
         return False
-    return computes_much(program, along_sequence(operands[True], twice))
+    return computes_much(program, _along_sequence(plan, operands[True], twice))
+
+
+def _interleaves(plan: BroadcastPlan, stored: tuple[int, ...]) -> bool:
+    """Whether streamed results of a row may wait while passes over the next one are walked that
+    compute little: those that need no stored values."""
+    if stored or not _next_row_is_asked_for(plan):
+        return False
+    operands = [a for one in plan.program.code if one.sequence == 1 for a in one.args]
+    return not computes_much(plan.program, _along_sequence(plan, operands))
+
+
+def _rereads(plan: BroadcastPlan, stored: tuple[int, ...]) -> bool:
+    """Whether results along the sequence are computed from rows of operands."""
+    rows, varies = {*range(plan.num_parallel)}, plan.varies()
+    needed = _along_sequence(plan, [*plan.program.results], stored)
+    return any(v < len(plan.reads) and varies[v] & rows for v in needed)
+
+
+def _along_sequence(
+    plan: BroadcastPlan, results: list[int], stop: tuple[int, ...] = ()
+) -> list[int]:
+    """The values along the sequence that some others are computed from, up to reductions and where
+    else to stop."""
+    program, depths, base = plan.program, plan.depths(), len(plan.reads)
+    reductions = tuple(base + i for i, one in enumerate(program.code) if one.sequence)
+    needed = program.needed(tuple(results), (*stop, *reductions))
+    return [value for value in needed if depths[value] == 1]
+
+
+def _next_row_is_asked_for(plan: BroadcastPlan) -> bool:
+    """Whether results are stored between requests for a row that follows."""
+    if not plan.num_parallel or not stores_elements(plan.writes[0].element_type):
+        return False
+    last = plan.num_parallel - 1
+    linear = (read for read in plan.reads if walk_pattern(read) is AccessPattern.LINEAR)
+    return any(last in along(read) for read in linear)
 
 
 def _packed(plan: BroadcastPlan, iterations: int) -> tuple[int, ...]:

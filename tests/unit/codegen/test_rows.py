@@ -32,9 +32,13 @@ def test_what_every_row_reads_is_not_asked_for() -> None:
     rows, scale = np.empty((8192, 4096), np.float32), np.ones(4096, np.float32)
     found = gb.nn.layer_norm.explain(rows, scale, scale, source=True)
     # A row that follows, or its first part, in chunks and in the last, shorter one, with masks and
-    # without them; and what is further from it than the part, by turns and at their end.
+    # without them; and what is further from it than the part, by turns and at their end. Where
+    # results wait a share of the row in the chunks of each pass.
     places = re.findall(r"fetch_run_lines\(p0 .*", str(found))
     assert asked(found) == ["p0"] * len(places)
+    shares = [place for place in places if "rows * s0_0 + place)" in place]
+    assert len(shares) == 2 and shares[0] == places[0]
+    places = [place for place in places if place not in shares]
     assert [place.count(") // 4)") for place in places] == [0, 1] * 4 + [0, 0]
     assert all(place.endswith(", dense0)") for place in places)
     assert "dense0 = (length <= s0_0) & (s0_0 <= length + length // 8)" in str(found)
@@ -70,12 +74,16 @@ def test_a_row_that_follows_is_asked_for_twice() -> None:
 
 
 def test_a_line_that_two_rows_share() -> None:
-    """Past the caches it is stored as others are, or, where results wait, asked for."""
+    """Past the caches it is stored as others are, or, where rows of results are apart, in part, and
+    asked for before."""
     rows = np.empty((1 << 15, 1000), np.float32)
-    stored = str(gb.nn.standardize.explain(rows, source=True))
-    assert "stream_line(ready, " in stored and "behind" not in stored
-    waits = str(gb.nn.softmax.explain(rows, source=True))
-    assert "fetch_lines(behind, 1)" in waits and "ready" not in waits
+    for function in (gb.nn.standardize, gb.nn.softmax):
+        stored = str(function.explain(rows, source=True))
+        assert "stream_line(ready, " in stored
+        (slot,) = {*re.findall(r"line = \(to .*\n +if s(\d)_0 != length:", stored)}
+        ends = rf"if s{slot}_0 != length:\n +to = .*\n +behind = .*\n +if to & 63:\n +"
+        ends += r"fetch_lines\(to, 1\)\n +if behind & 63:\n +fetch_lines\(behind, 1\)"
+        assert re.search(ends, stored)
     for other in (
         gb.nn.standardize.explain(rows.astype("f2"), source=True),
         gb.nn.logsumexp.explain(rows, source=True),
@@ -133,12 +141,14 @@ def test_the_next_row_is_asked_for_while_one_pass_computes_much() -> None:
     source = str(shares.explain(rows, source=True))
     # While exp is computed, with results of the row before and without them, and at the end.
     assert asked(source) == ["p0"] * 3
-    assert "if length >= 512 else 0" in source and "if 512 <= n1" not in source
+    assert "if length >= 512 else done" in source and "if 512 <= n1" not in source
     found = total.explain(rows, source=True)
     assert " far" in str(found) and asked(found) == []
     source = str(gb.nn.softmax.explain(rows, source=True))
-    assert asked(source) == ["p0"] * 4  # the first once more, in the pass before
-    assert "if length >= 512 else 0" in source and "FETCHES_AHEAD" not in source
+    # In the pass before once more, or a part of it first.
+    assert asked(source) == ["p0"] * 5 and "before = length // 4 if FETCHES_IN_TURN" in source
+    assert len(re.findall(r"if begin \+ t >= before:\n +fetch_run_lines", source)) == 3
+    assert "if length >= 512 else done" in source and "FETCHES_AHEAD" not in source
 
 
 def test_short_rows_are_asked_for_several_rows_ahead() -> None:
@@ -158,24 +168,49 @@ def test_results_of_stored_values_wait_for_the_next_row() -> None:
         e = gb.exp(x)
         return e / gb.reduce_sum(e, "col") * by + of
 
-    @gb.fuse("row col, row col -> row col")
-    def masked(x: Any, by: Any) -> Any:
-        e = gb.exp(x)
-        return e / gb.reduce_sum(e, "col") * by
-
     @gb.fuse("row, col -> row col")
     def pairs(x: Any, y: Any) -> Any:
         e = gb.exp(x * y)
         return e / gb.reduce_sum(e, "col")
 
-    assert waits(gb.nn.softmax, rows(1024)) and waits(gb.nn.softmax, rows(4096, np.float64))
-    assert waits(weighted, rows(1024), np.empty(1024, np.float32), np.empty(1 << 15, np.float32))
-    assert not waits(gb.nn.softmax, rows(8192))  # a row's values take more than a stretch
+    for one in (rows(1024), rows(4096, np.float64), rows(8192)):
+        assert waits(gb.nn.softmax, one) == "last pass"
+    others = np.empty(1024, np.float32), np.empty(1 << 15, np.float32)
+    assert waits(weighted, rows(1024), *others) == "last pass"
     assert not waits(gb.nn.softmax, rows(1024, np.float16))  # not stored element by element
-    assert not waits(gb.nn.log_softmax, rows(1024))  # would read its operand once more
-    assert not waits(masked, rows(1024), rows(1024))
+    assert waits(twice_shared, rows(4096))
+    assert not waits(twice_shared, rows(8192))  # there is no memory for two rows of so many
     # Results take turns with requests for a row that follows, of which there are none here.
     assert not waits(pairs, np.empty(1 << 15, np.float32), np.empty(1024, np.float32))
+
+
+def test_results_of_rows_of_operands_wait_on_some_processors() -> None:
+    """While the last pass computes, or beside passes over the next row that compute little."""
+    rows, scale = np.empty((1 << 13, 4096), np.float32), np.empty(4096, np.float32)
+
+    @gb.fuse("row col, row col -> row col")
+    def masked(x: Any, by: Any) -> Any:
+        e = gb.exp(x)
+        return e / gb.reduce_sum(e, "col") * by
+
+    @gb.fuse("row col -> row col")
+    def thrice(x: Any) -> Any:
+        y = x - gb.reduce_max(x, "col")
+        z = y - gb.reduce_sum(y, "col")
+        return z - gb.reduce_min(gb.square(z), "col")
+
+    assert waits(gb.nn.log_softmax, rows) == waits(masked, rows, rows) == "last pass, on some"
+    assert waits(gb.nn.standardize, rows) == "passes, on some"
+    assert not waits(gb.nn.standardize, rows.astype(np.float16))
+    for function, operands, passes in (
+        (gb.nn.rms_norm, (rows, scale), ["1 * share"]),
+        (gb.nn.layer_norm, (rows, scale, scale), ["1 * share", "2 * share"]),
+        (thrice, (rows,), ["1 * share", "2 * share"]),  # the third pass has no part of it
+    ):
+        assert waits(function, *operands) == "passes, on some"
+        source = str(function.explain(*operands, source=True))
+        assert re.findall(r"range\(start, min\(start \+ each, (.*)\), 32\)", source) == passes
+        assert f"share = -(-length // {32 * len(passes)}) * 32" in source
 
 
 def test_values_of_a_row_take_the_memory_of_those_before() -> None:
@@ -183,7 +218,7 @@ def test_values_of_a_row_take_the_memory_of_those_before() -> None:
     rows = np.empty((1 << 13, 4096), np.float32)
     source = str(gb.nn.softmax.explain(rows, source=True))
     assert "t3 = scratch_f32()" in source and "t3_before" not in source
-    loop = source[source.index("if begin < later:") :]
+    loop = source[source.index("done = min(max(later") :]
     first, own = "store_f32(x3, l, load_f32(t3, head + begin + t + l))", "write_own_f32(t3, j, v3)"
     assert loop.index(first) < loop.index(own) < loop.index("read_f32(x3, l)")
 

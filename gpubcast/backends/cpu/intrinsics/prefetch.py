@@ -29,6 +29,7 @@ from gpubcast.backends.cpu.processor import (
     asks_for_columns,
     asks_in_turn,
     bytes_ahead,
+    lets_results_wait,
     prefetches_into_l1,
     reads_ahead,
 )
@@ -136,6 +137,7 @@ def functions() -> dict[str, Any]:
             "FETCHES_AHEAD": not reads_ahead(),
             "FETCHES_SECOND": cache == _SECOND,
             "FETCHES_IN_TURN": asks_in_turn(),
+            "RESULTS_WAIT": lets_results_wait(),
             "FETCHES_TWICE": cache == _SECOND and not asks_in_turn(),
             "fetch": _bytes_for(_line_for(cache)),
             "fetch_lines": _lines_for(cache),
