@@ -61,18 +61,18 @@ def test_passes_go_round_places_as_calls_do(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "past", "turns"),
-    [(name, past, False) for name in ("fill", "copy", "triad") for past in (False, True)]
-    + [("copy", True, True)],
+    ("name", "past", "requests"),
+    [(name, past, "plain") for name in ("fill", "copy", "triad") for past in (False, True)]
+    + [("copy", True, "ahead"), ("copy", True, "in_turn")],
 )
-def test_the_loops_do_what_they_are_timed_for(name: str, past: bool, turns: bool) -> None:
+def test_the_loops_do_what_they_are_timed_for(name: str, past: bool, requests: str) -> None:
     wanted = {"fill": 1.5, "copy": 2.0, "triad": 17.0}[name]
     lines = 3
     raw = ceilings.aligned(3 * 64 * (lines + 1)).view(np.float32).reshape(3, -1)
     target, source, other = raw
     target[:], source[:], other[:] = 9.0, 2.0, 5.0
-    loop = stream_loops.loop(name, nontemporal=past, in_turn=turns)
-    assert not turns or loop in stream_loops.loops(name)
+    loop = stream_loops.loop(name, nontemporal=past, requests=requests)
+    assert requests == "plain" or loop in stream_loops.loops(name)
     loop(2, *(x.ctypes.data for x in raw), lines)
     assert set(target[: 16 * lines].tolist()) == {wanted}
     assert set(target[16 * lines :].tolist()) == {9.0}
