@@ -33,6 +33,23 @@ def test_pairs() -> None:
         assert same(pairs(one, other, w), reduced("reduce_sum", inner * w, (1,)))
 
 
+@pytest.mark.parametrize("count", [4096, 4097, 32768])
+def test_pairs_that_are_stored_for_another_pass(count: int) -> None:
+    """As many as a stretch has, and more: they need longer memory than the inner sequence."""
+
+    @gb.fuse("i d, j d -> i")
+    def spread(x: Any, y: Any) -> Any:
+        e = gb.exp(gb.reduce_sum(x * y, "d"))
+        return gb.reduce_sum(gb.square(e - gb.reduce_max(e, "j")), "j")
+
+    x, y = numbers("f32", 3, 2), numbers("f32", count, 2)
+    assert len(spread.plan(x, y).broadcast_plans) == 1
+    product = gb.mul(*np.broadcast_arrays(x[:, None], y))
+    e = np.asarray(gb.exp(reduced("reduce_sum", np.asarray(product), (2,))))
+    distance = gb.sub(e, reduced("reduce_max", e, (1,)), broadcast_dimensions=(0,))
+    assert same(spread(x, y), reduced("reduce_sum", np.asarray(gb.square(distance)), (1,)))
+
+
 @pytest.mark.parametrize("length", [0, 1, 3, *(_long(n) for n in (65, 128, 129))])
 @pytest.mark.parametrize(
     ("inner", "outer", "kind"),

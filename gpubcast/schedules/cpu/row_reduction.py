@@ -35,10 +35,10 @@ class RowReduction(CpuScheduleBase):
         stored: values that vary along the sequence and are stored for a later pass over it.
         long: whether they take more than a stretch.
         waiting: whether results wait for the next row, and are stored while its last pass computes.
-        interleaved: whether they wait, and are stored between chunks of passes over it that compute
-            little.
-        rereads: whether rows of operands are read once more for results that wait. Where that is
-            so, or they are interleaved, they only wait on processors that gain by it.
+        rereads: whether rows of operands are read once more for them then; so they only wait on
+            processors that gain by it.
+        interleaved: whether results wait on such processors, and are stored between the chunks of
+            passes over the next row that compute little.
         packed: the operand of inner sequences, of all rows alike, that is copied so that vectors
             across these sequences read elements that lie beside each other.
     """
@@ -54,8 +54,8 @@ class RowReduction(CpuScheduleBase):
     far: bool
     streamed: bool
     waiting: bool
-    interleaved: bool
     rereads: bool
+    interleaved: bool
 
     @property
     def streams(self) -> bool:
@@ -74,7 +74,7 @@ class RowReduction(CpuScheduleBase):
             parts.append(f"pack %{self.packed[0]}")
         if self.far:
             parts.append("far" + " streamed" * self.streamed + ", waiting" * self.waiting)
-            parts[-1] += ", interleaved" * self.interleaved + ", rereading" * self.rereads
+            parts[-1] += ", rereading" * self.rereads + ", interleaved" * self.interleaved
         return " | ".join([*parts, *self.split_key])
 
 
@@ -83,11 +83,11 @@ def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
     parallel = plan.num_parallel
     split, iterations, parts = divided(plan, target, range(parallel)) if parallel else (-1, 1, 1)
     found = stored_values(plan)
-    long = bool(found) and plan.axes[-1].size > STRETCH
+    long = bool(found) and plan.axes[plan.axes_of(1)[0]].size > STRETCH
     results = _streamed(plan, target)
     waiting = results and _waiting(plan, found, long)
     interleaved = results and not waiting and _interleaves(plan, found)
-    rereads = (waiting or interleaved) and _rereads(plan, found)
+    rereads = waiting and _rereads(plan, found)
     said = "on some processors " * (interleaved or rereads) + "results wait for the next row"
     return RowReduction(
         reads=tuple(map(walk_pattern, plan.reads)),
@@ -109,8 +109,8 @@ def row_reduction(plan: BroadcastPlan, target: CpuTarget) -> RowReduction:
         far=plan.num_bytes >= target.streaming_bytes,
         streamed=results,
         waiting=waiting,
-        interleaved=interleaved,
         rereads=rereads,
+        interleaved=interleaved,
     )
 
 
