@@ -125,21 +125,29 @@ def shares(x: Any) -> Any:
     return e / gb.reduce_sum(e, "col")
 
 
+@gb.fuse("outer row col -> outer row col")
+def apart(x: Any) -> Any:
+    """Its results do not wait: its last pass does not compute, and an earlier one does."""
+    return x - gb.reduce_max(x - gb.reduce_sum(gb.exp(x), "col"), "col")
+
+
 @pytest.mark.parametrize("layout", ["{2,1,0}", "{2,0,1}"])
-@pytest.mark.parametrize("function", [centred, shares])
-def test_results_along_rows_have_no_vector_in_the_caches(
-    function: Any, layout: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "function, kind", [(centred, "f32"), (centred, "s64"), (shares, "f32"), (apart, "f32")]
+)
+def test_results_along_rows_are_not_stored_in_the_caches(
+    function: Any, kind: str, layout: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor those that wait, in one loop over rows or in two, nor what is left at the end of a row:
-    a vector that is stored there would have its line read first, and all others wait for it."""
+    their line would be read first, and all other stores would wait for it."""
     monkeypatch.setitem(backend._namespace(), "RESULTS_WAIT", True)
-    plan = function.plan(f"f32[30,40,2000]{layout}", out_layout=gb.Layout((2, 1, 0)))
+    plan = function.plan(f"{kind}[30,40,2000]{layout}", out_layout=gb.Layout((2, 1, 0)))
     text = optimised(plan, monkeypatch)
     scope = re.search(r'^(!\d+) = !\{!"streamed", ', text, re.MULTILINE)
     assert scope and ("o0_1" in plan.cpu_source()) is (layout == "{2,0,1}")
     lists = re.findall(rf"^(!\d+) = !\{{.*{scope[1]}\b.*\}}$", text, re.MULTILINE)
-    stored = re.findall(rf"store <\d+ x float> .*!noalias (?:{'|'.join(lists)})\b.*", text)
-    assert len(stored) >= 3 and all("!nontemporal" in one for one in stored)
+    stored = re.findall(rf"store .*!noalias (?:{'|'.join(lists)})\b.*", text)
+    assert len(stored) >= 2 and all("!nontemporal" in one for one in stored)
 
 
 @pytest.mark.parametrize("in_turn", [False, True])

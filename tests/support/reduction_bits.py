@@ -94,8 +94,9 @@ def _from_memory(kind: str) -> Iterator[Made]:
     try:
         yield from reduced("reduce_sum", kind)
         yield from reduced("reduce_max", kind)
-        for function in (gb.nn.softmax, gb.nn.layer_norm, gb.nn.log_softmax)[: 3 * (kind != "f16")]:
-            yield planned("r c -> r c", _along_c(function), operand(kind, 5, 1100))
+        waiting = (gb.nn.softmax, gb.nn.layer_norm, gb.nn.log_softmax)[: 3 * (kind != "f16")]
+        for function, columns in itertools.product(waiting, (1100, 4603)):
+            yield planned("r c -> r c", _along_c(function), operand(kind, 5, columns))
         columns = 16384 // gb.element_type(kind).itemsize
         x = operand(kind, 600 * columns + 1)[1:].reshape(600, columns)
         yield gb.plan("reduce_sum", gb.Shape(x.dtype, x.shape), axes=(0,)), (x,)

@@ -177,8 +177,9 @@ def asks_in_turn() -> bool:
 
 
 def lets_results_wait() -> bool:
-    """Whether rows take less time where results of one are stored while cheap passes over the next
-    one are walked: on Intel's processors; others were not measured."""
+    """Whether rows take less time where results for which rows of operands are read once more are
+    stored while passes over the next one are walked: on Intel's processors; others were not
+    measured."""
     return asks_in_turn()
 
 

@@ -35,7 +35,7 @@ def nontemporal_stores(
     elements from one on are stored, or the fewer that are left. ``later`` is how many elements,
     from the first whole line on, are not stored here: an expression of ``whole``, how many lie in
     whole lines. ``common`` is the line that the run has in common with the one before, and
-    ``apart`` the condition under which it has none."""
+    ``apart`` the condition under which that one lies elsewhere."""
     name, size = element_type.name, element_type.itemsize
     lines = [*body, f"line_{name}(line, {index} - head, {value})"]
     edges = [
@@ -57,7 +57,13 @@ def nontemporal_stores(
     ]
 
     def by_lines(first: str) -> list[str]:
-        """Line by line: what vectors leave over at the end of a loop goes through the caches."""
+        """Line by line: what vectors leave over at the end of a loop goes through the caches. LLVM
+        makes no vectors of so few complex elements."""
+        if element_type.is_complex:
+            return [
+                f"for {index} in range(head + {first}, head + whole):",
+                *map(INDENT.__add__, lines),
+            ]
         return [
             f"for begin in range({first}, whole, {VECTOR // size}):",
             f"{INDENT}for l in range({VECTOR // size}):",

@@ -94,13 +94,12 @@ class _RowLoops(RowStores):
             for one in chosen
             if several
         ]
-        stores = self.interleaved_stores(number, begin) if sequence == 1 else []
+        stores = self.interleaved_stores(number, begin)
         before, full, rest = self._chunk(sequence, chosen, begin, count)
         lines = [f"c{one.value} = {one.identity}" for one in chosen]
         if before:
             body = [f"{count} = min({CHUNK}, {last} - {begin})", *before]
             body += [f"if {count} == {CHUNK}:", *indented(full), "else:", *indented(rest), *ends]
-            body += stores
             lines += [f"for {begin} in range({first}, {last}, {CHUNK}):", *indented(body)]
         else:
             lines += [
@@ -132,14 +131,13 @@ class _RowLoops(RowStores):
         new = [v for v in self.stored if v in values and v not in self.available]
         if computes_much(self.program, values):
             # The compiler makes the better loop of one that only computes.
-            entered = [
-                one.store(f"{ELEMENTS} + e", one.entered(f"v{one.operand}"))
-                for one in chosen
-                if one.operand not in self.stored
-            ]
+            own = [one for one in chosen if one.operand not in self.stored]
 
             def body(apart: bool) -> list[str]:
-                lines = self._elements(sequence, values, f"{begin} + e", apart=apart) + entered
+                lines = self._elements(sequence, values, f"{begin} + e", apart=apart)
+                for one in own:
+                    store = one.written if apart else one.store
+                    lines.append(store(f"{ELEMENTS} + e", one.entered(f"v{one.operand}")))
                 verb = "write_own" if apart else "store"
                 return lines + [f"{verb}_{self.memory_of(v)}(t{v}, j, v{v})" for v in new]
 

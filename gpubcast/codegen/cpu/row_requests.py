@@ -1,9 +1,10 @@
 """What loops along rows ask memory for before they need it.
 
 Memory would wait while a row is computed with, so that one that follows is asked for meanwhile: all
-of it in the last pass over this one, where that computes much, and else where results are stored
-past the caches. Which row that is, ``rows`` says: the next one where they are long, or else so many
-rows on that it is there in time.
+of it in the last pass over this one, where that computes much, or a share in each of the first two
+passes, where results of the row before are stored between their chunks, and else where results are
+stored past the caches. Which row that is, ``rows`` says: the next one where they are long, or else
+so many rows on that it is there in time.
 
 Where the pass before reads row by row, too, requests run ahead of that row by a part of it,
 ``part`` elements, which the row before's have asked for, and the pass before asks for this part

@@ -43,7 +43,8 @@ class RowStores(RowRequests):
         self.by_processor = schedule.interleaved or schedule.rereads
         first = self.plan.writes[0].element_type
         self.streams_elements = self.streamed and stores_elements(first)
-        # Where one row's results may end in the line in which the next one's begin, and when not.
+        # Where one row's results may end in the line in which the next one's begin, and the
+        # condition under which those of the next one lie elsewhere.
         self._common, self._apart = None, ""
         if self.streams_elements and self.parallel:
             (slot,) = self.full
@@ -78,7 +79,7 @@ class RowStores(RowRequests):
 
     def edges_ahead(self) -> list[str]:
         """Asks for the lines of memory at both ends of a row's results that these fill in part,
-        where no other row has the rest: stores that follow would wait for them."""
+        where they do not follow those of the row before: stores behind them would wait."""
         if not self.streams_elements:
             return []
         (slot,) = self.full
@@ -206,7 +207,7 @@ class RowStores(RowRequests):
             for found in _NAME.finditer(line)
             if found[0] not in computed and self._differs(found)
         )
-        self._handed = list(dict.fromkeys([*(self._handed or ()), *handed]))
+        self._handed = list(handed)
         return [_NAME.sub(lambda m: m[0] + "_before" * (m[0] in handed), line) for line in lines]
 
     def shares(self) -> list[str]:
@@ -228,7 +229,7 @@ class RowStores(RowRequests):
     def interleaved_stores(self, number: int, begin: str) -> list[str]:
         """Asks for a row that follows, and stores results of the row before: what falls to a whole
         chunk of one pass over this row. Where there are several passes the first two share them."""
-        if not self.interleaved or number >= _SHARING or not self._asks():
+        if not self.interleaved or number >= _SHARING:
             return []
         first = f"{begin} // {CHUNK} * each"
         if number:
@@ -280,7 +281,7 @@ class RowStores(RowRequests):
         """How many results of a row wait, where another row follows: as often as they are stored
         between two requests."""
         if self._handed is None:
-            return ""
+            return "0"
         axis = self.parallel[-1]
         end = "high" if axis == self.split else f"n{axis}"
         condition = f"(length >= {LONG_ROW}) & (i{axis} + 1 < {end})"

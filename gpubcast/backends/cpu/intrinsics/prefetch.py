@@ -12,7 +12,8 @@ that is walked from end to end. Where that has no holes (``dense``) and the proc
 ``FETCHES_AHEAD`` is whether memory that is read in order is to be asked for, as the processor does
 not do that well enough by itself, ``BYTES_AHEAD_OF_<n>`` how far ahead that of elements of n bytes
 is, ``FETCHES_COLUMNS_OF_<n>`` whether it is of parts of rows, and ``FETCHES_TWICE`` whether the
-processor leaves out some of what is asked for in passing.
+processor leaves out some of what is asked for in passing. ``RESULTS_WAIT`` is whether stores of one
+row and requests for another take turns with passes over a third.
 """
 
 from __future__ import annotations
