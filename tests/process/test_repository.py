@@ -342,10 +342,10 @@ def test_ci_runs_what_the_readme_says(repository: Path) -> None:
     assert lines[0] == "#!/usr/bin/env bash"
     assert "set -euo pipefail" in lines
     assert lines[-5:] == [
-        'make test TESTS="long or not long" SHARE=5',
+        'make test TESTS="long or not long" SHARE=6',
         "make test-lowest",
         "make docker-replay",
-        'make test-interop TESTS="(long or not long)" SHARE=5',
+        'make test-interop TESTS="(long or not long)" SHARE=6',
         "make docs",
     ]
 
