@@ -3,13 +3,13 @@
 On a CPU each is a loop of its own in machine code, on one thread and on all. Every thread repeats
 its part many times without meeting the others, so that no hand-over is in the time; what is kept is
 the best of plain stores, of stores past the cache, and of the C library's ``memset`` and
-``memmove``; of reads, the best of plain loads and of lines that are asked for ahead; of both reads
-and copies, lines of several pages are asked for in turn, too. They are
-measured before the cases and after them, and the better time counts: other programs may have slowed
-one down. What a case from memory is a share of on a CPU takes turns with it: what memory can do
-changes by the minute where other machines share it. On a GPU they are the driver's copy and fill,
-and no read. Bytes count what is read and what is written. A share may exceed 100% by a little: a
-case may leave part of what it writes in a cache nearer than the one that its buffers fit.
+``memmove``; of reads and copies, also of lines that are asked for ahead, in order and of several
+pages in turn. They are measured before the cases and after them, and the better time counts: other
+programs may have slowed one down. What a case from memory is a share of on a CPU takes turns with
+it: what memory can do changes by the minute where other machines share it. On a GPU they are the
+driver's copy and fill, and no read. Bytes count what is read and what is written. A share may exceed
+100% by a little: a case may leave part of what it writes in a cache nearer than the one that its
+buffers fit.
 """
 
 from __future__ import annotations

@@ -10,17 +10,13 @@ import pytest
 
 import gpubcast as gb
 from tests.support.guarded import Guarded
+from tests.support.pipelined_rows import centred
 
 Array = np.ndarray[Any, Any]
 
 LINE = 64
 # The shortest that are stored past the caches, those about a chunk, and several chunks.
 LENGTHS = (65, 66, 71, 79, 80, 81, 100, 127, 511, 513, 1030, 2600)
-
-
-@gb.fuse("row col -> row col")
-def centred(x: Any) -> Any:
-    return x - gb.reduce_sum(x, "col")
 
 
 @pytest.fixture(autouse=True)

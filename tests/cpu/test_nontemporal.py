@@ -17,6 +17,7 @@ from gpubcast.schedules.schedule import CpuTarget
 from tests.support import machine_code
 from tests.support.guarded import Guarded
 from tests.support.machine_code import noted
+from tests.support.pipelined_rows import centred, shares
 
 TEXT = """define void @f(ptr %x, ptr %z) {
   %a = load <8 x float>, ptr %x, align 4, !alias.scope !5
@@ -112,17 +113,6 @@ def test_loops_of_a_streamed_kernel(kind: str, monkeypatch: pytest.MonkeyPatch) 
     stores = re.findall(r"store <\d+ x \w+> .*!nontemporal", text)
     asks = processor.asks_in_turn() or not processor.reads_ahead()
     assert stores and ("call void @llvm.prefetch" in text) is asks
-
-
-@gb.fuse("outer row col -> outer row col")
-def centred(x: Any) -> Any:
-    return x - gb.reduce_sum(x, "col")
-
-
-@gb.fuse("outer row col -> outer row col")
-def shares(x: Any) -> Any:
-    e = gb.exp(x)
-    return e / gb.reduce_sum(e, "col")
 
 
 @gb.fuse("outer row col -> outer row col")

@@ -11,7 +11,7 @@ import pytest
 
 import gpubcast as gb
 from tests.support.guarded import Guarded
-from tests.support.pipelined_rows import shares, twice_shared, waits
+from tests.support.pipelined_rows import centred, shares, thrice, twice_shared, waits
 
 # Lengths that are whole chunks, or whole lines, or none, or one more or less; those of a stretch of
 # stored values, and of more.
@@ -30,19 +30,6 @@ def squared_shares(x: Any) -> Any:
     """Two reductions in one pass, and one of them in the results."""
     e = gb.exp(x)
     return e * e / (gb.reduce_sum(e, "col") + gb.reduce_max(e, "col"))
-
-
-@gb.fuse("row col -> row col")
-def thrice(x: Any) -> Any:
-    """Three passes that compute little."""
-    y = x - gb.reduce_max(x, "col")
-    z = y * gb.reduce_sum(y, "col")
-    return z - gb.reduce_min(gb.square(z), "col")
-
-
-@gb.fuse("row col -> row col")
-def centred(x: Any) -> Any:
-    return x - gb.reduce_sum(x, "col")
 
 
 @gb.fuse("outer row col, outer, row, col -> outer row col")

@@ -7,7 +7,13 @@ from typing import Any
 import gpubcast as gb
 
 
-@gb.fuse("row col -> row col")
+@gb.fuse("... col -> ... col")
+def centred(x: Any) -> Any:
+    """One pass that computes little, and one more over the operand."""
+    return x - gb.reduce_sum(x, "col")
+
+
+@gb.fuse("... col -> ... col")
 def shares(x: Any) -> Any:
     """One pass, and one more over what it stored."""
     e = gb.exp(x)
@@ -22,10 +28,18 @@ def twice_shared(x: Any) -> Any:
     return e / gb.reduce_sum(shared, "col")
 
 
+@gb.fuse("row col -> row col")
+def thrice(x: Any) -> Any:
+    """Three passes that compute little."""
+    y = x - gb.reduce_max(x, "col")
+    z = y * gb.reduce_sum(y, "col")
+    return z - gb.reduce_min(gb.square(z), "col")
+
+
 def waits(function: Any, *operands: Any) -> str:
-    """Whether results of a row are stored while the next one is computed with: beside passes over
-    it, or while its last pass computes, on some processors or everywhere. They are stored past the
-    caches."""
+    """What results of a row are stored during, if they wait for the next one: its ``passes``, or
+    its ``last pass``, with ``, on some`` where only some processors do so; else nothing. They are
+    stored past the caches."""
     source = str(function.explain(*operands, source=True))
     assert "line_" in source or "stream(" in source
     found = "passes" if "if place < later:" in source else ""

@@ -192,21 +192,18 @@ class _RowLoops(RowStores):
         if not asked:
             return [f"for e in range({count}):", *indented(body(False))]
 
-        def by_turns(turns: str, step: int, asked: list[str], lines: list[str]) -> list[str]:
+        def by_turns(places: str, step: int, asked: list[str], lines: list[str]) -> list[str]:
             return [
-                f"for t in range({turns}, {step}):",
+                f"for t in range({places}, {step}):",
                 *indented(asked),
                 f"    for l in range({step}):",
                 *indented(["e = t + l", *lines], 2),
             ]
 
         waits = self.waiting and self.after[chosen[0].value] == self.passes[-1] + 1
-        done = "done" if waits else "0"
-        left = f"{count} - done" if waits else count
-        whole = f"done + (({left}) & {-BY_TURNS})" if waits else f"{left} & {-BY_TURNS}"
         lines = [
-            f"turns = {whole} if length >= {LONG_ROW} else {done}",
-            *by_turns(f"{done}, turns", BY_TURNS, asked, body(False)),
+            f"turns = done + (({count} - done) & {-BY_TURNS}) if length >= {LONG_ROW} else done",
+            *by_turns("done, turns", BY_TURNS, asked, body(False)),
             f"if (length >= {LONG_ROW}) & (turns < {count}):",
             "    t = turns",
             *indented(asked),
@@ -214,7 +211,7 @@ class _RowLoops(RowStores):
             *indented(body(False)),
         ]
         if not waits:
-            return lines
+            return ["done = 0", *lines]
         before = self.results_before(f"{begin} + e")
         asked = self.all_of_row_ahead(chosen, f"{begin} + t", BY_STORES)
         asked += self.values_before(f"{begin} + t")

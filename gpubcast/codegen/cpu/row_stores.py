@@ -19,7 +19,7 @@ from gpubcast.schedules.cpu.cost import BY_STORES, LONG_ROW, STRETCH, VECTOR, st
 from gpubcast.schedules.cpu.row_reduction import RowReduction
 
 # How many passes share the results of the row before.
-_SHARING = 2
+_SHARING_PASSES = 2
 # Values, the memory of those that are stored, and how far accesses are.
 _NAME = re.compile(r"\b([vto])(\d+)(?:_(\d+))?\b")
 
@@ -31,6 +31,8 @@ class RowStores(RowRequests):
     ``x<value>`` is memory of a few of its stored values.
 
     Attributes:
+        interleaved: whether they are stored between the chunks of passes over that row: ``share``
+            of them in each of these, ``each`` of that behind a chunk.
         stored: the values along the sequence that are stored for a later pass over it.
         available: those that have been.
     """
@@ -219,7 +221,7 @@ class RowStores(RowRequests):
         lines = [f"line = opaque(line) & {-VECTOR}"]
         if not self.interleaved:
             return lines
-        sharing = min(len(self.passes), _SHARING)
+        sharing = min(len(self.passes), _SHARING_PASSES)
         return [
             *lines,
             f"share = -(-length // {BY_STORES * sharing}) * {BY_STORES}",
@@ -229,7 +231,7 @@ class RowStores(RowRequests):
     def interleaved_stores(self, number: int, begin: str) -> list[str]:
         """Asks for a row that follows, and stores results of the row before: what falls to a whole
         chunk of one pass over this row. Where there are several passes the first two share them."""
-        if not self.interleaved or number >= _SHARING:
+        if not self.interleaved or number >= _SHARING_PASSES:
             return []
         first = f"{begin} // {CHUNK} * each"
         if number:
@@ -278,8 +280,8 @@ class RowStores(RowRequests):
         return constant(self.program.type_of(value), 0)
 
     def _waiting(self) -> str:
-        """How many results of a row wait, where another row follows: as often as they are stored
-        between two requests."""
+        """How many results of a row wait: a multiple of how many are stored between two requests
+        where another row follows, and else none."""
         if self._handed is None:
             return "0"
         axis = self.parallel[-1]
