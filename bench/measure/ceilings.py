@@ -7,9 +7,9 @@ the best of plain stores, of stores past the cache, and of the C library's ``mem
 pages in turn. They are measured before the cases and after them, and the better time counts: other
 programs may have slowed one down. What a case from memory is a share of on a CPU takes turns with
 it: what memory can do changes by the minute where other machines share it. On a GPU they are the
-driver's copy and fill, and no read. Bytes count what is read and what is written. A share may exceed
-100% by a little: a case may leave part of what it writes in a cache nearer than the one that its
-buffers fit.
+driver's copy and fill, and no read. Bytes count what is read and what is written. A share may
+exceed 100% by a little: a case may leave part of what it writes in a cache nearer than the one that
+its buffers fit.
 """
 
 from __future__ import annotations

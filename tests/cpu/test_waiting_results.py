@@ -4,12 +4,15 @@ not, in the right places, and nothing beside them."""
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gpubcast as gb
+from gpubcast.backends.cpu import backend
+from gpubcast.runtime import state
 from tests.support.guarded import Guarded
 from tests.support.pipelined_rows import centred, shares, thrice, twice_shared, waits
 
@@ -109,8 +112,22 @@ def test_one_pass(function: Any, dtype: Any) -> None:
         ),
     ],
 )
-def test_rows_of_operands_that_are_read_once_more(function: Any, dtype: Any) -> None:
-    """On processors that gain by it; of three rows there is one before and one behind."""
+@pytest.mark.parametrize("gains", [False, True])
+def test_rows_of_operands_that_are_read_once_more(
+    function: Any, dtype: Any, gains: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On processors that gain by it, and on others; of three rows there is one before and one
+    behind."""
+    monkeypatch.setenv("GPUBCAST_CACHE_DIR", str(tmp_path))
+    monkeypatch.setitem(backend._namespace(), "RESULTS_WAIT", gains)
+    state.clear()
+    try:
+        _check_rows(function, dtype)
+    finally:
+        state.clear()
+
+
+def _check_rows(function: Any, dtype: Any) -> None:
     assert waits(function, random(dtype, (4, 1024))).endswith(", on some")
     for rows, length in itertools.product((1, 2, 3, 65), LENGTHS):
         x = random(dtype, (rows, length + 3))[:, :length]
