@@ -28,7 +28,7 @@ Call = Callable[[], Any]
 SAMPLES, QUICK_SAMPLES, FEWEST = 24, 12, 3
 SAMPLE_SECONDS = 0.5e-3
 # A call that takes longer leaves caches and threads as it needs them.
-LONG_CALL = 3e-3
+LONG_CALL = 0.1
 # Fewer than the launch queue of a device is long (1,024), so that no launch waits.
 _MOST_LAUNCHES = 500
 # So many times as long is a sample where a library's results are waited for.
@@ -124,6 +124,21 @@ class GpuMachine(Machine):
         return int(self.xp.cuda.runtime.memGetInfo()[0])
 
 
+class Rotation:
+    """The sets of buffers that calls go round, one after the other, whoever makes them: of whoever
+    shares one, none finds more in a cache than another."""
+
+    def __init__(self) -> None:
+        self._next = 0
+
+    def turn(self, count: int) -> range:
+        """The numbers of the next calls; each is made on the set of that number, modulo how many
+        sets there are."""
+        first = self._next
+        self._next += count
+        return range(first, self._next)
+
+
 @dataclass(slots=True)
 class Contender:
     """One way to compute a case, with its samples."""
@@ -140,7 +155,7 @@ class Contender:
     timed: Callable[[int], float] | None = None
     repeats: int = 1  # calls of a sample
     long: bool = False  # whether a call is so long that none has to come before it
-    _next: int = 0
+    rotation: Rotation = field(default_factory=Rotation)
 
     def timer(self, machine: Machine) -> str:
         """How it is timed, in words."""
@@ -150,9 +165,7 @@ class Contender:
 
     def turn(self, count: int) -> list[Call]:
         """The next calls."""
-        found = [self.calls[(self._next + k) % len(self.calls)] for k in range(count)]
-        self._next += count
-        return found
+        return [self.calls[k % len(self.calls)] for k in self.rotation.turn(count)]
 
 
 @contextlib.contextmanager
@@ -236,14 +249,14 @@ def take_turns(
     Args:
         machine, contenders: the clock, and what receives the samples.
         samples, fewest: rounds at most and at least.
-        seconds: after this long and the fewest rounds no other begins.
+        seconds: for the samples; who has had an equal share of it takes part no more after the
+            fewest rounds.
         sample_seconds: how long a sample takes at least, where calls are shorter.
         seed: of the orders.
 
     Returns:
         For each contender (its index) that raised, the error in words; it is sampled no more.
     """
-    until = time.perf_counter() + seconds
     generator = random.Random(seed)
     failed: dict[int, str] = {}
     with undisturbed():
@@ -254,20 +267,21 @@ def take_turns(
             except Exception as error:
                 failed[k] = error_text(error)
         order = [k for k in range(len(contenders)) if k not in failed]
+        share, spent = seconds / max(len(order), 1), [0.0] * len(contenders)
         for done in range(samples):
-            if done >= fewest and time.perf_counter() > until:
-                break
             generator.shuffle(order)
             for k in tuple(order):
                 contender = contenders[k]
-                if len(contender.samples) > done:
+                if len(contender.samples) > done or (done >= fewest and spent[k] >= share):
                     continue
                 machine.rest()
+                began = time.perf_counter()
                 try:
                     contender.samples.append(sample(machine, contender, contender.repeats))
                 except Exception as error:
                     failed[k] = error_text(error)
                     order.remove(k)
+                spent[k] += time.perf_counter() - began
     return failed
 
 

@@ -21,12 +21,12 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..schema import Ceiling, percentile
-from ..timing import Contender, Machine, take_turns
+from ..timing import Contender, Machine, Rotation, take_turns
 from .stream_loops import LINE, STREAMS, Loop, loops
 
 SAMPLES = 25
@@ -43,6 +43,23 @@ class Cache:
     """A level of the memory: its name, and bytes of all its instances that threads here reach."""
 
     level: str
+    num_bytes: int
+
+
+class Region(NamedTuple):
+    """Some memory: its address, a multiple of a cache line's bytes, and its bytes."""
+
+    address: int
+    num_bytes: int
+
+
+class Place(NamedTuple):
+    """What a pass goes over: the addresses of what it writes and what it reads, all multiples of a
+    cache line's bytes, and the bytes of each; of a read, all are the same."""
+
+    target: int
+    source: int
+    other: int
     num_bytes: int
 
 
@@ -154,23 +171,46 @@ def fraction(
 
 
 def forms(
-    name: str, level: str, memory: Any, places: int, threads: int
+    name: str, level: str, places: Sequence[Place], threads: int, rotation: Rotation
 ) -> list[tuple[Ceiling, Contender]]:
     """A ceiling of the CPU in every form that its passes have, to be sampled in turns with others.
 
     Args:
         name: of the ceiling.
-        level: of the memory that passes on all of it lie in.
-        memory: that they go over, in so many places.
-        places: one after the other.
+        level: of the memory that all places lie in.
+        places: that passes go over, one after the other.
         threads: that each divide a place among them.
+        rotation: which place the next pass goes over, of whoever shares it.
     """
     found = []
     for loop in loops(name):
-        passes = _Passes(loop, memory, places, STREAMS[name], threads)
+        passes = _Passes(loop, places, STREAMS[name], threads, rotation)
         ceiling = Ceiling(name=name, threads=threads, level=level, bytes=passes.num_bytes)
         found.append((ceiling, Contender("memory", name, (), timed=passes)))
     return found
+
+
+def place_among(name: str, reads: Sequence[Region], written: Region) -> Place:
+    """Where passes of a ceiling go over the buffers of a call: they read what it reads, and write
+    what it writes.
+
+    Args:
+        name: of the ceiling.
+        reads: the operands' memory, the largest of which are read, or halves of the largest one.
+        written: the result's.
+    """
+    largest = sorted(reads, key=lambda region: region.num_bytes, reverse=True)
+    first, *others = [written] if name == "fill" else largest
+    size = first.num_bytes if name in ("read", "fill") else min(first.num_bytes, written.num_bytes)
+    second = Region(0, 0)
+    if name == "triad":
+        half = first.num_bytes // 2 // LINE * LINE
+        second = max(others, default=second, key=lambda region: region.num_bytes)
+        if second.num_bytes < half:
+            second = Region(first.address + half, half)
+        size = min(size, second.num_bytes)
+    target = first if name == "read" else written
+    return Place(target.address, first.address, second.address or first.address, size)
 
 
 def _on_gpu(machine: Machine, level: str, num_bytes: int, samples: int) -> list[Ceiling]:
@@ -192,11 +232,23 @@ def _on_gpu(machine: Machine, level: str, num_bytes: int, samples: int) -> list[
 
 
 def _on_cpu(level: str, memory: Any, places: int, threads: int, samples: int) -> list[Ceiling]:
-    found = []
-    for name in STREAMS:
-        for ceiling, contender in forms(name, level, memory, places, threads):
+    found, rotation = [], Rotation()
+    for name, streams in STREAMS.items():
+        cut = _cut(memory, places, streams)
+        for ceiling, contender in forms(name, level, cut, threads, rotation):
             found.append(ceiling.record(_sampled(contender, samples)))
     return better(found)
+
+
+def _cut(memory: Any, places: int, streams: int) -> list[Place]:
+    """So many places of some memory, each cut into streams."""
+    each = memory.nbytes // places // LINE * LINE
+    size = each // streams // LINE * LINE
+    starts = [memory.ctypes.data + k * each for k in range(places)]
+    return [
+        Place(start, start + (streams > 1) * size, start + (streams - 1) * size, size)
+        for start in starts
+    ]
 
 
 def aligned(num_bytes: int) -> Any:
@@ -213,25 +265,27 @@ class _Passes:
         num_bytes: that a pass reads and writes.
     """
 
-    def __init__(self, loop: Loop, memory: Any, places: int, streams: int, threads: int) -> None:
-        self._loop, self._memory, self._places = loop, memory, places
-        self._streams, self._threads = streams, threads
-        self._lines = max(1, memory.nbytes // places // (streams * threads) // LINE)
-        self._begun = 0
+    def __init__(
+        self, loop: Loop, places: Sequence[Place], streams: int, threads: int, rotation: Rotation
+    ) -> None:
+        self._loop, self._places = loop, places
+        self._threads, self._rotation = threads, rotation
+        size = min(place.num_bytes for place in places)
+        self._lines = max(1, size // threads // LINE)
         self.num_bytes = streams * self._lines * threads * LINE
 
     def __call__(self, repeats: int) -> float:
         """Seconds per pass, of so many; the slowest thread counts, from its begin."""
         taken = [0.0] * self._threads
         barrier = threading.Barrier(self._threads)
-        turns, each = (1, repeats) if self._places == 1 else (repeats, 1)
-        first, self._begun = self._begun, self._begun + turns
+        count, each = (1, repeats) if len(self._places) == 1 else (repeats, 1)
+        turns = self._rotation.turn(count)
 
         def work(k: int) -> None:
             barrier.wait()
             began = time.perf_counter()
-            for turn in range(turns):
-                self._loop(each, *self._addresses(first + turn, k), self._lines)
+            for turn in turns:
+                self._loop(each, *self._addresses(turn, k), self._lines)
             taken[k] = time.perf_counter() - began
 
         # Threads that are new each time, and this one: those of a pool wake on one processor.
@@ -243,11 +297,9 @@ class _Passes:
             thread.join()
         return max(taken) / repeats
 
-    def _addresses(self, at: int, k: int) -> tuple[int, int, int]:
-        place = self._memory.nbytes // self._places // LINE * LINE
-        stream = self._lines * LINE
-        base = self._memory.ctypes.data + at % self._places * place + k * self._streams * stream
-        return base, base + (self._streams > 1) * stream, base + (self._streams - 1) * stream
+    def _addresses(self, turn: int, k: int) -> tuple[int, int, int]:
+        place, part = self._places[turn % len(self._places)], k * self._lines * LINE
+        return place.target + part, place.source + part, place.other + part
 
 
 def _sampled(contender: Contender, samples: int) -> list[float]:

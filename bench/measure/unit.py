@@ -22,20 +22,20 @@ from ..cases.operands import Arena, Elements, room
 from ..libraries import GPUBCAST
 from ..libraries.base import Library, Ready, Views
 from ..schema import Ceiling, Key, Result
-from ..timing import LONG_CALL, Contender, Machine, error_text, take_turns
+from ..timing import LONG_CALL, Contender, Machine, Rotation, error_text, take_turns
 from . import ceilings, memory
 from .settings import UNBOUNDED, Settings, Unit
 
 # Buffers are changed so often that together they are this many times the last cache: of a walk
 # round less, one that replaces lines at random still holds a good part.
 _BEYOND = 4
-_MOST_ROTATED = 1 << 30
-# Of a pass over memory that takes some milliseconds, as the calls that it takes turns with.
-_LONG_PASS_BYTES = 128 << 20
+_MOST_ROTATED = 2 << 30
 # Sampling a case stops after so long.
 _LONGEST = 4.0
 _ELEMENTS = {"small": SMALL_ELEMENTS, "huge": HUGE_ELEMENTS}
 _SHARE = 0.4  # what a case may take of the memory that is free
+
+Buffers = tuple[Views, Any]  # a set of them: operands, and memory for a result
 
 
 class Measurement:
@@ -52,7 +52,6 @@ class Measurement:
         self.libraries: list[Library] = []  # that are compared, gpubcast among them
         self.ceilings: list[Ceiling] = []
         self.in_turns: dict[str, Ceiling] = {}  # by unit
-        self._stream_memory: Any = None  # that the passes of large units go over
         self._forms: dict[str, list[Ceiling]] = {}  # of each large unit's ceiling
         self.compiling = 0.0  # seconds that gpubcast's first calls have taken
 
@@ -141,9 +140,12 @@ class Measurement:
                 row.fail("skipped", f"{free >> 20} MiB of memory are free")
             return list(rows.values())
         streams: list[tuple[Ceiling, Contender]] = []
+        rotation = Rotation()
         try:
-            streams = self._streams(unit, sized, sets, level)
-            contenders = self._contenders(unit, sized, sets, rows)
+            views, outs = self._buffers(unit, sized, sets)
+            buffers = list(zip(views, outs, strict=True))
+            streams = self._streams(unit, sized, level, buffers, rotation)
+            contenders = self._contenders(unit, sized, buffers, rotation, rows)
             failed = take_turns(
                 self._machine,
                 [*contenders, *(passes for _, passes in streams)],
@@ -164,25 +166,27 @@ class Measurement:
             else:
                 row.succeed(contender.samples, contender.timer(self._machine))
                 self.share(row)
-        del contenders
+        del contenders, streams, buffers, views, outs
         self._release()
         return list(rows.values())
 
     def _streams(
-        self, unit: Unit, sized: Sized, sets: int, level: str
+        self, unit: Unit, sized: Sized, level: str, buffers: list[Buffers], rotation: Rotation
     ) -> list[tuple[Ceiling, Contender]]:
-        """What takes turns with a large unit: passes over memory of their own. Caches are a
-        machine's own, and calls that they hold are so short that new threads between them tell."""
+        """What takes turns with a large unit: passes over its own buffers, as memory answers one
+        part of it sooner than another. Caches are a machine's own, and calls that they hold are so
+        short that new threads between them tell."""
         if self._machine.kind == "cuda" or not (unit.bounded and unit.large):
             return []
-        last = self._caches[-1].num_bytes
-        size = sets * min(sized.num_bytes, max(_LONG_PASS_BYTES, -(-_BEYOND * last // sets)))
-        if self._stream_memory is None or self._stream_memory.nbytes < size:
-            self._stream_memory = None
-            self._stream_memory = ceilings.aligned(size)
-        memory = self._stream_memory[:size]
         name = ceilings.bounding(sized.floor, _num_bytes(sized.output))
-        return ceilings.forms(name, level, memory, sets, self._threads)
+        places = []
+        for views, out in buffers:
+            *operands, written = [
+                ceilings.Region(view.ctypes.data, shape.byte_size)
+                for view, shape in zip((*views, out), (*sized.shapes, sized.output), strict=True)
+            ]
+            places.append(ceilings.place_among(name, operands, written))
+        return ceilings.forms(name, level, places, self._threads, rotation)
 
     def _record(self, unit: Unit, streams: list[tuple[Ceiling, Contender]]) -> None:
         """The best form of a unit's ceiling, by all the samples that each has by now."""
@@ -230,13 +234,16 @@ class Measurement:
             row.fraction, row.ceiling = ceilings.fraction(row.bytes, row.median, found, turns)
 
     def _contenders(
-        self, unit: Unit, sized: Sized, sets: int, rows: dict[tuple[str, str], Result]
+        self,
+        unit: Unit,
+        sized: Sized,
+        buffers: list[Buffers],
+        rotation: Rotation,
+        rows: dict[tuple[str, str], Result],
     ) -> list[Contender]:
         """Everything checked that is to be timed; what is wrong or fails is said in its row."""
-        xp = self._machine.xp
-        views, outs = self._buffers(unit, sized, sets)
-        reference = Reference(sized, xp, views[0], self._settings.seed, sample=unit.size == "huge")
-        buffers = list(zip(views, outs, strict=True))
+        sample, seed = unit.size == "huge", self._settings.seed
+        reference = Reference(sized, self._machine.xp, buffers[0][0], seed, sample=sample)
         found = []
         for library in self.libraries:
             mine = {entry: row for (name, entry), row in rows.items() if name == library.name}
@@ -245,7 +252,7 @@ class Measurement:
             for row in mine.values():
                 row.checked = reference.against
             try:
-                found += self._checked(unit, library, sized, buffers, reference, mine)
+                found += self._checked(unit, library, sized, buffers, reference, rotation, mine)
             except Exception as error:
                 _fail_all(mine.values(), error)
         return found
@@ -294,8 +301,9 @@ class Measurement:
         unit: Unit,
         library: Library,
         sized: Sized,
-        buffers: list[tuple[Views, Any]],
+        buffers: list[Buffers],
         reference: Reference,
+        rotation: Rotation,
         rows: dict[str, Result],
     ) -> list[Contender]:
         """The entries of one library that are right."""
@@ -331,14 +339,17 @@ class Measurement:
             host = self._machine.kind == "cuda" and unit.size == "small"
             waits = library.wait if library.on_host and self._machine.kind == "cuda" else None
             in_turn = [each[entry] for each in calls]
-            found.append(Contender(library.name, entry, in_turn, waits, host, long=long))
+            one = Contender(
+                library.name, entry, in_turn, waits, host, long=long, rotation=rotation
+            )
+            found.append(one)
         return found
 
     def _first(
         self,
         library: Library,
         sized: Sized,
-        buffers: tuple[Views, Any],
+        buffers: Buffers,
         reference: Reference,
         row: Result,
     ) -> Ready:
