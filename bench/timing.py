@@ -1,8 +1,8 @@
 """Clocks and sampling: CUDA events on a GPU, the processor's clock on a CPU.
 
 All contenders of a case take turns, sample by sample, so that a machine that becomes slower or
-faster does so for all of them. A sample is so many calls that it takes about half a millisecond;
-one untimed call comes before it where calls are short. Before that, threads of this process come to
+faster does so for all of them, and each has an equal share of the time. A sample is so many calls
+that it takes about half a millisecond; one untimed call comes before it unless calls are long. Before that, threads of this process come to
 rest: those of some libraries look for more work for milliseconds, on processors that the next one
 needs. The garbage collector is off meanwhile.
 """
@@ -27,7 +27,8 @@ Call = Callable[[], Any]
 # Enough for percentiles, few enough for a report of minutes.
 SAMPLES, QUICK_SAMPLES, FEWEST = 24, 12, 3
 SAMPLE_SECONDS = 0.5e-3
-# A call that takes longer leaves caches and threads as it needs them.
+# A call that takes longer leaves caches, tables of pages and threads as it needs them; shorter ones
+# take up to twice as long behind one of another library.
 LONG_CALL = 0.1
 # Fewer than the launch queue of a device is long (1,024), so that no launch waits.
 _MOST_LAUNCHES = 500
@@ -186,10 +187,10 @@ def sample(machine: Machine, contender: Contender, repeats: int) -> float:
         if not contender.long:
             contender.timed(1)
         return contender.timed(repeats)
-    calls = contender.turn(repeats)
     result = None
     if not contender.long:
         result = contender.turn(1)[0]()
+    calls = contender.turn(repeats)
     on_host = contender.on_host or contender.wait is not None
     if on_host:
         if contender.wait is not None and not contender.long:

@@ -6,7 +6,7 @@ the best of plain stores, of stores past the cache, and of the C library's ``mem
 ``memmove``; of reads and copies, also of lines that are asked for ahead, in order and of several
 pages in turn. They are measured before the cases and after them, and the better time counts: other
 programs may have slowed one down. What a case from memory is a share of on a CPU takes turns with
-it: what memory can do changes by the minute where other machines share it. On a GPU they are the
+it, over its buffers: what memory can do changes by the minute where other machines share it. On a GPU they are the
 driver's copy and fill, and no read. Bytes count what is read and what is written. A share may
 exceed 100% by a little: a case may leave part of what it writes in a cache nearer than the one that
 its buffers fit.
@@ -200,17 +200,20 @@ def place_among(name: str, reads: Sequence[Region], written: Region) -> Place:
         written: the result's.
     """
     largest = sorted(reads, key=lambda region: region.num_bytes, reverse=True)
-    first, *others = [written] if name == "fill" else largest
-    size = first.num_bytes if name in ("read", "fill") else min(first.num_bytes, written.num_bytes)
-    second = Region(0, 0)
-    if name == "triad":
-        half = first.num_bytes // 2 // LINE * LINE
-        second = max(others, default=second, key=lambda region: region.num_bytes)
-        if second.num_bytes < half:
-            second = Region(first.address + half, half)
-        size = min(size, second.num_bytes)
-    target = first if name == "read" else written
-    return Place(target.address, first.address, second.address or first.address, size)
+    if name == "fill":
+        return Place(*[written.address] * 3, written.num_bytes)
+    first, *others = largest
+    if name == "read":
+        return Place(*[first.address] * 3, first.num_bytes)
+    if name == "copy":
+        size = min(first.num_bytes, written.num_bytes)
+        return Place(written.address, first.address, first.address, size)
+    half = first.num_bytes // 2 // LINE * LINE
+    second = Region(first.address + half, half)
+    if others and others[0].num_bytes >= half:
+        second = others[0]
+    size = min(second.num_bytes, written.num_bytes)
+    return Place(written.address, first.address, second.address, size)
 
 
 def _on_gpu(machine: Machine, level: str, num_bytes: int, samples: int) -> list[Ceiling]:

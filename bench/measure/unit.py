@@ -339,9 +339,7 @@ class Measurement:
             host = self._machine.kind == "cuda" and unit.size == "small"
             waits = library.wait if library.on_host and self._machine.kind == "cuda" else None
             in_turn = [each[entry] for each in calls]
-            one = Contender(
-                library.name, entry, in_turn, waits, host, long=long, rotation=rotation
-            )
+            one = Contender(library.name, entry, in_turn, waits, host, long=long, rotation=rotation)
             found.append(one)
         return found
 

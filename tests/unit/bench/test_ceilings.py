@@ -61,6 +61,39 @@ def test_passes_go_round_places_as_calls_do(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(
+    ("name", "operands", "written", "place"),
+    [
+        ("read", [(0, 640), (4096, 1280)], (8192, 64), (4096, 4096, 4096, 1280)),
+        ("fill", [(0, 64)], (8192, 1280), (8192, 8192, 8192, 1280)),
+        ("fill", [], (8192, 1280), (8192, 8192, 8192, 1280)),
+        ("copy", [(0, 640), (4096, 1280)], (8192, 640), (8192, 4096, 4096, 640)),
+        ("triad", [(0, 640), (4096, 1280)], (8192, 1280), (8192, 4096, 0, 640)),
+        ("triad", [(64, 64), (4096, 1280)], (8192, 1280), (8192, 4096, 4736, 640)),
+        ("triad", [(4096, 1408)], (8192, 640), (8192, 4096, 4800, 640)),
+    ],
+)
+def test_passes_go_over_what_calls_read_and_write(
+    name: str, operands: list[tuple[int, int]], written: tuple[int, int], place: tuple[int, ...]
+) -> None:
+    reads = [ceilings.Region(*region) for region in operands]
+    assert ceilings.place_among(name, reads, ceilings.Region(*written)) == place
+
+
+@pytest.mark.parametrize("name", ["read", "fill", "copy", "triad"])
+def test_threads_share_all_lines_of_a_place(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None writes what another one does, or what is read."""
+    seen: list[tuple[int, ...]] = []
+    monkeypatch.setattr(ceilings, "loops", lambda name: (lambda *given: seen.append(given),))
+    place = ceilings.Place(1 << 20, 2 << 20, 3 << 20, 64 * 7)
+    ((ceiling, contender),) = ceilings.forms(name, "DRAM", [place], 3, timing.Rotation())
+    assert contender.timed is not None
+    contender.timed(5)
+    ends = [(5, *(start + 128 * k for start in place[:3]), 2) for k in range(3)]
+    assert sorted(seen) == ends
+    assert ceiling.bytes == 128 * 3 * stream_loops.STREAMS[name]
+
+
+@pytest.mark.parametrize(
     ("name", "past", "requests"),
     [(name, past, "plain") for name in ("fill", "copy", "triad") for past in (False, True)]
     + [("copy", True, "ahead"), ("copy", True, "in_turn")],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -47,13 +48,13 @@ def test_what_a_call_does_once_does_not_shorten_samples() -> None:
 
 def test_contenders_take_turns_round_their_buffers() -> None:
     machine = FakeMachine()
-    a, b = contender(machine, "a", 2e-3, sets=3), contender(machine, "b", 0.03)
+    a, b = contender(machine, "a", 2e-3, sets=3), contender(machine, "b", 0.3)
     assert timing.take_turns(machine, [a, b], samples=4, seed=1) == {}
     assert a.samples == pytest.approx([2e-3] * 4)
-    assert b.samples == pytest.approx([0.03] * 4)
+    assert b.samples == pytest.approx([0.3] * 4)
     assert (a.repeats, a.long, b.long) == (1, False, True)
     of_a = [k for name, k in machine.calls if name == "a"]
-    assert of_a == [(k + 1) % 3 if k % 2 == 0 else (k - 1) % 3 for k in range(len(of_a))]
+    assert of_a == [k % 3 for k in range(len(of_a))]
     # Per round: a with the untimed call before it, b without; the order of the rounds varies.
     rounds = "".join(name for name, _ in machine.calls[-12:])
     assert {rounds[k : k + 3] for k in range(0, 12, 3)} == {"aab", "baa"}
@@ -82,7 +83,7 @@ def test_threads_come_to_rest_before_a_sample(busy: int, monkeypatch: pytest.Mon
 def test_every_sample_is_taken_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = FakeMachine()
     monkeypatch.setattr(machine, "rest", lambda: machine.calls.append("rest"))
-    a, b = contender(machine, "a", 2e-3), contender(machine, "b", 0.03)
+    a, b = contender(machine, "a", 2e-3), contender(machine, "b", 0.3)
     timing.take_turns(machine, [a, b], samples=2)
     runs = "".join("." if call == "rest" else call[0] for call in machine.calls).split(".")
     # Each is settled; then, in every round, what is short has an untimed call before it.
@@ -93,12 +94,38 @@ def test_every_sample_is_taken_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_long_call_is_no_warm_up() -> None:
     """What is known to take long is called as often as it has samples, and no more."""
     machine = FakeMachine()
-    a, b = contender(machine, "a", 2e-3), contender(machine, "b", 0.03)
+    a, b = contender(machine, "a", 2e-3), contender(machine, "b", 0.3)
     b.long = True
     timing.take_turns(machine, [a, b], samples=3)
-    assert b.samples == pytest.approx([0.03] * 3)
+    assert b.samples == pytest.approx([0.3] * 3)
     assert [name for name, _ in machine.calls].count("b") == 3
     assert len(a.samples) == 3
+
+
+def test_who_shares_a_rotation_goes_on_where_another_left_off() -> None:
+    """What one has just gone over, another one would find in a cache."""
+    machine, rotation = FakeMachine(), timing.Rotation()
+    both = [contender(machine, name, 0.01, sets=5) for name in "ab"]
+    for one in both:
+        one.rotation = rotation
+    passed = [k for one in both for k in one.rotation.turn(2)]
+    timing.take_turns(machine, both, samples=4)
+    assert passed == [0, 1, 2, 3]
+    assert [k for _, k in machine.calls] == [(4 + k) % 5 for k in range(len(machine.calls))]
+
+
+def test_everybody_has_an_equal_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long calls of another library do not end the sampling of ours, by a clock that only calls
+    move."""
+    machine = FakeMachine()
+    clock = SimpleNamespace(perf_counter=lambda: machine.now, sleep=lambda seconds: None)
+    monkeypatch.setattr(timing, "time", clock)
+    monkeypatch.setattr(timing, "others_compute", lambda: False)
+    ours, theirs = contender(machine, "a", 0.01), contender(machine, "b", 0.3)
+    timing.take_turns(machine, [ours, theirs], samples=24, fewest=3, seconds=4)
+    assert len(ours.samples) == 24
+    # After two seconds of its own there is no other.
+    assert len(theirs.samples) == 7
 
 
 def test_short_calls_are_repeated() -> None:
