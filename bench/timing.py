@@ -2,9 +2,9 @@
 
 All contenders of a case take turns, sample by sample, so that a machine that becomes slower or
 faster does so for all of them, and each has an equal share of the time. A sample is so many calls
-that it takes about half a millisecond; one untimed call comes before it unless calls are long. Before that, threads of this process come to
-rest: those of some libraries look for more work for milliseconds, on processors that the next one
-needs. The garbage collector is off meanwhile.
+that it takes about half a millisecond; one untimed call comes before it unless calls are long.
+Before that, threads of this process come to rest: those of some libraries look for more work for
+milliseconds, on processors that the next one needs. The garbage collector is off meanwhile.
 """
 
 from __future__ import annotations

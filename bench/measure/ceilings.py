@@ -6,10 +6,10 @@ the best of plain stores, of stores past the cache, and of the C library's ``mem
 ``memmove``; of reads and copies, also of lines that are asked for ahead, in order and of several
 pages in turn. They are measured before the cases and after them, and the better time counts: other
 programs may have slowed one down. What a case from memory is a share of on a CPU takes turns with
-it, over its buffers: what memory can do changes by the minute where other machines share it. On a GPU they are the
-driver's copy and fill, and no read. Bytes count what is read and what is written. A share may
-exceed 100% by a little: a case may leave part of what it writes in a cache nearer than the one that
-its buffers fit.
+it, over its buffers: what memory can do changes by the minute where other machines share it. On a
+GPU they are the driver's copy and fill, and no read. Bytes count what is read and what is written.
+A share may exceed 100% by a little: a case may leave part of what it writes in a cache nearer than
+the one that its buffers fit.
 """
 
 from __future__ import annotations
@@ -201,10 +201,10 @@ def place_among(name: str, reads: Sequence[Region], written: Region) -> Place:
     """
     largest = sorted(reads, key=lambda region: region.num_bytes, reverse=True)
     if name == "fill":
-        return Place(*[written.address] * 3, written.num_bytes)
+        return Place(written.address, written.address, written.address, written.num_bytes)
     first, *others = largest
     if name == "read":
-        return Place(*[first.address] * 3, first.num_bytes)
+        return Place(first.address, first.address, first.address, first.num_bytes)
     if name == "copy":
         size = min(first.num_bytes, written.num_bytes)
         return Place(written.address, first.address, first.address, size)
