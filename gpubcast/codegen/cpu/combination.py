@@ -8,7 +8,7 @@ across sequences, it holds tiles of values that wait to be combined.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gpubcast.codegen.cpu.parameter_table import INDENT
 from gpubcast.codegen.cpu.scalar_code import compute_name, constant, scratch_type
@@ -190,9 +190,12 @@ def full_chunk(
     elements: Callable[[str], list[str]],
     at_once: str,
     ahead: list[str],
+    between: Sequence[tuple[range, list[str]]] = (),
 ) -> list[str]:
     """The elements of a whole chunk, which ``elements`` calls ``b<value>`` at a place of it,
-    combined as ``c<value>``. As many lanes as there are registers for take one element after
+    combined as ``c<value>``. ``ahead`` is what is asked for before an element for each lane;
+    ``between``, for processors that ask between vectors, are parts of all lanes and what is asked
+    for before each. As many lanes as there are registers for take one element after
     another in the order of memory, in a short loop: processors read ahead by what an
     instruction read before (measured on Zen 4; a loop without a branch was half as fast)."""
     if any(one.lacks_identity for one in chosen):
@@ -204,15 +207,20 @@ def full_chunk(
         begin = 0
     more = elements("step + l") + [one.taken("l", f"b{one.value}", "w") for one in chosen]
     ends = [one.store("g + l", one.load("l", "w"), "u") for one in chosen]
+    walk = [*ahead, f"for l in range({at_once}):", *indented([*more, "rolled()"])]
+    if between:
+        parts = []
+        for lanes, asked in between:
+            loop = f"for l in range({lanes.start}, {lanes.stop}):"
+            parts += [*asked, loop, *indented([*more, "rolled()"])]
+        walk = ["if FETCHES_BETWEEN:", *indented(parts), "else:", *indented(walk)]
     return [
         f"for g in range(0, {LANES}, {at_once}):",
         f"    for l in range({at_once}):",
         *indented([*first, "rolled()"], 2),
         f"    for k in range({begin}, opaque({CHUNK}), {LANES}):",
         "        step = opaque(k) + g",
-        *indented(ahead, 2),
-        f"        for l in range({at_once}):",
-        *indented([*more, "rolled()"], 3),
+        *indented(walk, 2),
         f"    for l in range({at_once}):",
         *indented([*ends, "rolled()"], 2),
         "    rolled()",

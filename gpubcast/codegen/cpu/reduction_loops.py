@@ -159,14 +159,29 @@ class ReductionLoops:
         lines = []
         for slot in self.far_reads(axes):
             size = self.plan.reads[slot].element_type.itemsize
-            first = f"{size} * ({self.offset(slot)} + {place.format(slot)})"
+            first = self._address(slot, place)
             further = f" + BYTES_AHEAD_OF_{size}" if ahead else ""
-            request = fetched(f"p{slot} + {first}{further}", size * count, f"dense{slot}")
+            request = fetched(f"{first}{further}", size * count, f"dense{slot}")
             if ahead:
                 lines.append(f"if dense{slot} if FETCHES_IN_TURN else FETCHES_AHEAD:")
             lines.append("    " * ahead + request)
             self.runs.add(slot)
         return lines
+
+    def asked_between(self, place: str, count: int, axes: tuple[int, ...]) -> list[str]:
+        """The same of elements from a place on, as far ahead and in order, of what has no holes."""
+        lines = []
+        for slot in self.far_reads(axes):
+            size = self.plan.reads[slot].element_type.itemsize
+            first = f"{self._address(slot, place)} + BYTES_AHEAD_OF_{size}"
+            lines += [f"if dense{slot}:", "    " + fetched(first, size * count)]
+            self.runs.add(slot)
+        return lines
+
+    def _address(self, slot: int, place: str) -> str:
+        """Where a read's element is, so many behind the first one inside of all parallel loops."""
+        size = self.plan.reads[slot].element_type.itemsize
+        return f"p{slot} + {size} * ({self.offset(slot)} + {place.format(slot)})"
 
 
 def fetched(address: str, size: int, dense: str = "") -> str:

@@ -155,7 +155,9 @@ class _RowLoops(RowStores):
         reads = all(value < self.reads for value in values)
         # From memory the order matters most.
         at_once = str(LANES) if self.far else lanes_at_once(chosen, reads=reads)
-        full = full_chunk(chosen, elements, at_once, self.ahead(chosen, f"{begin} + step"))
+        place = f"{begin} + step"
+        ahead, between = self.ahead(chosen, place), self.ahead_between(chosen, place)
+        full = full_chunk(chosen, elements, at_once, ahead, between)
 
         def rest_ahead(place: str) -> list[str]:
             return self.rest_ahead(chosen, f"{begin} + {place}")

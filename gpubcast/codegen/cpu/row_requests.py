@@ -19,10 +19,13 @@ from __future__ import annotations
 from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.reduction_loops import ReductionLoops
 from gpubcast.hlo.sequences import LANES
-from gpubcast.schedules.cpu.cost import BY_STORES, LONG_ROW, PART, ROW_AHEAD
+from gpubcast.schedules.cpu.cost import BY_STORES, LONG_ROW, PART, ROW_AHEAD, VECTOR
 
 # One part of a row of so many may lie between it and the next one in a run without holes.
 _DENSE = 8
+# Lines of each read that are asked for before as many are read (of one LLVM makes other loops; with
+# four s32 takes 1.1 times as long).
+_LINES_BETWEEN = 2
 
 
 class RowRequests(ReductionLoops):
@@ -127,13 +130,36 @@ class RowRequests(ReductionLoops):
         they come from memory, unless a row that follows is asked for in a later one; and for a part
         of such a row. Some processors read in time what follows, and are not asked for that."""
         part = self.part_of_row_ahead(chosen, place)
+        axes = self._axes_ahead(chosen)
+        return part + self.asked(place, LANES, axes, ahead=True) if axes else part
+
+    def ahead_between(self, chosen: list[Combination], place: str) -> list[tuple[range, list[str]]]:
+        """Parts of ``LANES`` elements that follow a place and have two lines of each read, and the
+        requests of each part; none where nothing is asked for ahead, or lines of reads differ in
+        how many elements they have. Elements that are converted wait for arithmetic."""
+        axes = self._axes_ahead(chosen)
+        types = {self.plan.reads[slot].element_type for slot in self.far_reads(axes)}
+        sizes = {one.itemsize for one in types}
+        if (
+            not axes
+            or len(sizes) != 1
+            or any(one.is_floating and one.itemsize < 4 for one in types)
+        ):
+            return []
+        count = _LINES_BETWEEN * VECTOR // sizes.pop()
+        return [
+            (range(k, k + count), self.asked_between(f"{place} + {k}", count, axes))
+            for k in range(0, LANES, count)
+        ]
+
+    def _axes_ahead(self, chosen: list[Combination]) -> tuple[int, ...]:
+        """The axes of reads that are asked for ahead in the pass in which they come from memory;
+        none where rows that follow are asked for in a later pass."""
         axes = self.plan.axes_of(1)
         if self.after[chosen[0].value] > 1 or len(self.plan.sequences) > 1 or len(axes) != 1:
-            return part
+            return ()
         rows = () if self.plan.chunked else self.parallel[-1:]
-        if rows and self.passes[-1]:
-            return part
-        return part + self.asked(place, LANES, (*axes, *rows), ahead=True)
+        return () if rows and self.passes[-1] else (*axes, *rows)
 
     def rest_ahead(self, chosen: list[Combination], place: str) -> list[str]:
         """The same in the last chunk of a row, which has fewer elements. In the first of several

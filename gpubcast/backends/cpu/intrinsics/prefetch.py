@@ -11,7 +11,8 @@ that is walked from end to end. Where that has no holes (``dense``) and the proc
 
 ``FETCHES_AHEAD`` is whether memory that is read in order is to be asked for, as the processor does
 not do that well enough by itself, ``BYTES_AHEAD_OF_<n>`` how far ahead that of elements of n bytes
-is, ``FETCHES_COLUMNS_OF_<n>`` whether it is of parts of rows, and ``FETCHES_TWICE`` whether the
+is, ``FETCHES_BETWEEN`` whether requests for what is only read are in order between its vectors,
+``FETCHES_COLUMNS_OF_<n>`` whether it is of parts of rows, and ``FETCHES_TWICE`` whether the
 processor leaves out some of what is asked for in passing. ``RESULTS_WAIT`` is whether stores of one
 row and requests for another take turns with passes over a third.
 """
@@ -27,6 +28,7 @@ from gpubcast.backends.cpu.jit.intrinsic import Intrinsic
 from gpubcast.backends.cpu.jit.lowering import Inlined
 from gpubcast.backends.cpu.jit.page_turns import LEAST, MOST, asked_for
 from gpubcast.backends.cpu.processor import (
+    asks_between,
     asks_for_columns,
     asks_in_turn,
     bytes_ahead,
@@ -138,6 +140,7 @@ def functions() -> dict[str, Any]:
             "FETCHES_AHEAD": not reads_ahead(),
             "FETCHES_SECOND": cache == _SECOND,
             "FETCHES_IN_TURN": asks_in_turn(),
+            "FETCHES_BETWEEN": asks_between(),
             "RESULTS_WAIT": lets_results_wait(),
             "FETCHES_TWICE": cache == _SECOND and not asks_in_turn(),
             "fetch": _bytes_for(_line_for(cache)),
