@@ -154,20 +154,23 @@ def test_what_computes_little_asks_where_processors_do_not_read_ahead(
         assert ("inttoptr i64 %ahead" in text) is in_turn
 
 
+@pytest.mark.parametrize("between", [False, True])
 @pytest.mark.parametrize("in_turn", [False, True])
 @pytest.mark.parametrize("asks", [False, True])
 def test_sums_along_rows_ask_likewise(
-    asks: bool, in_turn: bool, monkeypatch: pytest.MonkeyPatch
+    asks: bool, in_turn: bool, between: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = gb.plan("reduce_sum", "f32[999,999]", axes=(1,)).broadcast_plan
     source = code.generate(plan, schedule(plan, CpuTarget(1, 0), ()))
     assert backend._namespace()["FETCHES_AHEAD"] is not processor.reads_ahead()
     assert backend._namespace()["FETCHES_IN_TURN"] is processor.asks_in_turn()
     monkeypatch.setitem(backend._namespace(), "FETCHES_AHEAD", asks)
+    assert backend._namespace()["FETCHES_BETWEEN"] is processor.asks_between()
     monkeypatch.setitem(backend._namespace(), "FETCHES_IN_TURN", in_turn)
+    monkeypatch.setitem(backend._namespace(), "FETCHES_BETWEEN", between)
     texts = noted(monkeypatch)
     backend._compiled(source)
-    assert ("llvm.prefetch" in "".join(texts)) is (asks or in_turn)
+    assert ("llvm.prefetch" in "".join(texts)) is (asks or in_turn or between)
 
 
 def test_functions_with_forms_on_vectors_are_streamed_too(

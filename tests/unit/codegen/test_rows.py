@@ -93,9 +93,10 @@ def test_a_line_that_two_rows_share() -> None:
 
 def test_chunks_of_one_long_row_are_asked_for_ahead() -> None:
     plan = gb.plan("reduce_sum", gb.Shape("f32", (1 << 25,)), axes=(0,))
-    # The rest of its last chunk with masks, and without them twice.
+    # Two lines of 128 elements at a time, or all; the rest of its last chunk with masks, and without
+    # them twice.
     found = str(plan.explain(source=True))
-    assert asked(found) == ["p0"] * 4
+    assert asked(found) == ["p0"] * (4 + 4)
     # Where processors do not read ahead, or sooner what is asked for in turn.
     condition = r"if dense0 if FETCHES_IN_TURN else FETCHES_AHEAD:"
     request = r"fetch_run_lines\(.* \+ BYTES_AHEAD_OF_4, 8, dense0\)"
@@ -111,12 +112,42 @@ def test_each_operand_is_asked_for_where_it_has_no_holes() -> None:
 
     rows = np.empty((8192, 4096), np.float32)
     found = str(products.explain(rows, rows, source=True))
-    assert asked(found) == ["p0", "p1"] * 4
+    assert asked(found) == ["p0", "p1"] * (4 + 4)
     for slot in (0, 1):
         condition = f"if dense{slot} if FETCHES_IN_TURN else FETCHES_AHEAD:"
         request = rf"fetch_run_lines\(p{slot} .*, dense{slot}\)"
         assert len(re.findall(rf"{condition}\n +{request}", found)) == 4
         assert f"dense{slot} = (length <= s{slot}_0) & " in found
+
+
+@pytest.mark.parametrize(
+    ("types", "lanes"),
+    [("f32", 32), ("f64", 16), ("s8", 128), ("s16 s16", 64), ("c64", 16)]
+    + [("f16", 0), ("bf16", 0), ("f32 f64", 0), ("f32 f16", 0)],
+)
+def test_two_lines_of_each_operand_are_asked_for_between_vectors(types: str, lanes: int) -> None:
+    """In order, as far ahead as others; not where operands' lines differ, or are converted."""
+    names = types.split()
+    labels = f"{', '.join(['row col'] * len(names))} -> row"
+    wide = "f32" if "c64" not in names else "c64"
+
+    def total(*given: Any) -> Any:
+        return gb.reduce_sum(sum(gb.convert_element_type(x, wide) for x in given[1:])
+                             + gb.convert_element_type(given[0], wide), "col")  # fmt: skip
+
+    body = {1: lambda x: total(x), 2: lambda x, y: total(x, y)}[len(names)]
+    function = gb.fuse(labels)(body)
+    plan = function.plan(*(gb.Shape(name, (65536, 2048)) for name in names))
+    source = plan.cpu_source()
+    between, _, others = source.partition("if FETCHES_BETWEEN:")[2].partition("else:")
+    assert bool(between) is bool(lanes)
+    ends = re.findall(r"for l in range\((\d+), (\d+)\):", between)
+    assert ends == [(str(k), str(k + lanes)) for k in range(0, 128 if lanes else 0, lanes or 1)]
+    for slot, name in enumerate(names if lanes else ()):
+        size = gb.Shape(name, ()).element_type.itemsize
+        request = rf"if dense{slot}:\n +fetch_lines\(p{slot} \+ {size} \* \(.* \+ step \+ (\d+)\)"
+        found = re.findall(rf"{request} \+ BYTES_AHEAD_OF_{size}, 2\)\n", between)
+        assert found == [first for first, _ in ends]
 
 
 def test_whether_rows_follow_each_other_without_holes_is_asked_at_run_time() -> None:
