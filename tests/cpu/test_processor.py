@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ cpu family\t: 6
 model\t\t: 143
 model name\t: A Processor
 stepping\t: 8
+cache size\t: 491520 KB
 cpu MHz\t\t: {mhz}
 flags\t\t: fpu sse2 {flags}
 
@@ -34,7 +35,11 @@ def anew() -> Iterator[None]:
     processor.identity.cache_clear()
 
 
-def told(monkeypatch: pytest.MonkeyPatch, text: str | None) -> tuple[str, ...]:
+def told(
+    monkeypatch: pytest.MonkeyPatch,
+    text: str | None,
+    asked: Callable[[], Any] = processor.identity,
+) -> Any:
     real = builtins.open
 
     def opened(path: Any, *rest: Any, **more: Any) -> Any:
@@ -46,7 +51,7 @@ def told(monkeypatch: pytest.MonkeyPatch, text: str | None) -> tuple[str, ...]:
 
     processor.identity.cache_clear()
     monkeypatch.setattr(builtins, "open", opened)
-    found = processor.identity()
+    found = asked()
     monkeypatch.undo()
     return found
 
@@ -58,6 +63,29 @@ def test_instructions_and_model_decide_and_nothing_else(monkeypatch: pytest.Monk
     assert told(monkeypatch, X86.format(mhz="1000", flags="avx2")) != one
     parts = {told(monkeypatch, ARM.format(part=part)) for part in ("0xd40", "0xd4f", "0xd40")}
     assert len(parts) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "between"),
+    [
+        ("rocketlake", "491520 KB", True),
+        ("sapphirerapids", "491520 KB", True),
+        ("rocketlake", "115200 KB", False),
+        ("sapphirerapids", "327680 KB", False),
+        ("znver4", "491520 KB", False),
+        ("sapphirerapids", "unknown", False),
+    ],
+)
+def test_the_last_cache_tells_a_granite_rapids(
+    name: str, size: str, between: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whose kernels are others, so that its cache is a part of what tells processors apart."""
+    text = X86.format(mhz="1000", flags="avx512f")
+    other = text.replace("491520 KB", size)
+    assert (told(monkeypatch, other) == told(monkeypatch, text)) is (other == text)
+    target = processor._Target("x86_64-unknown-linux-gnu", name, frozenset(("+avx512f",)))
+    monkeypatch.setattr(processor, "_target", lambda: target)
+    assert told(monkeypatch, other, processor.asks_between) is between
 
 
 @pytest.mark.parametrize("text", [None, "", "processor\t: 0\nisa\t: rv64\n"])

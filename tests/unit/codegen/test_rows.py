@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
@@ -93,8 +94,8 @@ def test_a_line_that_two_rows_share() -> None:
 
 def test_chunks_of_one_long_row_are_asked_for_ahead() -> None:
     plan = gb.plan("reduce_sum", gb.Shape("f32", (1 << 25,)), axes=(0,))
-    # Two lines of 128 elements at a time, or all; the rest of its last chunk with masks, and without
-    # them twice.
+    # Two lines of 128 elements at a time, or all; the rest of its last chunk with masks, and twice
+    # without them.
     found = str(plan.explain(source=True))
     assert asked(found) == ["p0"] * (4 + 4)
     # Where processors do not read ahead, or sooner what is asked for in turn.
@@ -122,8 +123,10 @@ def test_each_operand_is_asked_for_where_it_has_no_holes() -> None:
 
 @pytest.mark.parametrize(
     ("types", "lanes"),
-    [("f32", 32), ("f64", 16), ("s8", 128), ("s16 s16", 64), ("c64", 16)]
-    + [("f16", 0), ("bf16", 0), ("f32 f64", 0), ("f32 f16", 0)],
+    [
+        *(("f32", 32), ("f64", 16), ("s8", 128), ("s16 s16", 64), ("c64", 16)),
+        *((types, 0) for types in ("f16", "bf16", "f32 f64", "f32 f16")),
+    ],
 )
 def test_two_lines_of_each_operand_are_asked_for_between_vectors(types: str, lanes: int) -> None:
     """In order, as far ahead as others; not where operands' lines differ, or are converted."""
@@ -132,14 +135,13 @@ def test_two_lines_of_each_operand_are_asked_for_between_vectors(types: str, lan
     wide = "f32" if "c64" not in names else "c64"
 
     def total(*given: Any) -> Any:
-        return gb.reduce_sum(sum(gb.convert_element_type(x, wide) for x in given[1:])
-                             + gb.convert_element_type(given[0], wide), "col")  # fmt: skip
+        terms = [gb.convert_element_type(x, wide) for x in given]
+        return gb.reduce_sum(functools.reduce(gb.add, terms), "col")
 
-    body = {1: lambda x: total(x), 2: lambda x, y: total(x, y)}[len(names)]
-    function = gb.fuse(labels)(body)
+    function = gb.fuse(labels)(total)
     plan = function.plan(*(gb.Shape(name, (65536, 2048)) for name in names))
     source = plan.cpu_source()
-    between, _, others = source.partition("if FETCHES_BETWEEN:")[2].partition("else:")
+    between = source.partition("if FETCHES_BETWEEN:")[2].partition("else:")[0]
     assert bool(between) is bool(lanes)
     ends = re.findall(r"for l in range\((\d+), (\d+)\):", between)
     assert ends == [(str(k), str(k + lanes)) for k in range(0, 128 if lanes else 0, lanes or 1)]
