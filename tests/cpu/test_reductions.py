@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import itertools
 import random
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gpubcast as gb
-from gpubcast.backends.cpu import backend
 from gpubcast.runtime import state
 from gpubcast.schedules.cpu import cost
 from tests.support import law_of_sums, reduction_calls
@@ -43,31 +41,6 @@ def numbers(kind: str, *shape: int, seed: int = 0) -> Array:
 def check_call(op: str, x: Array, axes: tuple[int, ...], **said: Any) -> None:
     found = getattr(gb, op)(x, axes=axes, **said)
     assert same(found, reduced(op, x, axes)), (op, x.dtype, x.shape, x.strides, axes)
-
-
-@pytest.mark.parametrize("between", [False, True])
-@pytest.mark.parametrize(
-    ("op", "kind"),
-    [
-        *(("reduce_sum", kind) for kind in ("f32", "f64", "c64", "s8", "s16")),
-        *(("reduce_max", "f64"), ("reduce_min", "s32")),
-    ],
-)
-def test_rows_that_are_asked_for_between_vectors(
-    op: str, kind: str, between: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On processors that gain by it, and on others; rows without holes, and rows that have some."""
-    monkeypatch.setenv("GPUBCAST_CACHE_DIR", str(tmp_path))
-    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
-    monkeypatch.setitem(backend._namespace(), "FETCHES_BETWEEN", between)
-    state.clear()
-    try:
-        assert "if FETCHES_BETWEEN:" in gb.plan(op, f"{kind}[9,999]", axes=(1,)).cpu_source()
-        for length in (511, 512, 640, 1000, 1025, 4608):
-            for gap in (0, length):
-                check_call(op, numbers(kind, 3, length + gap)[:, :length], (1,))
-    finally:
-        state.clear()
 
 
 # --- random calls --------------------------------------------------------------------------------
