@@ -113,6 +113,40 @@ def test_a_large_case_is_a_share_of_what_took_turns_with_it(
         assert (row.ceiling or "").startswith("triad DRAM") and row.ceiling.endswith(", in turns")
 
 
+def test_copies_go_over_what_calls_do_in_one_rotation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One part of the memory may be slower than another, or be in a cache."""
+    seen: list[timing.Contender] = []
+    made: list[tuple[tuple[Any, ...], Any]] = []
+    buffers = units.Measurement._buffers
+
+    def noted(self: Any, *given: Any) -> Any:
+        found = buffers(self, *given)
+        made.extend(zip(*found, strict=True))
+        return found
+
+    def failing(_: Any, contenders: Any, **said: Any) -> dict[int, str]:
+        seen.extend(contenders)
+        return dict.fromkeys(range(len(contenders)), "not sampled")
+
+    monkeypatch.setattr(units, "take_turns", failing)
+    monkeypatch.setattr(units.Measurement, "_buffers", noted)
+    monkeypatch.setattr(units.Measurement, "rotation", lambda *_: (3, "DRAM"))
+    wanted = settings("--cases", "scalar", "--sizes", "memory", "--peers", "numpy")
+    small = dataclasses.replace(wanted, memory_bytes=3 << 20)
+    measurement = Measurement(timing.Machine(), small, 1)
+    measurement.libraries = list(small.libraries)
+    (unit,) = small.units
+    assert {row.error for row in measurement.unit(unit) if row.entry != "first"} == {"not sampled"}
+    passes = [one.timed for one in seen if one.timed is not None]
+    assert {one.library for one in seen} == {"gpubcast", "NumPy", "memory"} and len(made) == 3
+    (rotation,) = {id(one.rotation) for one in seen if one.timed is None}
+    assert {id(one._rotation) for one in passes} == {rotation}  # type: ignore[attr-defined]
+    for one in passes:
+        places = one._places  # type: ignore[attr-defined]
+        assert [place.target for place in places] == [out.ctypes.data for _, out in made]
+        assert [place.source for place in places] == [x[0].ctypes.data for x, _ in made]
+
+
 def test_a_ceiling_is_the_best_form_by_all_of_its_samples() -> None:
     wanted = settings("--cases", "same shape", "--sizes", "memory", "--peers", "none")
     measurement = Measurement(timing.Machine(), wanted, 1)
