@@ -77,7 +77,8 @@ def test_threads_share_chunks_and_not_rows(columns: int) -> None:
         ("f32[2,30000,64]", 4, 2, 29),  # chunks
         ("f32[1,30000,64]", 4, 1, 16),
         ("f32[4,20000,1000]", 2, 0, 4),
-        ("f32[3,20000,1000]", 2, 1, 3),  # of three matrices one thread would have two
+        ("f32[3,20000,1000]", 2, 2, 40),  # chunks
+        ("f32[3,2000,1000]", 2, 1, 3),  # of three matrices one thread would have two
         ("f32[65,20000,1000]", 64, 1, 65),
     ],
 )

@@ -12,6 +12,7 @@ counts as one that changes nothing.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 from gpubcast.codegen.cpu.column_transposes import ColumnTransposes
 from gpubcast.codegen.cpu.combination import Combination, indented
@@ -20,15 +21,11 @@ from gpubcast.codegen.cpu.scalar_code import scratch_type
 from gpubcast.codegen.cpu.tile_tree import combined_neighbours, reversed_bits
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
 from gpubcast.schedules.cpu.column_reduction import ColumnReduction
-from gpubcast.schedules.cpu.cost import MOST_SCRATCH
+from gpubcast.schedules.cpu.cost import MOST_CHUNKS, MOST_SCRATCH
 from gpubcast.schedules.schedule import AccessPattern
 
-# Tiles of a reduction's memory: those of lanes, those of chunks, and the result.
+# Groups of lanes: each has the lanes that are combined first.
 _WAITING = LANES // 2
-_CHUNKS, _RESULT = _WAITING, _WAITING + 7
-# How many groups of lanes are taken in the order of memory: processors ask in time for rows that
-# follow each other so (measured on Zen 5, where runs of two were no better than none).
-_RUN = 8
 # Whole rows of fewer bytes are walked in the order of memory.
 _NARROW = 128
 
@@ -45,6 +42,9 @@ class _ColumnLoops(ColumnTransposes):
 
     def __init__(self, table: ParameterTable, schedule: ColumnReduction) -> None:
         self.vector, self.tile, self.far = schedule.vector_axis, schedule.tile, schedule.far
+        # Tiles of a reduction's memory: those of lanes, those of chunks, and the result.
+        self.run, self.chunks = schedule.run, schedule.tiles - 1 - MOST_CHUNKS
+        self.result = schedule.tiles - 1
         others = tuple(k for k in range(table.plan.num_parallel) if k != self.vector)
         super().__init__(table, schedule, others)
         costly = table.plan.num_expensive() > 0
@@ -59,7 +59,7 @@ class _ColumnLoops(ColumnTransposes):
         every = enumerate(self.table.patterns)
         self.crossed = [slot for slot, pattern in every if pattern is AccessPattern.CROSSED]
         self.stored, self.streamed = schedule.stored, schedule.streamed
-        self.contiguous = schedule.contiguous
+        self.contiguous, self.whole = schedule.contiguous, schedule.whole
         self.available = set[int]()  # the values that are stored by now
         self.waiting = [
             v
@@ -98,18 +98,18 @@ class _ColumnLoops(ColumnTransposes):
         for v in values:
             if v < self.reads and v in self.copied:
                 store = f"store_{self._type(v)}(g{v}, c, v{v})"
-                lines += [f"for c in range({places}):", *indented([self._value(v, row), store])]
+                lines += self.over(places, [self._value(v, row), store])
                 body.append(f"v{v} = load_{self._type(v)}(g{v}, c)")
             else:
                 body.append(self._value(v, row))
-        return [*lines, f"for c in range({places}):", *indented(body + ends)]
+        return lines + self.over(places, body + ends)
 
     def _value(self, value: int, row: int, *, apart: bool = False) -> str:
         """The statement that computes a value at a place of the tile, and reads ``apart`` from what
         the same loop writes."""
         if value in self.combinations:
             one = self.combinations[value]
-            return f"v{value} = {one.load_result(f'{_RESULT * self.tile} + c')}"
+            return f"v{value} = {one.load_result(f'{self.result * self.tile} + c')}"
         if value in self.waiting:
             name = scratch_type(self.program.type_of(value))
             return f"v{value} = load_{name}(t{value}, c)"
@@ -165,25 +165,26 @@ class _ColumnLoops(ColumnTransposes):
     def _pass(self, chosen: list[Combination]) -> list[str]:
         """A walk over the sequences of a tile, and what some reductions make of it."""
         lanes = self._lanes(chosen)
-        above = f"({_CHUNKS} + above) * {self.tile} + c"
+        above = f"({self.chunks} + above) * {self.tile} + c"
         moved = [one.store(above, one.load("c")) for one in chosen]
         chunk = [
             *reversed_bits("chunk", "q", "chunks"),
             f"begin = first + chunk * {CHUNK}",
             "if begin < last:",
             f"    count = min({CHUNK}, last - begin)",
-            *indented(self.chunk_ahead() if self.contiguous else self.next_chunk() * self.far),
+            *indented([*self.next_chunk() * self.far, *self.chunk_ahead() * self.contiguous]),
             *indented(lanes),
             "    for c in range(width):",
             *indented(moved, 2),
             "else:",
-            *indented(self._absent(chosen, f"({_CHUNKS} + above)")),
-            *combined_neighbours(chosen, "above", "q", _CHUNKS, self.tile),
+            *indented(self._absent(chosen, f"({self.chunks} + above)")),
+            *combined_neighbours(chosen, "above", "q", self.chunks, self.tile),
         ]
-        clear = [one.store(f"{_CHUNKS * self.tile} + c", one.identity) for one in chosen]
+        clear = [one.store(f"{self.chunks * self.tile} + c", one.identity) for one in chosen]
         results = [
             one.store_result(
-                f"{_RESULT * self.tile} + c", one.final(one.load(f"{_CHUNKS * self.tile} + c"))
+                f"{self.result * self.tile} + c",
+                one.final(one.load(f"{self.chunks * self.tile} + c")),
             )
             for one in chosen
         ]
@@ -226,9 +227,11 @@ class _ColumnLoops(ColumnTransposes):
             return self._contiguous(chosen)
         if not self._is_cheap(chosen):
             return [*alone, f"held = min(count, {_WAITING})", *steps]
+        whole = self._pair(chosen, present=True)
+        onto = self._pair(chosen, present=True, onto=True) if self.far else []
         return [
             f"if count == {CHUNK}:",
-            *indented(self._depth_first(chosen, str(_WAITING), self._pair(chosen, present=True))),
+            *indented(self._depth_first(chosen, str(_WAITING), whole, onto)),
             f"elif 2 < count <= {LANES}:",
             "    half = 2",
             "    while half * 2 < count:",
@@ -248,19 +251,26 @@ class _ColumnLoops(ColumnTransposes):
         """The lanes of a chunk whose rows follow each other in memory: what is done of neighbouring
         lanes is done of neighbouring places. Narrow rows, and those of less than a chunk, are added
         to the lanes in the order of memory, which processors read ahead; of wider ones the lanes
-        would not stay in the nearest cache, and their elements are combined as they are read."""
+        would not stay in the nearest cache, and their elements are combined as they are read, those
+        of the second half of the groups of lanes with those of the first one."""
         values, slots = self._operands(chosen)
         first = [one.store("c", one.entered(f"v{one.operand}")) for one in chosen]
         more = [one.taken("c", one.entered(f"v{one.operand}")) for one in chosen]
         other = [one.taken("c", one.load("c + half * width")) for one in chosen]
         rest = self._across(values, 0, more, f"min({LANES}, count - r) * width")
         narrow = _NARROW // max(self.plan.reads[slot].element_type.itemsize for slot in slots)
+        run = _WAITING // 2
         return [
             f"if (count == {CHUNK}) & (width >= {narrow}):",
-            "    l = 0",
+            f"    run = {run}",
             "    top = 0",
-            *indented(self._pair(chosen, present=True, places=f"{_WAITING} * width")),
-            f"    held = {_WAITING}",
+            "    l = 0",
+            *["    ahead = run"] * self.far,
+            *indented(self._pair(chosen, present=True)),
+            "    l = run",
+            *["    ahead = further - run"] * self.far,
+            *indented(self._pair(chosen, present=True, onto=True)),
+            "    held = run",
             "else:",
             f"    held = min(count, {LANES})",
             *indented(self._rows(slots, "begin", 0)),
@@ -274,13 +284,21 @@ class _ColumnLoops(ColumnTransposes):
             "    half = half // 2",
         ]
 
-    def _depth_first(self, chosen: list[Combination], count: str, rows: list[str]) -> list[str]:
+    def _depth_first(
+        self, chosen: list[Combination], count: str, rows: list[str], onto: Sequence[str] = ()
+    ) -> list[str]:
         """So many groups of lanes, a power of two, each combined with its neighbours in the tree as
-        soon as they are there: few tiles wait, and stay in the nearest cache. From memory up to
-        ``_RUN`` groups that follow each other are taken in the order of memory, and their tiles are
-        combined with those of another run side by side; caches answer in any order, and a kernel of
-        one tile after another takes less time to compile. ``rows`` makes tile ``top`` of the lanes
-        of group ``l``."""
+        soon as they are there: few tiles wait, and stay in the nearest cache. From memory groups
+        that follow each other are taken in its order, in runs, and their tiles are combined with
+        those of another run side by side; caches answer in any order, and a kernel of one tile
+        after another takes less time to compile.
+
+        Args:
+            chosen: the reductions.
+            count: how many groups there are.
+            rows: makes tile ``top`` of the lanes of group ``l``.
+            onto: combines it with them, as every other run is.
+        """
         if not self.far:
             body = [
                 *reversed_bits("l", "k", count),
@@ -288,16 +306,21 @@ class _ColumnLoops(ColumnTransposes):
                 *combined_neighbours(chosen, "top", "k", 0, self.tile),
             ]
             return ["top = 0", f"for k in range({count}):", *indented(body)]
-        sides = self._side_by_side(chosen, "run", f"{_RUN} * (waits - 1)", f"{_RUN} * waits")
+        made, left = rows, "k + 1"
+        if onto:
+            made = ["if k % 2 == 0:", *indented(rows), "else:", *indented([*onto])]
+            left = "(k + 1) // (1 + k % 2)"
+        sides = self._side_by_side(chosen, "run", "run * (waits - 1)", "run * waits")
         return [
-            f"run = min({_RUN}, {count})",
+            f"run = min({self.run}, {count})",
             f"runs = {count} // run",
             "waits = 0",
             "for k in range(runs):",
             *indented(reversed_bits("l", "k", "runs")),
             "    l = l * run",
+            *indented(["waits = waits - k % 2"] * bool(onto)),
             "    for side in range(run):",
-            f"        top = {_RUN} * waits + side",
+            "        top = run * waits + side",
             "        ahead = 1",
             "        beside = 0",
             "        if side + 1 == run:",
@@ -306,9 +329,9 @@ class _ColumnLoops(ColumnTransposes):
             "            if k + 1 == runs:",
             "                ahead = further - l",
             "                beside = across",
-            *indented(rows, 2),
+            *indented(made, 2),
             "        l = l + 1",
-            "    pairs = k + 1",
+            f"    pairs = {left}",
             "    while pairs % 2 == 0:",
             *indented(sides, 2),
             "        waits = waits - 1",
@@ -333,7 +356,7 @@ class _ColumnLoops(ColumnTransposes):
         values, slots = self._operands(chosen)
         new = [v for v in self.stored if v in values and v not in self.available]
         kept = [f"store_{scratch_type(self.program.type_of(v))}(y{v}, m_0 + c, v{v})" for v in new]
-        place, buffer = f"lane * {self.tile} + c", f"{_RESULT * self.tile} + c"
+        place, buffer = f"lane * {self.tile} + c", f"{self.result * self.tile} + c"
         waits = f"(lane - {_WAITING}) * {self.tile} + c"
         first = [one.store(buffer, one.entered(f"v{one.operand}")) for one in chosen]
         more = [one.taken(buffer, one.entered(f"v{one.operand}")) for one in chosen]
@@ -358,9 +381,9 @@ class _ColumnLoops(ColumnTransposes):
         chosen: list[Combination],
         lanes: list[str],
         tree: list[int],
-        places: str = "width",
         *,
         present: bool,
+        onto: bool = False,
     ) -> list[str]:
         """Elements of some lanes at every place of the tile combined, and stored as tile ``top``.
 
@@ -369,8 +392,8 @@ class _ColumnLoops(ColumnTransposes):
             lanes: how far the elements are behind the group's own, which is ``l`` of the chunk.
             tree: how many of them, in order, are combined with each other before the next are, and
                 so on until one is left.
-            places: how many places there are.
             present: whether all are there; the first always is.
+            onto: whether tile ``top`` is combined with them.
         """
         values, slots = self._operands(chosen)
         # What is not there is row l again, and counts as what changes nothing.
@@ -390,18 +413,16 @@ class _ColumnLoops(ColumnTransposes):
             for count in tree:
                 groups = [left[k : k + count] for k in range(0, len(left), count)]
                 left = [functools.reduce(one.combined, group) for group in groups]
-            inside.append(one.written(f"top * {self.tile} + c", left[0]))
-        if places != "width":
-            return [*before, f"for c in range({places}):", *indented(inside)]
+            place = f"top * {'width' if self.contiguous else self.tile} + c"
+            every = one.combined(one.load(place), left[0]) if onto else left[0]
+            inside.append(one.written(place, every))
         rows = len(lanes) if present else 0
         return before + self.across_rows(slots, rows, inside)
 
-    def _pair(
-        self, chosen: list[Combination], *, present: bool, places: str = "width"
-    ) -> list[str]:
+    def _pair(self, chosen: list[Combination], *, present: bool, onto: bool = False) -> list[str]:
         """Lane l and the one that it is combined with first."""
         lanes = [str(LANES * r + k) for k in (0, _WAITING) for r in range(PER_LANE)]
-        return self._combined_rows(chosen, lanes, [PER_LANE, 2], places, present=present)
+        return self._combined_rows(chosen, lanes, [PER_LANE, 2], present=present, onto=onto)
 
     def _quarters(self, chosen: list[Combination]) -> list[str]:
         """The first two steps of the tree of lanes of one element each."""
@@ -437,7 +458,7 @@ class _ColumnLoops(ColumnTransposes):
                 if slot in self.copied:
                     ends.append(f"store_{self._type(slot)}(g{slot}, c, {text})")
                     load = f"{text} = load_{self._type(slot)}(g{slot}, c)"
-                    copies += ["for c in range(width):", *indented([load, store])]
+                    copies += self.over("width", [load, store])
                 else:
                     ends.append(store)
             tile = self._across(values, 0, ends) + copies

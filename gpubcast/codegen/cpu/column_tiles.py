@@ -36,13 +36,16 @@ class ColumnTiles(ColumnRequests):
         name, split = f"n{self.vector}", self.vector == self.split
         low, high = ("low", "high") if split else ("0", name)
         slots = self.far_reads((*self.plan.axes_of(1), self.vector))
-        if not slots or self.contiguous:
+        if not slots or self.contiguous or self.whole:
+            head = ["head = 0"] * self.whole
+            if slots and self.whole:
+                head = self._head(slots[0], 0)
             lines = [f"width = min({self.tile}, {high} - column)", *body]
-            return [f"for column in range({low}, {high}, {self.tile}):", *indented(lines)]
+            return [*head, f"for column in range({low}, {high}, {self.tile}):", *indented(lines)]
         size = self.plan.reads[slots[0]].element_type.itemsize
         first = "head" if self.full else str(VECTOR // size)
         return [
-            *self._head(slots[0], size),
+            *self._head(slots[0], _LONG),
             # Each part of the columns ends where the next one begins.
             f"column = min({low} + head, {name}) if {low} else 0",
             f"end = min({high} + head, {name})",
@@ -52,12 +55,14 @@ class ColumnTiles(ColumnRequests):
             "    column = head if column < head else column + width",
         ]
 
-    def _head(self, slot: int, size: int) -> list[str]:
+    def _head(self, slot: int, fewest: int) -> list[str]:
+        """How many columns are before the first line, of rows of so many bytes or more."""
+        size = self.plan.reads[slot].element_type.itemsize
         steps = [f"s{slot}_{axis}" for axis in self.plan.axes_of(1)]
         address = f"p{slot} + {size} * ({self.offset(slot)})"
         return [
             "head = 0",
             f"alike = {size} * ({' | '.join(steps)}) % {VECTOR} == 0",
-            f"if alike & ({size} * n{self.vector} >= {_LONG}) & ({self.length(1)} > 0):",
+            f"if alike & ({size} * n{self.vector} >= {fewest}) & ({self.length(1)} > 0):",
             f"    head = (-({address}) & {VECTOR - 1}) // {size}",
         ]

@@ -47,6 +47,7 @@ def _vectors(plan: BroadcastPlan, schedule: CpuSchedule) -> list[str]:
         return ["reading_vectors()"]
     # What is written along a sequence is read from a cache in its later passes, which compute.
     rereads = isinstance(schedule, RowReduction) and bool(plan.along_sequence())
+    rereads |= isinstance(schedule, ColumnReduction) and (schedule.far or not schedule.contiguous)
     return ["wide_vectors()"] * (rereads or plan.num_expensive() > 0)
 
 

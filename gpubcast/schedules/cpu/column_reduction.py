@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from gpubcast.hlo.sequences import LANES
 from gpubcast.planning.plan import Access, BroadcastPlan
 from gpubcast.schedules.cpu.cost import (
+    FAR_RUN,
     FAR_TILE_BYTES,
+    MOST_CHUNKS,
     MOST_FAR,
     MOST_SCRATCH,
+    SHORTEST_FAR_RUN,
     STRETCH,
     TILE_BYTES,
     along,
@@ -56,11 +61,14 @@ class ColumnReduction(CpuScheduleBase):
     Attributes:
         sequences, chunked: as the plan's.
         tile: how many sequences are walked at a time.
-        far: whether elements come from memory, which is then read in longer runs.
+        run: how many rows of a tile are taken in the order of memory, where elements come from
+            there; 0 where they do not.
+        tiles: how many tiles of values have room, those of chunks and of the result included.
         vector_axis: the parallel axis along which sequences lie beside each other.
         stored: values along the sequence that are stored for a later pass over it.
         streamed: the results along the sequence that are written past the caches, as slots.
-        contiguous: whether a tile has all of a row, and the next row follows it in memory.
+        whole: whether a tile has all of a long row from memory.
+        contiguous: whether it has all of a short one, and the next row follows it in memory.
     """
 
     name: ClassVar[str] = "COLUMN_REDUCTION"
@@ -69,11 +77,18 @@ class ColumnReduction(CpuScheduleBase):
     sequences: tuple[int, ...]
     chunked: bool
     tile: int
-    far: bool
+    run: int
+    tiles: int
     vector_axis: int
     stored: tuple[int, ...]
     streamed: tuple[int, ...]
+    whole: bool
     contiguous: bool
+
+    @property
+    def far(self) -> bool:
+        """Whether elements come from memory."""
+        return self.run > 0
 
     @property
     def streams(self) -> bool:
@@ -93,11 +108,14 @@ class ColumnReduction(CpuScheduleBase):
         parts = [f"rank {self.rank}", f"sequences {' '.join(map(str, self.sequences))}"]
         if self.chunked:
             parts.append("by chunks")
-        parts.append(f"tiles of {self.tile} along {self.vector_axis}{' far' * self.far}")
+        far = f" far in runs of {self.run}" if self.far else ""
+        parts.append(f"tiles of {self.tile} along {self.vector_axis}{far}")
         if self.stored:
             parts.append(f"store {', '.join(f'%{value}' for value in self.stored)}")
         if self.streamed:
             parts.append(f"streamed {' '.join(map(str, self.streamed))}")
+        if self.whole:
+            parts.append("whole rows")
         if self.contiguous:
             parts.append("contiguous")
         return " | ".join([*parts, *self.split_key])
@@ -121,7 +139,13 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
         tile = min(tile, STRETCH // (FEW if few else LONGEST_ACROSS))
     contiguous = _has_contiguous_rows(plan, axis, tile)
     split, iterations, parts = _shared(plan, target, axis, contiguous=contiguous)
-    contiguous &= split != axis or parts == 1
+    undivided = split != axis or parts == 1
+    contiguous &= undivided
+    run, whole = FAR_RUN if far else 0, False
+    if far and undivided and not contiguous and _only_combines(plan):
+        rows = _rows_of_a_run(tile, plan.axes[axis].size)
+        if rows:
+            tile, run, whole = tile * FAR_RUN // rows, rows, True
     unit = _UNIT if split == axis else 1
     if split == axis and (far or not costly):
         # Parts of less than a tile would read memory in shorter runs; each thread has as many.
@@ -152,10 +176,12 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
         sequences=plan.sequences,
         chunked=plan.chunked,
         tile=tile,
-        far=far,
+        run=run,
+        tiles=_tiles(run),
         vector_axis=axis,
         stored=stored_values(plan)[: MOST_SCRATCH - len(crossed)] if crossed else (),
         streamed=_streamed(plan, target, axis, crossed, tile) if large else (),
+        whole=whole,
         contiguous=contiguous,
     )
 
@@ -181,18 +207,47 @@ def _has_contiguous_rows(plan: BroadcastPlan, axis: int, tile: int) -> bool:
     """Whether rows of everything that is reduced, in one pass, follow each other in memory with
     nothing between them, and all lanes' fit the tiles."""
     sequence, size = plan.axes_of(1), plan.axes[axis].size
-    if len(sequence) != 1 or max(plan.passes()) > 1 or plan.along_sequence() or 2 * size > tile:
+    if 2 * size > tile or not _only_combines(plan):
         return False
-    base, program = len(plan.reads), plan.program
-    taken = program.needed(tuple(one.args[0] for one in program.code if one.sequence))
-    if program.any_expensive(taken):
-        return False
-    moved = [plan.reads[v] for v in taken if v < base]
+    moved = [plan.reads[v] for v in _reduced(plan) if v < len(plan.reads)]
     moved = [read for read in moved if read.strides[axis] or read.strides[sequence[0]]]
     return all(
         not read.generated and (read.strides[axis], read.strides[sequence[0]]) == (1, size)
         for read in moved
     )
+
+
+def _only_combines(plan: BroadcastPlan) -> bool:
+    """Whether one pass over one axis is all that is done along it, of what is computed in no
+    time."""
+    if len(plan.axes_of(1)) != 1 or max(plan.passes()) > 1 or plan.along_sequence():
+        return False
+    return not plan.program.any_expensive(_reduced(plan))
+
+
+def _reduced(plan: BroadcastPlan) -> Sequence[int]:
+    """The values that reductions need."""
+    program = plan.program
+    return program.needed(tuple(one.args[0] for one in program.code if one.sequence))
+
+
+def _rows_of_a_run(tile: int, row: int) -> int:
+    """How many rows from memory a run has if a tile has all of each: as many bytes as a run of
+    shorter tiles; 0 for short rows, and for those that are too long."""
+    run = FAR_RUN
+    while tile * FAR_RUN // run < row:
+        run //= 2
+        if run < SHORTEST_FAR_RUN or tile * FAR_RUN // run > STRETCH:
+            return 0
+    return run if 2 * row > tile else 0
+
+
+def _tiles(run: int) -> int:
+    """How many tiles have room: those of lanes or of runs of rows, of which one waits for each
+    level of the tree and one is made, those of chunks, and the result."""
+    runs = LANES // 2 // run if 0 < run < FAR_RUN else 1
+    waiting = run * runs.bit_length() if runs > 1 else LANES // 2
+    return waiting + MOST_CHUNKS + 1
 
 
 def _one_each(iterations: int, threads: int) -> tuple[int, int]:

@@ -23,8 +23,14 @@ STRETCH = 4096
 # Values of sequences beside each other that wait to be combined: how many tiles, and how many bytes
 # each has, where they come from the caches (costly ones half as many) and where they come from
 # memory, which at most MOST_FAR reductions of a kernel do. These share the bytes: all tiles lie on
-# a thread's stack, and those that are used at a time in the second cache.
+# a thread's stack, and those that are used at a time in the second cache. From memory FAR_RUN of
+# them are taken in its order: processors ask in time for rows that follow each other so (measured
+# on Zen 5, where runs of two parts of rows were no better than none). Tiles that have whole rows
+# may be longer, and their runs as much shorter, down to SHORTEST_FAR_RUN; fewer of them have room.
 TILES, TILE_BYTES, FAR_TILE_BYTES, MOST_FAR = 72, 1024, 8192, 2
+FAR_RUN, SHORTEST_FAR_RUN, FAR_BYTES = 8, 2, 640 << 10
+# The most tiles of chunks' results that wait.
+MOST_CHUNKS = 7
 # Bytes of a vector, and how many bytes behind a stretch vectors may write.
 VECTOR = 64
 # How far streamed kernels ask for memory ahead, in bytes: one page, or half of one, is less good.

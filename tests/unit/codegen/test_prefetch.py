@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,17 +85,36 @@ def test_rows_are_asked_for_the_cache_that_has_room_and_in_time(
 def test_the_next_row_of_columns_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a tile that has a part of each row, for each of the eight rows that it reads at a time;
     where tiles are in the caches nothing is."""
-    x = np.empty((2048, 4096), np.float32)
+    x = np.empty((512, 8192), np.float32)
     monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+    monkeypatch.setenv("GPUBCAST_THREADS", "2")
     source = str(gb.plan("reduce_sum", x, axes=(0,)).explain(source=True))
     place = r"p0 \+ 4 \* \(q0_(\d) \+ ahead \* s0_1 \+ column \+ beside \+ t\)"
     for lines in (4, 2):  # of 64 elements at a time, and of a vector's, which may begin in a line
         asked = re.findall(rf"fetch_lines\({place}, {lines}\)", source)
-        assert asked == [*"01234567"]
-    assert source.count("fetch") == 16
-    assert re.search(r"if FETCHES_COLUMNS_OF_4:\n +if s0_1 > width:\n +asked = width", source)
+        assert asked == [*"01234567"] * 2  # of runs that wait, and of those combined with them
+    assert source.count("fetch") == 32
+    assert re.search(r"if FETCHES_COLUMNS_OF_4:\n +if s0_1 > width:\n +walked = width", source)
     monkeypatch.setenv("GPUBCAST_STREAMING", "off")
     assert "fetch" not in str(gb.plan("reduce_sum", x, axes=(0,)).explain(source=True))
+
+
+def test_what_follows_in_whole_rows_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In each of eight rows, between vectors; not of reads of several sizes."""
+    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+    monkeypatch.setenv("GPUBCAST_THREADS", "2")
+    for columns in (1000, 4096):
+        source = str(gb.plan("reduce_sum", f"f32[65536,{columns}]", axes=(0,)).cpu_source())
+        asked = re.findall(r"fetch_lines\(p0 \+ 4 \* \(q0_(\d) \+ column \+ beyond\), 1\)", source)
+        assert asked == [*"01234567"] * 2
+        assert source.count("if FETCHES_BETWEEN:") == 2
+
+    @gb.fuse("r c, r c -> c")
+    def weighted(x: Any, y: Any) -> Any:
+        return gb.reduce_sum(x * gb.convert_element_type(y, "f32"), "r")
+
+    source = str(weighted.plan("f32[65536,1000]", "s8[65536,1000]").cpu_source())
+    assert "FETCHES_BETWEEN" not in source
 
 
 def test_what_follows_a_short_chunk_of_whole_rows_is_asked_for(

@@ -28,7 +28,7 @@ from gpubcast.backends.cpu.processor import converts_halves
 from gpubcast.hlo.sequences import LANES
 from gpubcast.planning.plan import LONGEST_SEQUENCE
 from gpubcast.schedules.cpu.cost import (
-    FAR_TILE_BYTES,
+    FAR_BYTES,
     MOST_FAR,
     STRETCH,
     TILE_BYTES,
@@ -311,9 +311,9 @@ def namespace() -> dict[str, Any]:
         names[f"lanes_{row.name}"] = _scratch(row, LANES)
         names[f"scratch_{row.name}"] = _scratch(row, STRETCH)
         names[f"long_scratch_{row.name}"] = _scratch(row, LONGEST_SEQUENCE)
-        tiles = {f"far_tiles_of_{n}": FAR_TILE_BYTES // n for n in range(1, MOST_FAR + 1)}
-        for prefix, size in {"tiles": TILE_BYTES, **tiles}.items():
-            names[f"{prefix}_{row.name}"] = _scratch(row, TILES * size // row.itemsize)
+        far = {f"far_tiles_of_{n}": FAR_BYTES // n for n in range(1, MOST_FAR + 1)}
+        for prefix, size in {"tiles": TILES * TILE_BYTES, **far}.items():
+            names[f"{prefix}_{row.name}"] = _scratch(row, size // row.itemsize)
         if row.is_complex:
             continue
         names[f"to_bits_{row.name}"] = _to_bits(row)
