@@ -43,7 +43,7 @@ from gpubcast.shapes.shape import Shape
 
 # The most elements of a sequence whose own are no neighbours in memory, beside at most so many
 # others: a block of a GPU takes a microsecond for each chunk of its columns, and there is one for
-# each multiprocessor where columns are 4,096.
+# each multiprocessor where columns are 4,096; threads of a CPU share chunks, and have whole rows.
 LONGEST_COLUMN, FEW_COLUMNS = 2048, 4096
 # The keyword of a reduction whose result has one element per chunk, along a new last dimension.
 CHUNKS = "chunks"

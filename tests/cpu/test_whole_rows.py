@@ -14,7 +14,7 @@ from gpubcast.backends.cpu import backend
 from gpubcast.runtime import state
 from gpubcast.schedules.choose import schedule
 from gpubcast.schedules.cpu.column_reduction import ColumnReduction
-from gpubcast.schedules.cpu.cost import FAR_BYTES, FAR_TILE_BYTES, STRETCH
+from gpubcast.schedules.cpu.cost import FAR_BYTES, FAR_TILE_BYTES, STRETCH, TILES
 from gpubcast.schedules.schedule import CpuTarget
 from tests.support.reduced_values import reduced, same
 from tests.support.reduction_calls import values
@@ -51,17 +51,18 @@ def chosen(function: Any, *shapes: str, threads: int = 2) -> ColumnReduction:
         ("c128[9999,1025]", 2048, 2),
         ("s8[9999,4096]", 4096, 8),
         ("f32[1000,4096]", 2048, 0),  # a chunk or two: columns are shared
+        ("f32[9999,2500]{1,0:pad(9999,2501)}", 2048, 0),  # not one after another
     ],
 )
 def test_which_rows_are_whole(shape: str, tile: int, run: int) -> None:
     found = chosen(total, shape)
-    assert (found.whole, found.tile) == (run > 0, tile)
+    assert (found.uncut, found.tile) == (run > 0, tile)
     assert found.run == (run or 8)
 
 
 def test_tiles_of_whole_rows_have_room() -> None:
     """All of them: those of runs that wait, one for each level of the tree, and one that is made,
-    those of chunks and the result."""
+    those of chunks and the result; where two reductions share the bytes, too."""
     for kind, size in (("s8", 1), ("s16", 2), ("f32", 4), ("f64", 8), ("c128", 16)):
         for columns in (1025, 2049, 4096):
             found = chosen(total, f"{kind}[9999,{columns}]")
@@ -69,6 +70,9 @@ def test_tiles_of_whole_rows_have_room() -> None:
             assert found.tile <= STRETCH and found.run * found.tile * size <= 8 * FAR_TILE_BYTES
             waiting = {8: 64, 4: 20, 2: 12}[found.run]
             assert found.tiles == waiting + 8
+    found = chosen(several, "f64[9999,2048]", "f64[9999,2048]", "f64[2048]")
+    assert found.uncut and found.run == 2 and 2 * found.tiles * found.tile * 8 == FAR_BYTES
+    assert chosen(total, "f32[9999,4097]").tiles == TILES
 
 
 @pytest.fixture
@@ -95,9 +99,10 @@ def branch(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
         ),
     ],
 )
-def test_bits(op: str, kind: str, branch: bool) -> None:
+def test_bits(op: str, kind: str, branch: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks that are whole, that are not, and short ones; rows that begin at a line, that do not,
-    and that have gaps; and rows that are contiguous."""
+    and that have gaps; and short rows. Of one thread, since two share some by columns."""
+    monkeypatch.setenv("GPUBCAST_THREADS", "1")
     rng = np.random.default_rng(0)
     for rows, columns, gap in (
         (1, 2100, 0), (3, 4096, 0), (130, 2049, 7), (512, 1025, 0), (700, 2100, 64),
@@ -131,6 +136,22 @@ def test_what_is_computed_of_several_reductions(
 def test_one_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads share matrices, each of which has whole rows."""
     monkeypatch.setenv("GPUBCAST_STREAMING", "on")
-    assert chosen(gb.fuse("b r c -> b c")(lambda x: gb.reduce_sum(x, "r")), "f32[6,600,3000]").whole
+    monkeypatch.setenv("GPUBCAST_THREADS", "2")
+    assert chosen(gb.fuse("b r c -> b c")(lambda x: gb.reduce_sum(x, "r")), "f32[6,600,3000]").uncut
     x = np.random.default_rng(2).integers(-9, 9, (6, 600, 3000)).astype(np.float32)
     assert np.array_equal(gb.reduce_sum(x, axes=(1,)), x.sum(1))
+
+
+@gb.fuse("r c, c, c -> c")
+def mixed(x: Any, b: Any, w: Any) -> Any:
+    """What is gathered for each column is copied first, beside an exponential."""
+    return gb.reduce_sum(x, "r") * gb.exp(b) + w
+
+
+def test_operands_of_columns_that_lie_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUBCAST_STREAMING", "on")
+    rng = np.random.default_rng(3)
+    flat = rng.integers(-9, 9, 3 + 700 * 3000).astype(np.float32)
+    x, b, w = flat[3:].reshape(700, 3000), flat[:3000][::-1], flat[:9000:3]
+    wanted = x.sum(0) * np.asarray(gb.exp(b.copy())) + w
+    assert np.array_equal(mixed(x, b, w), wanted)

@@ -5,8 +5,8 @@ Of cheap values a lane is combined with the one that waits for it as both are re
 most 128 elements four lanes, so that few tiles are written; costly ones are computed lane by lane
 in their order, as memory lies. Lanes of cheap values, and chunks, are walked in the order in which
 their tree combines neighbours first, 0, 32, 16, 48 and so on, so that few of their results wait,
-and from memory lanes in runs that follow each other, 0 to 7, 32 to 39; a chunk that has no element
-counts as one that changes nothing.
+and from memory lanes in runs that follow each other, 0 to 7, 32 to 39 (of long rows two or four); a
+chunk that has no element counts as one that changes nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ from gpubcast.codegen.cpu.column_transposes import ColumnTransposes
 from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.scalar_code import scratch_type
-from gpubcast.codegen.cpu.tile_tree import combined_neighbours, reversed_bits
+from gpubcast.codegen.cpu.tile_tree import (
+    combined_neighbours,
+    combined_runs,
+    reversed_bits,
+)
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
 from gpubcast.schedules.cpu.column_reduction import ColumnReduction
 from gpubcast.schedules.cpu.cost import MOST_CHUNKS, MOST_SCRATCH
@@ -36,7 +40,8 @@ def loops(table: ParameterTable, schedule: ColumnReduction) -> list[str]:
 
 
 class _ColumnLoops(ColumnTransposes):
-    """Names: ``c`` is a place in a tile; ``q<slot>_<r>`` is how far an access is at an element of
+    """Names: ``c`` is a place in a tile, which is a column from the tile's first on, in whole rows
+    from the first at a line on and around; ``q<slot>_<r>`` is how far an access is at an element of
     the sequence, in the tile's first sequence. ``y<value>`` is the tile of a value that is stored;
     ``m_<r>`` is where an element of the sequence begins in it, and in transposed tiles."""
 
@@ -59,7 +64,7 @@ class _ColumnLoops(ColumnTransposes):
         every = enumerate(self.table.patterns)
         self.crossed = [slot for slot, pattern in every if pattern is AccessPattern.CROSSED]
         self.stored, self.streamed = schedule.stored, schedule.streamed
-        self.contiguous, self.whole = schedule.contiguous, schedule.whole
+        self.contiguous, self.uncut = schedule.contiguous, schedule.uncut
         self.available = set[int]()  # the values that are stored by now
         self.waiting = [
             v
@@ -227,11 +232,11 @@ class _ColumnLoops(ColumnTransposes):
             return self._contiguous(chosen)
         if not self._is_cheap(chosen):
             return [*alone, f"held = min(count, {_WAITING})", *steps]
-        whole = self._pair(chosen, present=True)
+        every = self._pair(chosen, present=True)
         onto = self._pair(chosen, present=True, onto=True) if self.far else []
         return [
             f"if count == {CHUNK}:",
-            *indented(self._depth_first(chosen, str(_WAITING), whole, onto)),
+            *indented(self._depth_first(chosen, str(_WAITING), every, onto)),
             f"elif 2 < count <= {LANES}:",
             "    half = 2",
             "    while half * 2 < count:",
@@ -289,9 +294,8 @@ class _ColumnLoops(ColumnTransposes):
     ) -> list[str]:
         """So many groups of lanes, a power of two, each combined with its neighbours in the tree as
         soon as they are there: few tiles wait, and stay in the nearest cache. From memory groups
-        that follow each other are taken in its order, in runs, and their tiles are combined with
-        those of another run side by side; caches answer in any order, and a kernel of one tile
-        after another takes less time to compile.
+        that follow each other are taken in its order, in runs; caches answer in any order, and a
+        kernel of one tile after another takes less time to compile.
 
         Args:
             chosen: the reductions.
@@ -299,57 +303,14 @@ class _ColumnLoops(ColumnTransposes):
             rows: makes tile ``top`` of the lanes of group ``l``.
             onto: combines it with them, as every other run is.
         """
-        if not self.far:
-            body = [
-                *reversed_bits("l", "k", count),
-                *rows,
-                *combined_neighbours(chosen, "top", "k", 0, self.tile),
-            ]
-            return ["top = 0", f"for k in range({count}):", *indented(body)]
-        made, left = rows, "k + 1"
-        if onto:
-            made = ["if k % 2 == 0:", *indented(rows), "else:", *indented([*onto])]
-            left = "(k + 1) // (1 + k % 2)"
-        sides = self._side_by_side(chosen, "run", "run * (waits - 1)", "run * waits")
-        return [
-            f"run = min({self.run}, {count})",
-            f"runs = {count} // run",
-            "waits = 0",
-            "for k in range(runs):",
-            *indented(reversed_bits("l", "k", "runs")),
-            "    l = l * run",
-            *indented(["waits = waits - k % 2"] * bool(onto)),
-            "    for side in range(run):",
-            "        top = run * waits + side",
-            "        ahead = 1",
-            "        beside = 0",
-            "        if side + 1 == run:",
-            *indented(reversed_bits("other", "(k + 1)", "runs"), 3),
-            "            ahead = other * run - l",
-            "            if k + 1 == runs:",
-            "                ahead = further - l",
-            "                beside = across",
-            *indented(made, 2),
-            "        l = l + 1",
-            f"    pairs = {left}",
-            "    while pairs % 2 == 0:",
-            *indented(sides, 2),
-            "        waits = waits - 1",
-            "        pairs = pairs // 2",
-            "    waits = waits + 1",
-            "apart = run // 2",
-            "while apart > 0:",
-            *indented(self._side_by_side(chosen, "apart", "0", "apart")),
-            "    apart = apart // 2",
+        if self.far:
+            return combined_runs(chosen, count, self.run, self.tile, rows, onto)
+        body = [
+            *reversed_bits("l", "k", count),
+            *rows,
+            *combined_neighbours(chosen, "top", "k", 0, self.tile),
         ]
-
-    def _side_by_side(
-        self, chosen: list[Combination], count: str, first: str, other: str
-    ) -> list[str]:
-        """So many tiles from one on, each combined with one of as many others."""
-        to, of = (f"({tile} + side) * {self.tile} + c" for tile in (first, other))
-        body = [one.taken(to, one.load(of)) for one in chosen]
-        return [f"for side in range({count}):", "    for c in range(width):", *indented(body, 2)]
+        return ["top = 0", f"for k in range({count}):", *indented(body)]
 
     def _lane(self, chosen: list[Combination]) -> list[str]:
         """The elements of a lane combined in their order, and with the lane that waits for it."""

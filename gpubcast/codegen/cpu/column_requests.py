@@ -26,19 +26,19 @@ _SHORT_CHUNK = 16 << 10
 
 class ColumnRequests(ReductionLoops):
     """Loops along columns, as far as they ask for memory. Names: those of COLUMN_REDUCTION;
-    the rows that are read next lie ``ahead`` rows and ``beside`` columns on. Of the places of a
-    tile ``walked`` are so a line or ``_STEP`` at a time, from ``t`` on, after requests; ``beyond``
-    is the place of what is asked for in order.
+    the rows that are read next lie ``ahead`` rows and ``beside`` columns on. The first
+    ``walked`` places of a tile are read after requests, a line or ``_STEP`` of them at a time, of
+    which ``t`` is the first; ``beyond`` is the place of what is asked for in order.
 
     Attributes:
         vector: the axis that tiles divide.
-        whole: whether a tile has all of a long row.
+        uncut: whether a tile has all of a long row.
         contiguous: whether it has all of a short one, and the next row follows it in memory: a loop
             walks a run of them.
     """
 
     vector: int
-    whole: bool
+    uncut: bool
     contiguous: bool
 
     def across_rows(self, slots: list[int], rows: int, body: list[str]) -> list[str]:
@@ -54,7 +54,7 @@ class ColumnRequests(ReductionLoops):
         asked = [s for s in self.far_reads((*axes, self.vector)) if s in slots]
         if not rows or not asked or len(axes) != 1:
             return self.over(places, body)
-        lines, rows_follow = ["walked = 0"], self.whole or self.contiguous
+        lines, rows_follow = ["walked = 0"], self.uncut or self.contiguous
         if len({self.plan.reads[slot].element_type.itemsize for slot in asked}) == 1:
             lines += self._along_rows(asked, rows, body, places) * rows_follow
         lines += self._next_rows(asked, rows, body) * (not rows_follow)
@@ -63,10 +63,10 @@ class ColumnRequests(ReductionLoops):
     def over(self, places: str, body: list[str], first: str = "0") -> list[str]:
         """A loop over the places of a tile from one on. Of whole rows the first place is the first
         column that begins a line, and those before it come last."""
-        if not self.whole:
+        if not self.uncut:
             return [f"for c in range({first}, {places}):", *indented(body)]
         return [
-            "for part in range(2):",
+            "for part in range(opaque(2)):",
             "    column = head - part * width",
             f"    start = width - head if part else {first}",
             "    stop = width if part else width - head",
@@ -88,7 +88,7 @@ class ColumnRequests(ReductionLoops):
                 place = f"q{slot}_{row} + column + beyond"
                 lines.append(fetched(f"p{slot} + {size} * ({place})", VECTOR))
         begin = [f"walked = {places} & {-line}"]
-        if self.whole:
+        if self.uncut:
             begin = ["column = head", f"walked = (width - head) & {-line}"]
         return [
             "if FETCHES_BETWEEN:",
@@ -155,5 +155,5 @@ class ColumnRequests(ReductionLoops):
             f"further = (other - chunk) * {CHUNK}",
             "across = 0 if after < chunks else width",
             *["if after == chunks:", "    further = last - begin", "    across = 0"]
-            * (self.whole or self.contiguous),
+            * (self.uncut or self.contiguous),
         ]

@@ -6,7 +6,8 @@ far from a line, and are long, the columns before it are a tile of their own, an
 divided from there on. That tile is a vector wide and overlaps the next one, whose first columns are
 reduced twice. This must not be where results may lie in the memory of operands: where some lie
 along the sequences, it has only the columns before the line; where sequences are empty, and nothing
-is read, tiles begin anywhere.
+is read, tiles begin anywhere. A tile of whole long rows begins with the first column at a line, and
+those before it are its last places.
 """
 
 from __future__ import annotations
@@ -20,15 +21,18 @@ _LONG = 16384
 
 
 class ColumnTiles(ColumnRequests):
-    """Loops along columns, tile by tile. Names: ``column`` is where a tile begins along the vector
-    axis and ``width`` how many sequences it has; ``head`` columns are before the first line.
+    """Loops along columns, tile by tile. Names: ``column`` is the column of a tile's place 0 along
+    the vector axis, in whole rows that of the part that is walked, and ``width`` how many sequences
+    it has; ``head`` columns are before the first line.
 
     Attributes:
         tile: how many sequences a tile has at most.
-        contiguous: whether a tile has all of a row, wherever that begins.
+        uncut: whether a tile has all of a long row.
+        contiguous: whether it has all of a short one, wherever that begins.
     """
 
     tile: int
+    uncut: bool
     contiguous: bool
 
     def tiles(self, body: list[str]) -> list[str]:
@@ -36,9 +40,9 @@ class ColumnTiles(ColumnRequests):
         name, split = f"n{self.vector}", self.vector == self.split
         low, high = ("low", "high") if split else ("0", name)
         slots = self.far_reads((*self.plan.axes_of(1), self.vector))
-        if not slots or self.contiguous or self.whole:
-            head = ["head = 0"] * self.whole
-            if slots and self.whole:
+        if not slots or self.contiguous or self.uncut:
+            head = ["head = 0"] * self.uncut
+            if slots and self.uncut:
                 head = self._head(slots[0], 0)
             lines = [f"width = min({self.tile}, {high} - column)", *body]
             return [*head, f"for column in range({low}, {high}, {self.tile}):", *indented(lines)]

@@ -45,10 +45,16 @@ def _vectors(plan: BroadcastPlan, schedule: CpuSchedule) -> list[str]:
     """What a kernel says of the vectors that it uses."""
     if isinstance(schedule, RowReduction) and row_reduction.only_reads(plan, schedule):
         return ["reading_vectors()"]
-    # What is written along a sequence is read from a cache in its later passes, which compute.
-    rereads = isinstance(schedule, RowReduction) and bool(plan.along_sequence())
-    rereads |= isinstance(schedule, ColumnReduction) and (schedule.far or not schedule.contiguous)
-    return ["wide_vectors()"] * (rereads or plan.num_expensive() > 0)
+    # What is written along a sequence is read from a cache in its later passes, which compute. Of
+    # columns all gain but contiguous rows in the caches, which need not begin at a line.
+    match schedule:
+        case RowReduction():
+            wide = bool(plan.along_sequence())
+        case ColumnReduction():
+            wide = schedule.far or not schedule.contiguous
+        case _:
+            wide = False
+    return ["wide_vectors()"] * (wide or plan.num_expensive() > 0)
 
 
 def _loops(table: ParameterTable, schedule: CpuSchedule) -> list[str]:

@@ -6,6 +6,8 @@ combined with those before it as soon as a pair of the tree is complete.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gpubcast.codegen.cpu.combination import Combination, indented
 
 
@@ -37,3 +39,69 @@ def combined_neighbours(
         "    pairs = pairs // 2",
         f"{top} = {top} + 1",
     ]
+
+
+def combined_runs(
+    chosen: list[Combination],
+    count: str,
+    run: int,
+    tile: int,
+    rows: list[str],
+    onto: Sequence[str],
+) -> list[str]:
+    """So many groups of lanes, a power of two, ``run`` at a time in the order of memory, and the
+    tiles of each run combined with those of another one side by side. ``ahead`` rows and ``beside``
+    columns on is what is read next; after all groups that is ``further`` and ``across``.
+
+    Args:
+        chosen: the reductions.
+        count: how many groups there are.
+        run: how many are taken in the order of memory.
+        tile: the places of a tile.
+        rows: makes tile ``top`` of the lanes of group ``l``.
+        onto: combines it with them, as every other run is, if that is written.
+    """
+    made, left = rows, "k + 1"
+    if onto:
+        made = ["if k % 2 == 0:", *indented(rows), "else:", *indented([*onto])]
+        left = "(k + 1) // (1 + k % 2)"
+    return [
+        f"run = min({run}, {count})",
+        f"runs = {count} // run",
+        "waits = 0",
+        "for k in range(runs):",
+        *indented(reversed_bits("l", "k", "runs")),
+        "    l = l * run",
+        *indented(["waits = waits - k % 2"] * bool(onto)),
+        "    for side in range(run):",
+        "        top = run * waits + side",
+        "        ahead = 1",
+        "        beside = 0",
+        "        if side + 1 == run:",
+        *indented(reversed_bits("other", "(k + 1)", "runs"), 3),
+        "            ahead = other * run - l",
+        "            if k + 1 == runs:",
+        "                ahead = further - l",
+        "                beside = across",
+        *indented(made, 2),
+        "        l = l + 1",
+        f"    pairs = {left}",
+        "    while pairs % 2 == 0:",
+        *indented(_side_by_side(chosen, "run", "run * (waits - 1)", "run * waits", tile), 2),
+        "        waits = waits - 1",
+        "        pairs = pairs // 2",
+        "    waits = waits + 1",
+        "apart = run // 2",
+        "while apart > 0:",
+        *indented(_side_by_side(chosen, "apart", "0", "apart", tile)),
+        "    apart = apart // 2",
+    ]
+
+
+def _side_by_side(
+    chosen: list[Combination], count: str, first: str, other: str, tile: int
+) -> list[str]:
+    """So many tiles from one on, each combined with one of as many others."""
+    to, of = (f"({number} + side) * {tile} + c" for number in (first, other))
+    body = [one.taken(to, one.load(of)) for one in chosen]
+    return [f"for side in range({count}):", "    for c in range(width):", *indented(body, 2)]

@@ -67,7 +67,7 @@ class ColumnReduction(CpuScheduleBase):
         vector_axis: the parallel axis along which sequences lie beside each other.
         stored: values along the sequence that are stored for a later pass over it.
         streamed: the results along the sequence that are written past the caches, as slots.
-        whole: whether a tile has all of a long row from memory.
+        uncut: whether a tile has all of a long row from memory, and the next row follows it there.
         contiguous: whether it has all of a short one, and the next row follows it in memory.
     """
 
@@ -82,7 +82,7 @@ class ColumnReduction(CpuScheduleBase):
     vector_axis: int
     stored: tuple[int, ...]
     streamed: tuple[int, ...]
-    whole: bool
+    uncut: bool
     contiguous: bool
 
     @property
@@ -114,8 +114,8 @@ class ColumnReduction(CpuScheduleBase):
             parts.append(f"store {', '.join(f'%{value}' for value in self.stored)}")
         if self.streamed:
             parts.append(f"streamed {' '.join(map(str, self.streamed))}")
-        if self.whole:
-            parts.append("whole rows")
+        if self.uncut:
+            parts.append("uncut rows")
         if self.contiguous:
             parts.append("contiguous")
         return " | ".join([*parts, *self.split_key])
@@ -141,11 +141,11 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
     split, iterations, parts = _shared(plan, target, axis, contiguous=contiguous)
     undivided = split != axis or parts == 1
     contiguous &= undivided
-    run, whole = FAR_RUN if far else 0, False
-    if far and undivided and not contiguous and _only_combines(plan):
+    run, uncut = FAR_RUN if far else 0, False
+    if far and undivided and not contiguous and _only_combines(plan) and _reads_rows(plan, axis):
         rows = _rows_of_a_run(tile, plan.axes[axis].size)
         if rows:
-            tile, run, whole = tile * FAR_RUN // rows, rows, True
+            tile, run, uncut = tile * FAR_RUN // rows, rows, True
     unit = _UNIT if split == axis else 1
     if split == axis and (far or not costly):
         # Parts of less than a tile would read memory in shorter runs; each thread has as many.
@@ -181,7 +181,7 @@ def column_reduction(plan: BroadcastPlan, target: CpuTarget) -> ColumnReduction 
         vector_axis=axis,
         stored=stored_values(plan)[: MOST_SCRATCH - len(crossed)] if crossed else (),
         streamed=_streamed(plan, target, axis, crossed, tile) if large else (),
-        whole=whole,
+        uncut=uncut,
         contiguous=contiguous,
     )
 
@@ -211,10 +211,23 @@ def _has_contiguous_rows(plan: BroadcastPlan, axis: int, tile: int) -> bool:
         return False
     moved = [plan.reads[v] for v in _reduced(plan) if v < len(plan.reads)]
     moved = [read for read in moved if read.strides[axis] or read.strides[sequence[0]]]
-    return all(
-        not read.generated and (read.strides[axis], read.strides[sequence[0]]) == (1, size)
-        for read in moved
-    )
+    return all(_is_run(plan, read, axis) for read in moved)
+
+
+def _reads_rows(plan: BroadcastPlan, axis: int) -> bool:
+    """Whether rows of what is reduced follow each other so, but for what is the same for a row or
+    for a column."""
+    (sequence,) = plan.axes_of(1)
+    moved = [plan.reads[v] for v in _reduced(plan) if v < len(plan.reads)]
+    moved = [read for read in moved if read.strides[axis] and read.strides[sequence]]
+    return all(_is_run(plan, read, axis) for read in moved)
+
+
+def _is_run(plan: BroadcastPlan, read: Access, axis: int) -> bool:
+    """Whether rows of an array follow each other in memory with nothing between them."""
+    (sequence,) = plan.axes_of(1)
+    strides = read.strides[axis], read.strides[sequence]
+    return not read.generated and strides == (1, plan.axes[axis].size)
 
 
 def _only_combines(plan: BroadcastPlan) -> bool:
@@ -232,8 +245,8 @@ def _reduced(plan: BroadcastPlan) -> Sequence[int]:
 
 
 def _rows_of_a_run(tile: int, row: int) -> int:
-    """How many rows from memory a run has if a tile has all of each: as many bytes as a run of
-    shorter tiles; 0 for short rows, and for those that are too long."""
+    """How many rows from memory a run has if a tile has all of each: at most as many bytes as a
+    run of shorter tiles; 0 for short rows, and for those that are too long."""
     run = FAR_RUN
     while tile * FAR_RUN // run < row:
         run //= 2

@@ -34,15 +34,15 @@ class Recorded:
         offset: int = 0,
         tile: int | None = None,
         between: bool = False,
-        whole: bool | None = None,
+        uncut: bool | None = None,
     ) -> None:
         plan = gb.plan("reduce_sum", f"f32[{rows},{columns}]", axes=(0,)).broadcast_plans[0]
         chosen = schedule(plan, CpuTarget(2, 0), ())
         assert isinstance(chosen, ColumnReduction) and chosen.far
         self.chosen = chosen
-        if whole is None:
-            whole = chosen.whole
-        source = kernel.generate(plan, replace(chosen, tile=tile or chosen.tile, whole=whole))
+        if uncut is None:
+            uncut = chosen.uncut
+        source = kernel.generate(plan, replace(chosen, tile=tile or chosen.tile, uncut=uncut))
         self.asked: dict[int, int] = {}
         self.read: dict[int, int] = {}
         self.requests = 0
@@ -124,7 +124,7 @@ def test_tiles_begin_at_lines_of_memory(low: int, high: int, offset: int) -> Non
 def test_rows_that_do_not_all_begin_alike_or_are_short_are_not_cut(
     columns: int, offset: int
 ) -> None:
-    found = Recorded(2, columns, 0, columns, offset, whole=False)
+    found = Recorded(2, columns, 0, columns, offset, uncut=False)
     assert found.written == [*range(columns)]
 
 
@@ -141,7 +141,7 @@ def test_of_whole_rows_what_follows_is_asked_for(
     for, and those that two rows, or two runs, share."""
     chunks = 2
     found = Recorded(2049, columns, 0, chunks, offset, between=True)
-    assert (found.chosen.contiguous, found.chosen.whole) == (contiguous, not contiguous)
+    assert (found.chosen.contiguous, found.chosen.uncut) == (contiguous, not contiguous)
     assert found.chosen.run == run and found.chosen.tile >= columns
     assert sorted(found.places) == [*range(512 * chunks * columns)]
     late = [line for line in found.read if found.asked.get(line, 1 << 60) > found.read[line]]

@@ -60,8 +60,8 @@ def every_case() -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
 
 
 def test_laws_at_every_shape() -> None:
-    """Sequences of 2 to 32,768 elements, of few columns to 5,000, in the order of the law; results
-    of the same shape."""
+    """Sequences of 2 to 32,768 elements, of few columns and of many, in the order of the law;
+    results of the same shape."""
     for sizes, axes in every_case():
         text = f"f32[{','.join(map(str, sizes))}]"
         whole, nodes, made, inferred = graph("reduce_sum", text, axes=axes)

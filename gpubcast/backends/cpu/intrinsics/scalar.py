@@ -350,8 +350,9 @@ def _preferring(vectors: str, wanted: Callable[[], bool] = lambda: True) -> Any:
     return Intrinsic(preferred)
 
 
-# The widest ones there are: what computes much gains more than the clock that they cost; what only
-# moves memory does not. And those with which a processor reads memory in the least time.
+# The widest ones there are: what computes much gains more than the clock that they cost, and so do
+# reductions along columns; what only moves memory does not. And those with which a processor reads
+# memory in the least time.
 _wide_vectors = _preferring(WIDE)
 _reading_vectors = _preferring(HALF, reads_by_half_vectors)
 

@@ -19,8 +19,9 @@ from gpubcast.backends.cpu.processor import (
     reads_ahead,
 )
 
-# What ``wide_vectors`` says of a kernel that computes much or reads rows again, and
-# ``reading_vectors`` of one that reads memory, where half of a register is to be read at a time.
+# What ``wide_vectors`` says of a kernel that computes much, reads rows again or reduces columns,
+# and ``reading_vectors`` of one that reads memory, where half of a register is to be read at a
+# time.
 WIDE, HALF = '"prefer-vector-width"="512"', '"prefer-vector-width"="256"'
 # What marks the innermost loop that it is called in (``intrinsics.lanes``).
 ROLLED = "gpubcast.rolled"
