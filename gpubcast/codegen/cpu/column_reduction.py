@@ -18,11 +18,7 @@ from gpubcast.codegen.cpu.column_transposes import ColumnTransposes
 from gpubcast.codegen.cpu.combination import Combination, indented
 from gpubcast.codegen.cpu.parameter_table import ParameterTable
 from gpubcast.codegen.cpu.scalar_code import scratch_type
-from gpubcast.codegen.cpu.tile_tree import (
-    combined_neighbours,
-    combined_runs,
-    reversed_bits,
-)
+from gpubcast.codegen.cpu.tile_tree import combined_neighbours, combined_runs, reversed_bits
 from gpubcast.hlo.sequences import CHUNK, LANES, PER_LANE
 from gpubcast.schedules.cpu.column_reduction import ColumnReduction
 from gpubcast.schedules.cpu.cost import MOST_CHUNKS, MOST_SCRATCH

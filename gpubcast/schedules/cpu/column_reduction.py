@@ -18,6 +18,7 @@ from gpubcast.schedules.cpu.cost import (
     SHORTEST_FAR_RUN,
     STRETCH,
     TILE_BYTES,
+    TILES,
     along,
     divided,
     said_of,
@@ -256,11 +257,12 @@ def _rows_of_a_run(tile: int, row: int) -> int:
 
 
 def _tiles(run: int) -> int:
-    """How many tiles have room: those of lanes or of runs of rows, of which one waits for each
-    level of the tree and one is made, those of chunks, and the result."""
-    runs = LANES // 2 // run if 0 < run < FAR_RUN else 1
-    waiting = run * runs.bit_length() if runs > 1 else LANES // 2
-    return waiting + MOST_CHUNKS + 1
+    """How many tiles have room: those of runs of long rows, of which one waits for each level of
+    the tree and one is made, those of chunks, and the result."""
+    if run in (0, FAR_RUN):
+        return TILES
+    runs = LANES // 2 // run
+    return run * runs.bit_length() + MOST_CHUNKS + 1
 
 
 def _one_each(iterations: int, threads: int) -> tuple[int, int]:
