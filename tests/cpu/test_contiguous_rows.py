@@ -61,6 +61,19 @@ def test_which_rows_are_walked_as_one(function: Any, shapes: Any, whole: bool) -
     assert chosen(function, *shapes).contiguous == whole
 
 
+@pytest.mark.parametrize(
+    ("columns", "streaming", "wide"),
+    [(60, "off", False), (60, "on", True), (1000, "off", True), (1000, "on", True)],
+)
+def test_which_columns_have_vectors_as_long_as_registers(
+    columns: int, streaming: str, wide: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but contiguous rows in the caches."""
+    monkeypatch.setenv("GPUBCAST_STREAMING", streaming)
+    source = gb.plan("reduce_sum", f"f32[600,{columns}]", axes=(0,)).cpu_source()
+    assert ("wide_vectors()" in source) == wide
+
+
 @pytest.mark.parametrize("columns", [30, 64, 1000])
 def test_threads_share_chunks_and_not_rows(columns: int) -> None:
     found = chosen(SUM, f"f32[60000,{columns}]{{1,0:pad(60000,{columns + 24})}}", threads=4)
