@@ -19,6 +19,8 @@ from gpubcast.backends.cpu.backend import CpuBackend
 from gpubcast.backends.cpu.intrinsics.c_memory import put
 from gpubcast.backends.cpu.jit import builtins, object_cache
 from gpubcast.backends.cpu.jit.compile import machine_code
+from gpubcast.backends.cpu.ndarray_address import ALIGNMENT
+from gpubcast.backends.cpu.result_pool import LEAST
 from gpubcast.backends.native_calls import build, call_table, lookup, record_layout
 from gpubcast.backends.native_calls.call_table import CallTable, native_call
 from gpubcast.backends.native_calls.record import (
@@ -411,7 +413,7 @@ def test_large_temporaries_are_pythons(notes: Notes) -> None:
     """Memory that is worth keeping between calls comes from the pool, which Python asks."""
     record = notes.record((Argument(0, (0, 32)),), 0, PackedParameters(bytes(8), ((0, 0),)))
     given, signed = ("large", (), np.zeros(4)), (0, type(None))
-    for size, known in ((record_layout.MOST_TEMPORARY_BYTES, True), (1 << 20, False)):
+    for size, known in ((LEAST - ALIGNMENT, True), (LEAST, False)):
         native = native_call(given, signed, replace(record, temporaries=(size,)))
         assert (native is not None) == known
 

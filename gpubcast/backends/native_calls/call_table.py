@@ -20,6 +20,7 @@ from gpubcast.backends.array_types import DeviceArray
 from gpubcast.backends.base import Driven
 from gpubcast.backends.cpu.jit import builtins
 from gpubcast.backends.cpu.ndarray_address import ALIGNMENT
+from gpubcast.backends.cpu.result_pool import LEAST
 from gpubcast.backends.native_calls import object_layout
 from gpubcast.backends.native_calls import record_layout as w
 from gpubcast.backends.native_calls.kernel_words import (
@@ -97,7 +98,7 @@ def native_call(
         found is None or kernels is None or len(arguments) < len(record.arguments)
         or len(arguments) + len(record.temporaries) > w.MOST_ARGUMENTS
         or (kernels[0].driven is None
-            and sum(map(_room, record.temporaries)) > w.MOST_TEMPORARY_BYTES)
+            and sum(map(_room, record.temporaries)) >= LEAST)
         or len(types) > 1 or not all(map(_adds_nothing, types))
     ):  # fmt: skip
         return None

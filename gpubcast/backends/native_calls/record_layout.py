@@ -58,8 +58,8 @@ VALUE_WORDS = 3
 # Where the address 0 is, of an operand that reads no memory.
 NOWHERE = 96
 # What is larger is left to Python: arguments and temporaries, words of a signature, words of
-# parameters, bytes of temporaries.
-MOST_ARGUMENTS, MOST_WORDS, MOST_PARAMETERS, MOST_TEMPORARY_BYTES = 32, 256, 128, 1 << 18
+# parameters.
+MOST_ARGUMENTS, MOST_WORDS, MOST_PARAMETERS = 32, 256, 128
 # Words of the longest part of a signature: an array's type, dtype, rank, dimensions and strides.
 LONGEST = 3 + 2 * 64
 # How many buckets of the table a record may be in.

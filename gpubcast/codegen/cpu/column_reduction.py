@@ -12,7 +12,6 @@ chunk that has no element counts as one that changes nothing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 
 from gpubcast.codegen.cpu.column_transposes import ColumnTransposes
 from gpubcast.codegen.cpu.combination import Combination, indented
@@ -43,9 +42,11 @@ class _ColumnLoops(ColumnTransposes):
 
     def __init__(self, table: ParameterTable, schedule: ColumnReduction) -> None:
         self.vector, self.tile, self.far = schedule.vector_axis, schedule.tile, schedule.far
-        # Tiles of a reduction's memory: those of lanes, those of chunks, and the result.
-        self.run, self.chunks = schedule.run, schedule.tiles - 1 - MOST_CHUNKS
-        self.result = schedule.tiles - 1
+        # Tiles of a reduction's memory: those of lanes, those of chunks, the first of which the
+        # result takes, and one for the elements of a lane. The only chunk there is stays among the
+        # lanes, which are in a near cache: other tiles have left it for the rows of a chunk.
+        self.run, self.spare = schedule.run, schedule.tiles - 1
+        self.chunks = 0 if table.plan.chunked else self.spare - MOST_CHUNKS
         others = tuple(k for k in range(table.plan.num_parallel) if k != self.vector)
         super().__init__(table, schedule, others)
         costly = table.plan.num_expensive() > 0
@@ -110,7 +111,7 @@ class _ColumnLoops(ColumnTransposes):
         the same loop writes."""
         if value in self.combinations:
             one = self.combinations[value]
-            return f"v{value} = {one.load_result(f'{self.result * self.tile} + c')}"
+            return f"v{value} = {one.load_result(f'{self.chunks * self.tile} + c')}"
         if value in self.waiting:
             name = scratch_type(self.program.type_of(value))
             return f"v{value} = load_{name}(t{value}, c)"
@@ -166,8 +167,8 @@ class _ColumnLoops(ColumnTransposes):
     def _pass(self, chosen: list[Combination]) -> list[str]:
         """A walk over the sequences of a tile, and what some reductions make of it."""
         lanes = self._lanes(chosen)
+        first = f"{self.chunks * self.tile} + c"
         above = f"({self.chunks} + above) * {self.tile} + c"
-        moved = [one.store(above, one.load("c")) for one in chosen]
         chunk = [
             *reversed_bits("chunk", "q", "chunks"),
             f"begin = first + chunk * {CHUNK}",
@@ -175,26 +176,22 @@ class _ColumnLoops(ColumnTransposes):
             f"    count = min({CHUNK}, last - begin)",
             *indented([*self.next_chunk() * self.far, *self.chunk_ahead() * self.contiguous]),
             *indented(lanes),
-            "    for c in range(width):",
-            *indented(moved, 2),
-            "else:",
-            *indented(self._absent(chosen, f"({self.chunks} + above)")),
-            *combined_neighbours(chosen, "above", "q", self.chunks, self.tile),
         ]
-        clear = [one.store(f"{self.chunks * self.tile} + c", one.identity) for one in chosen]
-        results = [
-            one.store_result(
-                f"{self.result * self.tile} + c",
-                one.final(one.load(f"{self.chunks * self.tile} + c")),
-            )
-            for one in chosen
-        ]
+        if not self.plan.chunked:
+            chunk += [
+                "    for c in range(width):",
+                *indented([one.store(above, one.load("c")) for one in chosen], 2),
+                "else:",
+                *indented(self._absent(chosen, above)),
+                *combined_neighbours(chosen, "above", "q", self.chunks, self.tile),
+            ]
+        results = [one.store_result(first, one.final(one.load(first))) for one in chosen]
         return [
-            "for c in range(width):",
-            *indented(clear),
             "chunks = 0 if last <= first else 1",
             f"while chunks * {CHUNK} < last - first:",
             "    chunks = chunks * 2",
+            "if chunks == 0:",
+            *indented(self._absent(chosen, first)),
             "above = 0",
             "for q in range(chunks):",
             *indented(chunk),
@@ -202,8 +199,9 @@ class _ColumnLoops(ColumnTransposes):
             *indented(results),
         ]
 
-    def _absent(self, chosen: list[Combination], tile: str) -> list[str]:
-        body = [one.store(f"{tile} * {self.tile} + c", one.identity) for one in chosen]
+    def _absent(self, chosen: list[Combination], place: str) -> list[str]:
+        """What changes nothing at every place of a tile."""
+        body = [one.store(place, one.identity) for one in chosen]
         return ["for c in range(width):", *indented(body)]
 
     def _lanes(self, chosen: list[Combination]) -> list[str]:
@@ -228,20 +226,24 @@ class _ColumnLoops(ColumnTransposes):
             return self._contiguous(chosen)
         if not self._is_cheap(chosen):
             return [*alone, f"held = min(count, {_WAITING})", *steps]
-        every = self._pair(chosen, present=True)
-        onto = self._pair(chosen, present=True, onto=True) if self.far else []
-        return [
-            f"if count == {CHUNK}:",
-            *indented(self._depth_first(chosen, str(_WAITING), every, onto)),
+        levels = (_WAITING // self.run).bit_length() - 1 if self.far else 0
+        every = [self._pair(chosen, present=True, onto=k) for k in range(levels + 1)]
+        short = [
             f"elif 2 < count <= {LANES}:",
             "    half = 2",
             "    while half * 2 < count:",
             "        half = half * 2",
             "    quarter = half // 2",
-            *indented(self._depth_first(chosen, "quarter", self._quarters(chosen))),
+            *indented(self._depth_first(chosen, "quarter", [self._quarters(chosen)])),
+        ]
+        return [
+            f"if count == {CHUNK}:",
+            *indented(self._depth_first(chosen, str(_WAITING), every)),
+            # Of many chunks at most the last one is short.
+            *short * (not self.plan.chunked),
             "else:",
             f"    held = min(count, {_WAITING})",
-            *indented(self._depth_first(chosen, "held", self._pair(chosen, present=False))),
+            *indented(self._depth_first(chosen, "held", [self._pair(chosen, present=False)])),
         ]
 
     def _is_cheap(self, chosen: list[Combination]) -> bool:
@@ -270,7 +272,7 @@ class _ColumnLoops(ColumnTransposes):
             *indented(self._pair(chosen, present=True)),
             "    l = run",
             *["    ahead = further - run"] * self.far,
-            *indented(self._pair(chosen, present=True, onto=True)),
+            *indented(self._pair(chosen, present=True, onto=1)),
             "    held = run",
             "else:",
             f"    held = min(count, {LANES})",
@@ -286,7 +288,7 @@ class _ColumnLoops(ColumnTransposes):
         ]
 
     def _depth_first(
-        self, chosen: list[Combination], count: str, rows: list[str], onto: Sequence[str] = ()
+        self, chosen: list[Combination], count: str, rows: list[list[str]]
     ) -> list[str]:
         """So many groups of lanes, a power of two, each combined with its neighbours in the tree as
         soon as they are there: few tiles wait, and stay in the nearest cache. From memory groups
@@ -296,14 +298,13 @@ class _ColumnLoops(ColumnTransposes):
         Args:
             chosen: the reductions.
             count: how many groups there are.
-            rows: makes tile ``top`` of the lanes of group ``l``.
-            onto: combines it with them, as every other run is.
+            rows: makes tile ``top`` of the lanes of group ``l``; see ``combined_runs``.
         """
         if self.far:
-            return combined_runs(chosen, count, self.run, self.tile, rows, onto)
+            return combined_runs(chosen, count, self.run, self.tile, rows)
         body = [
             *reversed_bits("l", "k", count),
-            *rows,
+            *rows[0],
             *combined_neighbours(chosen, "top", "k", 0, self.tile),
         ]
         return ["top = 0", f"for k in range({count}):", *indented(body)]
@@ -313,7 +314,7 @@ class _ColumnLoops(ColumnTransposes):
         values, slots = self._operands(chosen)
         new = [v for v in self.stored if v in values and v not in self.available]
         kept = [f"store_{scratch_type(self.program.type_of(v))}(y{v}, m_0 + c, v{v})" for v in new]
-        place, buffer = f"lane * {self.tile} + c", f"{self.result * self.tile} + c"
+        place, buffer = f"lane * {self.tile} + c", f"{self.spare * self.tile} + c"
         waits = f"(lane - {_WAITING}) * {self.tile} + c"
         first = [one.store(buffer, one.entered(f"v{one.operand}")) for one in chosen]
         more = [one.taken(buffer, one.entered(f"v{one.operand}")) for one in chosen]
@@ -340,7 +341,7 @@ class _ColumnLoops(ColumnTransposes):
         tree: list[int],
         *,
         present: bool,
-        onto: bool = False,
+        onto: int = 0,
     ) -> list[str]:
         """Elements of some lanes at every place of the tile combined, and stored as tile ``top``.
 
@@ -350,7 +351,7 @@ class _ColumnLoops(ColumnTransposes):
             tree: how many of them, in order, are combined with each other before the next are, and
                 so on until one is left.
             present: whether all are there; the first always is.
-            onto: whether tile ``top`` is combined with them.
+            onto: how many tiles that wait are combined with them, tile ``top`` last.
         """
         values, slots = self._operands(chosen)
         # What is not there is row l again, and counts as what changes nothing.
@@ -371,12 +372,15 @@ class _ColumnLoops(ColumnTransposes):
                 groups = [left[k : k + count] for k in range(0, len(left), count)]
                 left = [functools.reduce(one.combined, group) for group in groups]
             place = f"top * {'width' if self.contiguous else self.tile} + c"
-            every = one.combined(one.load(place), left[0]) if onto else left[0]
+            every = left[0]
+            for k in reversed(range(onto)):
+                waits = f"(top + {k} * run) * {self.tile} + c" if k else place
+                every = one.combined(one.load(waits), every)
             inside.append(one.written(place, every))
         rows = len(lanes) if present else 0
         return before + self.across_rows(slots, rows, inside)
 
-    def _pair(self, chosen: list[Combination], *, present: bool, onto: bool = False) -> list[str]:
+    def _pair(self, chosen: list[Combination], *, present: bool, onto: int = 0) -> list[str]:
         """Lane l and the one that it is combined with first."""
         lanes = [str(LANES * r + k) for k in (0, _WAITING) for r in range(PER_LANE)]
         return self._combined_rows(chosen, lanes, [PER_LANE, 2], present=present, onto=onto)

@@ -54,29 +54,36 @@ class ColumnRequests(ReductionLoops):
         asked = [s for s in self.far_reads((*axes, self.vector)) if s in slots]
         if not rows or not asked or len(axes) != 1:
             return self.over(places, body)
-        lines, rows_follow = ["walked = 0"], self.uncut or self.contiguous
-        if len({self.plan.reads[slot].element_type.itemsize for slot in asked}) == 1:
-            lines += self._along_rows(asked, rows, body, places) * rows_follow
-        lines += self._next_rows(asked, rows, body) * (not rows_follow)
-        return lines + self.over(places, body, "walked")
+        if not (self.uncut or self.contiguous):
+            lines = self._next_rows(asked, rows, body)
+            return ["walked = 0", *lines, *self.over(places, body, "walked")]
+        if len({self.plan.reads[slot].element_type.itemsize for slot in asked}) > 1:
+            return self.over(places, body)
+        return [
+            "if FETCHES_BETWEEN:",
+            *indented(self._along_rows(asked, rows, body, places)),
+            "else:",
+            *indented(self.over(places, body)),
+        ]
 
-    def over(self, places: str, body: list[str], first: str = "0") -> list[str]:
+    def over(self, places: str, body: list[str], first: str = "0", name: str = "c") -> list[str]:
         """A loop over the places of a tile from one on. Of whole rows the first place is the first
         column that begins a line, and those before it come last."""
         if not self.uncut:
-            return [f"for c in range({first}, {places}):", *indented(body)]
+            return [f"for {name} in range({first}, {places}):", *indented(body)]
         return [
             "for part in range(opaque(2)):",
             "    column = head - part * width",
             f"    start = width - head if part else {first}",
             "    stop = width if part else width - head",
-            "    for c in range(start, stop):",
+            f"    for {name} in range(start, stop):",
             *indented(body, 2),
         ]
 
     def _along_rows(self, asked: list[int], rows: int, body: list[str], places: str) -> list[str]:
-        """The same as far as what follows in whole rows is asked for: at the end of a row, or of a
-        run, what is read next."""
+        """The same where what follows in whole rows is asked for: at the end of a row, or of a run,
+        what is read next. A last part of a line and what is before the first one are few places,
+        of which a processor need not make vectors, nor LLVM the code for them."""
         size = self.plan.reads[asked[0]].element_type.itemsize
         line, near = VECTOR // size, _NEAR // size
         (axis,) = self.plan.axes_of(1)
@@ -91,12 +98,12 @@ class ColumnRequests(ReductionLoops):
         if self.uncut:
             begin = ["column = head", f"walked = (width - head) & {-line}"]
         return [
-            "if FETCHES_BETWEEN:",
-            *indented(begin),
-            f"    for t in range(0, walked, {line}):",
-            *indented(lines, 2),
-            f"        for e in range({line}):",
-            *indented(["c = t + e", *body], 3),
+            *begin,
+            f"for t in range(0, walked, {line}):",
+            *indented(lines),
+            f"    for e in range({line}):",
+            *indented(["c = t + e", *body], 2),
+            *self.over(places, ["c = opaque(e)", *body], "walked", "e"),
         ]
 
     def _next_rows(self, asked: list[int], rows: int, body: list[str]) -> list[str]:

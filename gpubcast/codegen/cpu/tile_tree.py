@@ -42,12 +42,7 @@ def combined_neighbours(
 
 
 def combined_runs(
-    chosen: list[Combination],
-    count: str,
-    run: int,
-    tile: int,
-    rows: list[str],
-    onto: Sequence[str],
+    chosen: list[Combination], count: str, run: int, tile: int, rows: Sequence[list[str]]
 ) -> list[str]:
     """So many groups of lanes, a power of two, ``run`` at a time in the order of memory, and the
     tiles of each run combined with those of another one side by side. ``ahead`` rows and ``beside``
@@ -58,13 +53,20 @@ def combined_runs(
         count: how many groups there are.
         run: how many are taken in the order of memory.
         tile: the places of a tile.
-        rows: makes tile ``top`` of the lanes of group ``l``.
-        onto: combines it with them, as every other run is, if that is written.
+        rows: makes tile ``top`` of the lanes of group ``l``. Of several, each combines one more of
+            the runs that wait with them, as many as there may be.
     """
-    made, left = rows, "k + 1"
-    if onto:
-        made = ["if k % 2 == 0:", *indented(rows), "else:", *indented([*onto])]
-        left = "(k + 1) // (1 + k % 2)"
+    made, most = rows[0], len(rows) - 1
+    if most:
+        made = ["if joined == 0:", *indented(made)]
+        for number, one in enumerate(rows[1:], 1):
+            made += ["else:" if number == most else f"elif joined == {number}:", *indented(one)]
+    passes = [
+        "    while pairs % 2 == 0:",
+        *indented(_side_by_side(chosen, "run", "run * (waits - 1)", "run * waits", tile), 2),
+        "        waits = waits - 1",
+        "        pairs = pairs // 2",
+    ]
     return [
         f"run = min({run}, {count})",
         f"runs = {count} // run",
@@ -72,7 +74,12 @@ def combined_runs(
         "for k in range(runs):",
         *indented(reversed_bits("l", "k", "runs")),
         "    l = l * run",
-        *indented(["waits = waits - k % 2"] * bool(onto)),
+        "    pairs = k + 1",
+        "    joined = 0",
+        f"    while (joined < {most}) & (pairs % 2 == 0):",
+        "        joined = joined + 1",
+        "        pairs = pairs // 2",
+        "    waits = waits - joined",
         "    for side in range(run):",
         "        top = run * waits + side",
         "        ahead = 1",
@@ -85,11 +92,7 @@ def combined_runs(
         "                beside = across",
         *indented(made, 2),
         "        l = l + 1",
-        f"    pairs = {left}",
-        "    while pairs % 2 == 0:",
-        *indented(_side_by_side(chosen, "run", "run * (waits - 1)", "run * waits", tile), 2),
-        "        waits = waits - 1",
-        "        pairs = pairs // 2",
+        *passes * (most == 0),
         "    waits = waits + 1",
         "apart = run // 2",
         "while apart > 0:",

@@ -23,6 +23,7 @@ class Recorded:
     Attributes:
         asked, read: the numbers of lines, and when each was first asked for and first read.
         requests: how many lines were asked for in all.
+        tiles_read, tiles_written: how often tiles that wait were, in values.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Recorded:
         self.requests = 0
         self.places: list[int] = []
         self.written: list[int] = []
+        self.tiles_read = self.tiles_written = 0
         own: dict[tuple[int, int], float] = {}
         scope: dict[str, Any] = {
             "FETCHES_BETWEEN": between,
@@ -59,10 +61,10 @@ class Recorded:
             "fetch_lines": self._ask,
             "opaque": lambda x: x,
             "read_f32": self._read,
-            "load_f32": lambda at, k: own[at, k],
+            "load_f32": lambda at, k: self._load(own, at, k),
             "store_f32": lambda at, k, x: self._store(own, at, k, x),
             "wide_vectors": lambda: None,
-            "write_own_f32": lambda at, k, x: own.__setitem__((at, k), x),
+            "write_own_f32": lambda at, k, x: self._store(own, at, k, x),
         }
         self.begin = FIRST + offset
         words = {0: self.begin, 1: 1, 2: columns, 4: rows, 7: columns}
@@ -86,9 +88,15 @@ class Recorded:
         self.places.append((place - self.begin) // 4)
         return 1.0
 
+    def _load(self, own: dict[tuple[int, int], float], at: int, k: int) -> float:
+        self.tiles_read += 1
+        return own[at, k]
+
     def _store(self, own: dict[tuple[int, int], float], at: int, k: int, x: float) -> None:
         if at == 1:
             self.written.append(k)
+        else:
+            self.tiles_written += 1
         own[at, k] = x
 
 
@@ -150,6 +158,18 @@ def test_of_whole_rows_what_follows_is_asked_for(
     assert len(late) <= 8 * (512 // 64 + 1) + shared
     assert len(found.asked.keys() - found.read.keys()) <= 8 * (512 // 64 + 1)
     assert found.requests <= len(found.read) + 8 * (512 // 64 + 1) + shared
+
+
+@pytest.mark.parametrize("between", [False, True])
+@pytest.mark.parametrize(("columns", "run"), [(1040, 8), (3000, 4), (4096, 4)])
+def test_tiles_are_combined_as_they_are_made(columns: int, run: int, between: bool) -> None:
+    """Those of a chunk's 64 groups of lanes are written once, and read once but for the first run
+    of them, which has all others; its tiles are combined with each other, and what is left is read
+    for the result, and as that."""
+    found = Recorded(2049, columns, 0, 1, 16, between=between)
+    assert found.chosen.run == run and sorted(found.written) == [*range(columns)]
+    assert found.tiles_written == (64 + (run - 1) + 1) * columns
+    assert found.tiles_read == ((64 - run) + 2 * (run - 1) + 2) * columns
 
 
 @pytest.mark.parametrize("offset", [0, 16, 60])

@@ -92,8 +92,9 @@ def test_the_next_row_of_columns_is_asked_for(monkeypatch: pytest.MonkeyPatch) -
     place = r"p0 \+ 4 \* \(q0_(\d) \+ ahead \* s0_1 \+ column \+ beside \+ t\)"
     for lines in (4, 2):  # of 64 elements at a time, and of a vector's, which may begin in a line
         asked = re.findall(rf"fetch_lines\({place}, {lines}\)", source)
-        assert asked == [*"01234567"] * 2  # of runs that wait, and of those combined with them
-    assert source.count("fetch") == 32
+        # Of runs that wait, and of those combined with one, two and three that do.
+        assert asked == [*"01234567"] * 4
+    assert source.count("fetch") == 64
     assert re.search(r"if FETCHES_COLUMNS_OF_4:\n +if s0_1 > width:\n +walked = width", source)
     monkeypatch.setenv("GPUBCAST_STREAMING", "off")
     assert "fetch" not in str(gb.plan("reduce_sum", x, axes=(0,)).explain(source=True))
@@ -103,11 +104,11 @@ def test_what_follows_in_whole_rows_is_asked_for(monkeypatch: pytest.MonkeyPatch
     """In each of eight rows, between vectors; not of reads of several sizes."""
     monkeypatch.setenv("GPUBCAST_STREAMING", "on")
     monkeypatch.setenv("GPUBCAST_THREADS", "2")
-    for columns in (1000, 4096):
+    for columns, ways in ((1000, 2), (4096, 5)):
         source = str(gb.plan("reduce_sum", f"f32[65536,{columns}]", axes=(0,)).cpu_source())
         asked = re.findall(r"fetch_lines\(p0 \+ 4 \* \(q0_(\d) \+ column \+ beyond\), 1\)", source)
-        assert asked == [*"01234567"] * 2
-        assert source.count("if FETCHES_BETWEEN:") == 2
+        assert asked == [*"01234567"] * ways
+        assert source.count("if FETCHES_BETWEEN:") == ways
 
     @gb.fuse("r c, r c -> c")
     def weighted(x: Any, y: Any) -> Any:
