@@ -115,6 +115,16 @@ def test_bits(op: str, kind: str, branch: bool, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("branch", [False, True], indirect=True)
+def test_the_last_of_many_chunks(branch: bool) -> None:
+    """Of any length, of whole rows and of those with gaps."""
+    rng = np.random.default_rng(4)
+    for columns, gap in ((1040, 0), (1025, 7), (200, 0)):
+        for rest in (0, 1, 2, 3, 5, 36, 63, 64, 65, 100, 128, 129, 300, 511):
+            x = values(rng, "f32", (4 * 512 + rest, columns + gap))[:, :columns]
+            assert same(gb.reduce_sum(x, axes=(0,)), reduced("reduce_sum", x, (0,))), (gap, rest)
+
+
+@pytest.mark.parametrize("branch", [False, True], indirect=True)
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_what_is_computed_of_several_reductions(
     threads: str, branch: bool, monkeypatch: pytest.MonkeyPatch

@@ -228,19 +228,15 @@ class _ColumnLoops(ColumnTransposes):
             return [*alone, f"held = min(count, {_WAITING})", *steps]
         levels = (_WAITING // self.run).bit_length() - 1 if self.far else 0
         every = [self._pair(chosen, present=True, onto=k) for k in range(levels + 1)]
-        short = [
+        return [
+            f"if count == {CHUNK}:",
+            *indented(self._depth_first(chosen, str(_WAITING), every)),
             f"elif 2 < count <= {LANES}:",
             "    half = 2",
             "    while half * 2 < count:",
             "        half = half * 2",
             "    quarter = half // 2",
             *indented(self._depth_first(chosen, "quarter", [self._quarters(chosen)])),
-        ]
-        return [
-            f"if count == {CHUNK}:",
-            *indented(self._depth_first(chosen, str(_WAITING), every)),
-            # Of many chunks at most the last one is short.
-            *short * (not self.plan.chunked),
             "else:",
             f"    held = min(count, {_WAITING})",
             *indented(self._depth_first(chosen, "held", [self._pair(chosen, present=False)])),
