@@ -62,7 +62,7 @@ def test_which_rows_are_whole(shape: str, tile: int, run: int) -> None:
 
 def test_tiles_of_whole_rows_have_room() -> None:
     """All of them: those of runs that wait, one for each level of the tree, and one that is made,
-    those of chunks and the result; where two reductions share the bytes, too."""
+    those of chunks and a spare one; where two reductions share the bytes, too."""
     for kind, size in (("s8", 1), ("s16", 2), ("f32", 4), ("f64", 8), ("c128", 16)):
         for columns in (1025, 2049, 4096):
             found = chosen(total, f"{kind}[9999,{columns}]")

@@ -43,8 +43,9 @@ class _ColumnLoops(ColumnTransposes):
     def __init__(self, table: ParameterTable, schedule: ColumnReduction) -> None:
         self.vector, self.tile, self.far = schedule.vector_axis, schedule.tile, schedule.far
         # Tiles of a reduction's memory: those of lanes, those of chunks, the first of which the
-        # result takes, and one for the elements of a lane. The only chunk there is stays among the
-        # lanes, which are in a near cache: other tiles have left it for the rows of a chunk.
+        # result takes, and one for the elements of a lane. Of a kernel that reduces one chunk of
+        # each sequence it stays among the lanes, which are in a near cache: other tiles have left
+        # it for the rows of a chunk.
         self.run, self.spare = schedule.run, schedule.tiles - 1
         self.chunks = 0 if table.plan.chunked else self.spare - MOST_CHUNKS
         others = tuple(k for k in range(table.plan.num_parallel) if k != self.vector)
@@ -367,11 +368,13 @@ class _ColumnLoops(ColumnTransposes):
             for count in tree:
                 groups = [left[k : k + count] for k in range(0, len(left), count)]
                 left = [functools.reduce(one.combined, group) for group in groups]
-            place = f"top * {'width' if self.contiguous else self.tile} + c"
+            pitch = "width" if self.contiguous else self.tile
             every = left[0]
-            for k in reversed(range(onto)):
-                waits = f"(top + {k} * run) * {self.tile} + c" if k else place
-                every = one.combined(one.load(waits), every)
+            for k in reversed(range(1, onto)):
+                waits = one.load(f"(top + {k} * run) * {pitch} + c")
+                every = one.combined(waits, every)
+            place = f"top * {pitch} + c"
+            every = one.combined(one.load(place), every) if onto else every
             inside.append(one.written(place, every))
         rows = len(lanes) if present else 0
         return before + self.across_rows(slots, rows, inside)

@@ -28,7 +28,8 @@ class ColumnRequests(ReductionLoops):
     """Loops along columns, as far as they ask for memory. Names: those of COLUMN_REDUCTION;
     the rows that are read next lie ``ahead`` rows and ``beside`` columns on. The first
     ``walked`` places of a tile are read after requests, a line or ``_STEP`` of them at a time, of
-    which ``t`` is the first; ``beyond`` is the place of what is asked for in order.
+    which ``t`` is the first and ``e`` counts; ``beyond`` is the place of what is asked for in
+    order.
 
     Attributes:
         vector: the axis that tiles divide.
@@ -67,8 +68,8 @@ class ColumnRequests(ReductionLoops):
         ]
 
     def over(self, places: str, body: list[str], first: str = "0", name: str = "c") -> list[str]:
-        """A loop over the places of a tile from one on. Of whole rows the first place is the first
-        column that begins a line, and those before it come last."""
+        """A loop over the places of a tile from one on, which is called ``name``. Of whole rows the
+        first place is the first column that begins a line, and those before it come last."""
         if not self.uncut:
             return [f"for {name} in range({first}, {places}):", *indented(body)]
         return [

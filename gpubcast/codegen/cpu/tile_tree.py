@@ -45,8 +45,9 @@ def combined_runs(
     chosen: list[Combination], count: str, run: int, tile: int, rows: Sequence[list[str]]
 ) -> list[str]:
     """So many groups of lanes, a power of two, ``run`` at a time in the order of memory, and the
-    tiles of each run combined with those of another one side by side. ``ahead`` rows and ``beside``
-    columns on is what is read next; after all groups that is ``further`` and ``across``.
+    tiles of each run combined with those of another one side by side: of ``joined`` runs that
+    wait as it is read. ``ahead`` rows and ``beside`` columns on is what is read next; after all
+    groups that is ``further`` and ``across``.
 
     Args:
         chosen: the reductions.

@@ -64,7 +64,8 @@ class ColumnReduction(CpuScheduleBase):
         tile: how many sequences are walked at a time.
         run: how many rows of a tile are taken in the order of memory, where elements come from
             there; 0 where they do not.
-        tiles: how many tiles of values have room, those of chunks and of the result included.
+        tiles: how many tiles of values have room, those of chunks and one for the elements of a
+            lane included.
         vector_axis: the parallel axis along which sequences lie beside each other.
         stored: values along the sequence that are stored for a later pass over it.
         streamed: the results along the sequence that are written past the caches, as slots.
@@ -258,7 +259,7 @@ def _rows_of_a_run(tile: int, row: int) -> int:
 
 def _tiles(run: int) -> int:
     """How many tiles have room: those of runs of long rows, of which one waits for each level of
-    the tree and one is made, those of chunks, and the result."""
+    the tree and one is made, those of chunks, and one for the elements of a lane."""
     if run in (0, FAR_RUN):
         return TILES
     runs = LANES // 2 // run
