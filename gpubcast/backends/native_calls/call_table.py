@@ -97,6 +97,7 @@ def native_call(
     if (
         found is None or kernels is None or len(arguments) < len(record.arguments)
         or len(arguments) + len(record.temporaries) > w.MOST_ARGUMENTS
+        # So many bytes come from the pool of results, which Python asks.
         or (kernels[0].driven is None
             and sum(map(_room, record.temporaries)) >= LEAST)
         or len(types) > 1 or not all(map(_adds_nothing, types))
